@@ -29,8 +29,7 @@ export function cutLongestArray(value: unknown, limit: SizeLimit): CutJson | und
   const elements = all.map((element) => JSON.stringify(element));
   const mark = (next: number): unknown => ({ items: all.slice(0, next), truncated: true, total: all.length, next });
   const head = JSON.stringify(replaceAt(value, path, { ...(mark(0) as object), next: all.length }));
-  const isShort = (element: string): boolean => limit.lengthWithin(element) === element.length;
-  if (!elements.every(isShort)) return undefined;
+  if (!areShort(elements, limit)) return undefined;
   const next = countWithin(head, elements, limit);
   if (next === 0 || next === all.length) return undefined;
   return {
@@ -55,6 +54,26 @@ export function countWithin(head: string, elements: readonly string[], limit: Si
     count += 1;
   }
   return count;
+}
+
+/**
+ * Returns whether each JSON text alone is within a limit. Texts that are within it together need no check of their own, because a custom
+ * counter of tokens is slow: the number of checks depends on the length of all texts, not on their number.
+ */
+function areShort(elements: readonly string[], limit: SizeLimit): boolean {
+  let size = 1;
+  let isGrowing = true;
+  for (let start = 0; start < elements.length;) {
+    const group = elements.slice(start, start + size);
+    const count = countWithin('', group, limit);
+    if (count === 0) return false;
+    start += count;
+    isGrowing &&= count === group.length;
+    if (isGrowing) size *= 2;
+    // Half of what was too long: a longer group would take many checks to find how much of it is within the limit.
+    else if (count < group.length) size = Math.max(1, count >> 1);
+  }
+  return true;
 }
 
 function findLongestArray(value: unknown): string[] | undefined {

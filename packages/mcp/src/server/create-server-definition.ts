@@ -36,8 +36,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
   const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
-  const { sharedStore } = config;
-  const instance = sharedStore && new Instance({ store: sharedStore, server: name, logger });
+  const instance = new Instance({ store: config.sharedStore, server: name, logger });
   const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,
@@ -57,23 +56,22 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     resources,
     prompts,
     resultLimit,
-    results: hasResultLimit(config) ? new ResultStore({ store: config.sharedStore, server: name, logger }) : undefined,
+    results: hasResultLimit(config) ? new ResultStore(instance) : undefined,
     pageSize,
     cacheHints: describeCacheHints(config.cacheHints ?? {}),
     maskErrors,
-    requestState: createRequestStateCodec(config.requestState, sharedStore && (() => loadSharedKey(sharedStore, name))),
+    requestState: createRequestStateCodec(
+      config.requestState,
+      instance.isShared ? () => loadSharedKey(instance.store, name) : undefined,
+    ),
     sessions,
     middleware: createMiddlewareTable(),
     auditing: new Set(),
-    sharedStore,
     instance,
     tasks: new Tasks({
       ...checkTasksOptions(config.tasks),
-      store: sharedStore,
       instance,
       resume: (call) => resumeCall(definition, call),
-      server: name,
-      logger,
     }),
     subscribers: new Subscribers({
       sessions,
@@ -85,7 +83,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
         catalog.forget('resource');
         catalog.forget('resourceTemplate');
       },
-      bus: config.eventBus ?? (instance && createInstanceBus(instance)),
+      bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
       logger,
     }),
     logger,

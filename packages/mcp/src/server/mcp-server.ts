@@ -336,7 +336,7 @@ export class MCPServer implements AsyncDisposable {
     // Calls that were canceled just now have entries too.
     await untilEmpty(auditing, grace);
     subscribers.close();
-    await instance?.close();
+    await instance.close();
   }
 
   #createEndpoint(): HttpEndpoint {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { connectV1, connectV2, modernPin, type RealClient } from '../../test/real-clients.ts';
 import { modern, rpc } from '../../test/wire.ts';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
+import { Instance } from '../shared-store/instance.js';
 import { ResultStore } from './result-store.js';
 
 const opened: { close(): unknown }[] = [];
@@ -247,7 +248,10 @@ describe('the rest of a result', () => {
 
   test('is deleted after ten minutes, and the oldest first when there are too many', async () => {
     let now = 0;
-    const store = new ResultStore({ store: undefined, server: 'Limits', logger: silent, now: () => now });
+    const store = new ResultStore(
+      new Instance({ store: new InMemoryStore(() => now), server: 'Limits', logger: silent }),
+      () => now,
+    );
     const keep = (whole: string): Promise<string | undefined> => store.keep({ principal: '', tool: 'list', whole });
     const first = (await keep('a')) ?? '';
     now += 600_000;
@@ -284,7 +288,7 @@ describe('the rest of a result', () => {
 
   test('is not offered when the store is unavailable', async () => {
     const sharedStore = { put: () => Promise.reject(new Error('store is down')) } as never;
-    const store = new ResultStore({ store: sharedStore, server: 'Limits', logger: silent });
+    const store = new ResultStore(new Instance({ store: sharedStore, server: 'Limits', logger: silent }));
     expect(await store.keep({ principal: '', tool: 'list', whole: 'a' })).toBeUndefined();
     expect(silent.error.mock.lastCall?.[0]).toContain('store is down');
   });

@@ -1,12 +1,11 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage } from '@quiver/core';
 import type { EncodedResult } from '../content.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import { countWithin } from '../result-limit/cut-json.js';
 import { findCut } from '../result-limit/cut-text.js';
 import type { Extent } from '../result-limit/cut-texts.js';
 import type { SizeLimit } from '../result-limit/size-limit.js';
-import { InMemoryStore } from '../shared-store/in-memory-store.js';
-import type { SharedStore } from '../shared-store/shared-store.js';
+import type { Instance } from '../shared-store/instance.js';
 import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from './limits.js';
 
 /** Key of the extent of a cut result in `_meta`. */
@@ -29,16 +28,6 @@ interface StoredResult extends Pick<Extent, 'unit' | 'total'> {
   readonly body: string;
 }
 
-export interface ResultStoreOptions {
-  /** Default: in memory. */
-  readonly store: SharedStore | undefined;
-  /** Name of the server. */
-  readonly server: string;
-  readonly logger: Logger;
-  /** Returns the time in milliseconds. */
-  readonly now?: () => number;
-}
-
 const uriPattern = /^quiver-result:\/\/([0-9a-f]{32})(?:\?offset=(\d{1,12}))?$/;
 
 /**
@@ -46,18 +35,15 @@ const uriPattern = /^quiver-result:\/\/([0-9a-f]{32})(?:\?offset=(\d{1,12}))?$/;
  * random. This process keeps a limited number of characters; the oldest results are deleted first.
  */
 export class ResultStore {
-  readonly #store: SharedStore;
-  readonly #prefix: string;
-  readonly #logger: Logger;
+  readonly #instance: Instance;
   readonly #now: () => number;
   /** Results that this process wrote, oldest first. Bound: {@link MAX_STORED_RESULTS}. */
   readonly #written = new Map<string, { readonly size: number; readonly end: number }>();
   #size = 0;
 
-  constructor({ store, server, logger, now = Date.now }: ResultStoreOptions) {
-    this.#store = store ?? new InMemoryStore(now);
-    this.#prefix = `result/${encodeURIComponent(server)}/`;
-    this.#logger = logger;
+  /** @param now - time in milliseconds */
+  constructor(instance: Instance, now: () => number = Date.now) {
+    this.#instance = instance;
     this.#now = now;
   }
 
@@ -77,14 +63,17 @@ export class ResultStore {
     const value = [head, ...body.map((line) => JSON.stringify(line))].join('\n');
     if (value.length > MAX_STORED_RESULT) return undefined;
     try {
-      const key = this.#prefix + id.join('');
-      await this.#store.put(key, value, { version: 0, ttlMs: RESULT_LIFETIME });
+      const key = this.#keyOf(id.join(''));
+      await this.#instance.store.put(key, value, { version: 0, ttlMs: RESULT_LIFETIME });
       this.#written.set(key, { size: value.length, end: this.#now() + RESULT_LIFETIME });
       this.#size += value.length;
       await this.#evict();
       return uri;
     } catch (error) {
-      this.#logger.error(`The rest of a result of tool '${tool}' cannot be stored: ${toErrorMessage(error)}`, error);
+      this.#instance.logger.error(
+        `The rest of a result of tool '${tool}' cannot be stored: ${toErrorMessage(error)}`,
+        error,
+      );
       return undefined;
     }
   }
@@ -94,18 +83,22 @@ export class ResultStore {
       if (this.#size <= MAX_STORED_RESULTS && end > this.#now()) return;
       this.#written.delete(key);
       this.#size -= size;
-      await this.#store.delete(key);
+      await this.#instance.store.delete(key);
     }
   }
 
   /** Returns the result of a URI if it belongs to the caller. For other callers it does not exist. */
   async find(uri: string, principal: string): Promise<StoredResult | undefined> {
-    const record = await this.#store.get(this.#prefix + (uriPattern.exec(uri)?.[1] ?? ''));
+    const record = await this.#instance.store.get(this.#keyOf(uriPattern.exec(uri)?.[1] ?? ''));
     if (!record) return undefined;
     const end = record.value.indexOf('\n');
     // This class wrote the record.
     const { owner, ...head } = JSON.parse(record.value.slice(0, end)) as Omit<StoredResult, 'body'> & { owner: string };
     return owner === (await digestOf(principal)) ? { ...head, body: record.value.slice(end + 1) } : undefined;
+  }
+
+  #keyOf(id: string): string {
+    return this.#instance.nameOf('result', id);
   }
 }
 

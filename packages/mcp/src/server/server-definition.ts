@@ -2,7 +2,6 @@ import type { Logger } from '@quiver/core';
 import type { Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { SizeLimit } from '../result-limit/size-limit.js';
 import type { Instance } from '../shared-store/instance.js';
-import type { SharedStore } from '../shared-store/shared-store.js';
 import type { Catalog } from './catalog.js';
 import type { LegacySession } from './legacy-session.js';
 import type { MiddlewareTable } from './middleware/middleware.js';
@@ -42,10 +41,8 @@ export interface ServerDefinition {
   readonly middleware: MiddlewareTable;
   /** Requests whose audit entry is not written. */
   readonly auditing: Set<unknown>;
-  /** State that other instances share. */
-  readonly sharedStore: SharedStore | undefined;
-  /** This process among the instances of the server; present with a shared store. */
-  readonly instance: Instance | undefined;
+  /** This process among the instances of the server. */
+  readonly instance: Instance;
   readonly tasks: Tasks;
   readonly logger: Logger;
 }

@@ -1,4 +1,5 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
+import { InMemoryStore } from './in-memory-store.js';
 import type { SharedStore } from './shared-store.js';
 
 /** Milliseconds between two signs of life. */
@@ -9,7 +10,8 @@ const SIGN_OF_LIFE_LIFETIME = 20_000;
 const MAX_SIGN_OF_LIFE_GAP = 2 * SIGN_OF_LIFE_INTERVAL;
 
 export interface InstanceOptions {
-  readonly store: SharedStore;
+  /** Store that all instances share. Default: in memory, for the only instance. */
+  readonly store: SharedStore | undefined;
   /** Name of the server. Instances of servers with other names are not visible. */
   readonly server: string;
   readonly logger: Logger;
@@ -20,11 +22,14 @@ export type InstanceListener<Payload> = (payload: Payload, from: string) => void
 
 /**
  * This process among the instances of a server: its id, its sign of life in the shared store, and its inbox. Does nothing before
- * {@link Instance.start}.
+ * {@link Instance.start}, and nothing at all where it is the only one.
  */
 export class Instance {
-  readonly #options: InstanceOptions;
-  readonly #prefix: string;
+  readonly store: SharedStore;
+  readonly logger: Logger;
+  /** Whether there may be other instances. */
+  readonly isShared: boolean;
+  readonly #server: string;
   readonly #listeners = new Map<string, Set<InstanceListener<never>>>();
   #id: string | undefined;
   #running: Promise<void> | undefined;
@@ -35,15 +40,22 @@ export class Instance {
   #steadySince = -Infinity;
   #isClosed = false;
 
-  constructor(options: InstanceOptions) {
-    this.#options = options;
-    this.#prefix = `instance/${encodeURIComponent(options.server)}`;
+  constructor({ store, server, logger }: InstanceOptions) {
+    this.isShared = store !== undefined;
+    this.store = store ?? new InMemoryStore();
+    this.logger = logger;
+    this.#server = encodeURIComponent(server);
   }
 
   /** Random, 16 hexadecimal digits. Clients may see it. */
   get id(): string {
     // Not before it is needed: edge runtimes forbid random values while a module loads.
     return (this.#id ??= crypto.randomUUID().replaceAll('-', '').slice(0, 16));
+  }
+
+  /** Returns the name of a record, log or channel of the server: `<kind>/<server>/<id>`. */
+  nameOf(kind: string, id: string): string {
+    return `${kind}/${this.#server}/${id}`;
   }
 
   /**
@@ -53,7 +65,7 @@ export class Instance {
    * @throws when the store is unavailable
    */
   start(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+    if (this.#isClosed || !this.isShared) return Promise.resolve();
     return (this.#running ??= this.#run().catch((error: unknown) => {
       this.#running = undefined;
       throw error;
@@ -65,7 +77,7 @@ export class Instance {
    * instance, all count as alive until they have had time for a new one.
    */
   async isAlive(id: string): Promise<boolean> {
-    if (id === this.#id || (await this.#options.store.get(this.#keyOf(id))) !== undefined) return true;
+    if (id === this.#id || (await this.store.get(this.#keyOf(id))) !== undefined) return true;
     const now = performance.now();
     return this.#isLate(now) || now - this.#steadySince < MAX_SIGN_OF_LIFE_GAP;
   }
@@ -78,7 +90,7 @@ export class Instance {
   /** Sends JSON to the inboxes of all instances, this one included. Settles when the store has accepted it. */
   async broadcast(kind: string, payload: unknown): Promise<void> {
     await this.start();
-    await this.#publish(this.#prefix, kind, payload);
+    await this.#publish(this.#allInboxes, kind, payload);
   }
 
   /**
@@ -101,7 +113,7 @@ export class Instance {
   }
 
   async #run(): Promise<void> {
-    const { store } = this.#options;
+    const { store } = this;
     const key = this.#keyOf(this.id);
     const renew = async (): Promise<void> => {
       await store.put(key, '{}', { ttlMs: SIGN_OF_LIFE_LIFETIME });
@@ -112,7 +124,7 @@ export class Instance {
     const receive = (text: string): void => this.#receive(text);
     const unsubscribe = [await store.subscribe(key, receive)];
     try {
-      unsubscribe.push(await store.subscribe(this.#prefix, receive));
+      unsubscribe.push(await store.subscribe(this.#allInboxes, receive));
       await renew();
     } catch (error) {
       await Promise.allSettled(unsubscribe.map((end) => end()));
@@ -132,14 +144,18 @@ export class Instance {
   }
 
   readonly #warn = (error: unknown): void =>
-    this.#options.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
+    this.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
 
   #keyOf(id: string): string {
-    return `${this.#prefix}/${id}`;
+    return this.nameOf('instance', id);
+  }
+
+  get #allInboxes(): string {
+    return `instance/${this.#server}`;
   }
 
   #publish(channel: string, kind: string, payload: unknown): Promise<void> {
-    return this.#options.store.publish(channel, JSON.stringify({ kind, from: this.id, payload }));
+    return this.store.publish(channel, JSON.stringify({ kind, from: this.id, payload }));
   }
 
   #receive(text: string): void {
@@ -147,7 +163,7 @@ export class Instance {
       const { kind, from, payload } = JSON.parse(text) as { kind: string; from: string; payload: never };
       for (const listener of Array.from(this.#listeners.get(kind) ?? [])) listener(payload, from);
     } catch (error) {
-      this.#options.logger.warn(`A message of another instance was dropped: ${toErrorMessage(error)}`, error);
+      this.logger.warn(`A message of another instance was dropped: ${toErrorMessage(error)}`, error);
     }
   }
 }

@@ -42,7 +42,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   // Changes may come from other instances.
-  if (server.instance) await server.instance.start();
+  await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
   const method = 'notifications/subscriptions/acknowledged';
   const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });

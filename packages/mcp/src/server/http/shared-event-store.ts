@@ -1,6 +1,6 @@
-import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
-import type { LogEntry, SharedStore } from '../../shared-store/shared-store.js';
+import type { LogEntry } from '../../shared-store/shared-store.js';
 import { DEFAULT_IDLE_TIMEOUT } from '../limits.js';
 import type { EventMessage, EventStore } from './event-store.js';
 
@@ -10,17 +10,10 @@ const EVENT_LIFETIME = DEFAULT_IDLE_TIMEOUT;
 const COMPLETE_STREAM_LIFETIME: number = 5 * 60_000;
 /** Events of one stream. */
 const MAX_EVENTS = 10_000;
-/** Milliseconds between two reads of a quiet stream: a notification may be lost, and its instance may be dead. */
+/** Milliseconds before a quiet stream is read in case a message was lost. Doubled up to the longest, until there is a message again. */
 const POLL_INTERVAL = 5_000;
+const LONGEST_POLL_INTERVAL = 60_000;
 const END = 'end';
-
-export interface SharedEventStoreOptions {
-  readonly store: SharedStore;
-  readonly instance: Instance;
-  /** Name of the server. */
-  readonly server: string;
-  readonly logger: Logger;
-}
 
 interface FollowOptions {
   readonly send: (eventId: string, message: EventMessage) => void;
@@ -35,12 +28,10 @@ interface FollowOptions {
  * stream, also while another one still writes it. Event ids are `<stream>_<entry>`.
  */
 export class SharedEventStore implements EventStore {
-  readonly #options: SharedEventStoreOptions;
-  readonly #prefix: string;
+  readonly #instance: Instance;
 
-  constructor(options: SharedEventStoreOptions) {
-    this.#options = options;
-    this.#prefix = `events/${encodeURIComponent(options.server)}`;
+  constructor(instance: Instance) {
+    this.#instance = instance;
   }
 
   async storeEvent(streamId: string, message: EventMessage): Promise<string> {
@@ -55,7 +46,7 @@ export class SharedEventStore implements EventStore {
     const { streamId, entry } = parseEventId(eventId);
     if (streamId === '') return undefined;
     try {
-      await this.#options.store.read(this.#logOf(streamId), entry);
+      await this.#instance.store.read(this.#logOf(streamId), entry);
       return streamId;
     } catch (error) {
       if (isUnknownEntry(error)) return undefined;
@@ -68,7 +59,7 @@ export class SharedEventStore implements EventStore {
     { send }: { send: (eventId: string, message: EventMessage) => Promise<void> },
   ): Promise<string> {
     const { streamId, entry } = parseEventId(lastEventId);
-    for (const { id, value } of await this.#options.store.read(this.#logOf(streamId), entry))
+    for (const { id, value } of await this.#instance.store.read(this.#logOf(streamId), entry))
       if (value !== END) await send(`${streamId}_${id}`, JSON.parse(value));
     return streamId;
   }
@@ -79,14 +70,15 @@ export class SharedEventStore implements EventStore {
    * @returns `complete` at the end of the stream, `lost` when the instance that writes it is dead, `aborted` by the signal
    */
   async follow(lastEventId: string, { send, signal, writer }: FollowOptions): Promise<'complete' | 'lost' | 'aborted'> {
-    const { store, instance } = this.#options;
+    const instance = this.#instance;
     const { streamId, entry } = parseEventId(lastEventId);
     const log = this.#logOf(streamId);
     const bell = new Bell(signal);
-    const unsubscribe = await store.subscribe(log, () => bell.ring());
+    const unsubscribe = await instance.store.subscribe(log, () => bell.ring());
     try {
       let last = entry;
       let isQuiet = true;
+      let interval = POLL_INTERVAL;
       while (!signal.aborted) {
         // Before the entries are read: a dead instance may have stored more.
         const isWritten = writer === undefined || !isQuiet || (await instance.isAlive(writer));
@@ -97,7 +89,9 @@ export class SharedEventStore implements EventStore {
           last = id;
         }
         if (!isWritten) return 'lost';
-        isQuiet = !(await bell.rung(POLL_INTERVAL));
+        isQuiet = !(await bell.rung(interval));
+        // The instance that writes may be dead, and then there is no message.
+        interval = isQuiet && writer === undefined ? Math.min(2 * interval, LONGEST_POLL_INTERVAL) : POLL_INTERVAL;
       }
       return 'aborted';
     } finally {
@@ -108,15 +102,15 @@ export class SharedEventStore implements EventStore {
   /** A log that is gone, or was cut in the meantime, has only later entries. */
   async #readAfter(log: string, last: string): Promise<LogEntry[]> {
     try {
-      return await this.#options.store.read(log, last);
+      return await this.#instance.store.read(log, last);
     } catch (error) {
       if (!isUnknownEntry(error)) throw error;
-      return this.#options.store.read(log);
+      return this.#instance.store.read(log);
     }
   }
 
   async #append(streamId: string, value: string, ttlMs: number): Promise<string> {
-    const { store } = this.#options;
+    const { store } = this.#instance;
     const log = this.#logOf(streamId);
     const id = await store.append(log, value, { ttlMs, maxEntries: MAX_EVENTS });
     // The writer does not wait for this: a reader that misses it reads again soon.
@@ -125,11 +119,11 @@ export class SharedEventStore implements EventStore {
   }
 
   #logOf(streamId: string): string {
-    return `${this.#prefix}/${streamId}`;
+    return this.#instance.nameOf('events', streamId);
   }
 
   readonly #warn = (error: unknown): void =>
-    this.#options.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
+    this.#instance.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
 }
 
 /** Wakes one waiter; a ring without a waiter is kept. */

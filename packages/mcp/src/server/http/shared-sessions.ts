@@ -1,9 +1,9 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage } from '@quiver/core';
 import { parseMessage } from '../../protocol/json-rpc.js';
 import { refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
-import type { PutOptions, SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
+import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
 import type { ServerDefinition } from '../server-definition.js';
 import type { HttpRequest } from './message.js';
@@ -27,8 +27,7 @@ const MAX_SESSION_ID_LENGTH = 256;
 
 /** Returns the sessions of a server with a shared store. */
 export function createSharedSessions(server: ServerDefinition): SharedSessions | undefined {
-  const { sharedStore, instance } = server;
-  return sharedStore && instance && new SharedSessions(server, sharedStore, instance);
+  return server.instance.isShared ? new SharedSessions(server) : undefined;
 }
 
 /** Tells other instances that the record of a session was changed, or deleted. */
@@ -44,24 +43,13 @@ interface SessionNews {
 export class SharedSessions extends SessionStore implements SharedServer {
   readonly instance: Instance;
   readonly capabilities: ServerCapabilities;
-  readonly #store: SharedStore;
-  readonly #logger: Logger;
-  readonly #prefix: string;
-
   readonly #events: SharedEventStore;
 
-  constructor(
-    { capabilities, logger, serverInfo, sessions }: ServerDefinition,
-    store: SharedStore,
-    instance: Instance,
-  ) {
+  constructor({ capabilities, instance, sessions }: ServerDefinition) {
     super(sessions);
     this.instance = instance;
     this.capabilities = capabilities;
-    this.#store = store;
-    this.#logger = logger;
-    this.#events = new SharedEventStore({ store, instance, server: serverInfo.name, logger });
-    this.#prefix = `session/${encodeURIComponent(serverInfo.name)}`;
+    this.#events = new SharedEventStore(instance);
     instance.on<SessionNews>('session', ({ id, record }, from) => {
       const copy = from === instance.id ? undefined : this.#copyOf(id);
       if (!copy) return;
@@ -79,7 +67,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
   }
 
   readonly onStoreError = (error: unknown): void =>
-    this.#logger.error(`The shared store failed: ${toErrorMessage(error)}`, error);
+    this.instance.logger.error(`The shared store failed: ${toErrorMessage(error)}`, error);
 
   /** As for sessions in memory. The limits count the sessions that this instance opened or served. */
   override async create(
@@ -140,7 +128,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
   override async end(session: HttpSession): Promise<void> {
     const { id } = session;
     const isStored = session instanceof SharedSession && session.isStored;
-    if (isStored) await this.#guard(this.#store.delete(this.#keyOf(id)));
+    if (isStored) await this.#guard(this.instance.store.delete(this.#keyOf(id)));
     this.drop(session);
     if (isStored) await this.#guard(this.instance.broadcast('session', { id } satisfies SessionNews));
   }
@@ -154,11 +142,11 @@ export class SharedSessions extends SessionStore implements SharedServer {
   }
 
   read(id: string): Promise<StoredRecord | undefined> {
-    return this.#guard(this.#store.get(this.#keyOf(id)));
+    return this.#guard(this.instance.store.get(this.#keyOf(id)));
   }
 
   write(id: string, value: string, options: PutOptions): Promise<number | undefined> {
-    return this.#guard(this.#store.put(this.#keyOf(id), value, options));
+    return this.#guard(this.instance.store.put(this.#keyOf(id), value, options));
   }
 
   /** @throws ProtocolError with HTTP status 503 instead of the error of the store, which goes to the log */
@@ -181,6 +169,6 @@ export class SharedSessions extends SessionStore implements SharedServer {
   }
 
   #keyOf(id: string): string {
-    return `${this.#prefix}/${id}`;
+    return this.instance.nameOf('session', id);
   }
 }

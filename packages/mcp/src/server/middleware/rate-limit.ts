@@ -52,15 +52,15 @@ export function rateLimit(options: RateLimitOptions, now: () => number = Date.no
 
   /** Returns the milliseconds until the request is within the limit; 0 when it is. */
   const takeToken = async (context: MiddlewareContext): Promise<number> => {
-    const { sharedStore, serverInfo } = asRequest(context).server;
+    const { instance, serverInfo } = asRequest(context).server;
     const names = [
       perCaller ? requireKey('rateLimit', key(context)) : '',
       perTool && counts === 'calls' ? context.name : '',
     ];
-    if (!sharedStore) return memory.take(await toBucketName(names), 1, bucket);
+    if (!instance.isShared) return memory.take(await toBucketName(names), 1, bucket);
     // A digest: a principal may contain a token. The options keep limits of one server apart.
     const digest = await digestOf([serverInfo.name, about, names]);
-    return sharedStore.take(`rate/${digest}`, 1, bucket);
+    return instance.store.take(`rate/${digest}`, 1, bucket);
   };
 
   if (counts === 'requests') {

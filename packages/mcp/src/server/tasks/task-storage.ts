@@ -1,15 +1,6 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
-import type { SharedStore } from '../../shared-store/shared-store.js';
+import { toErrorMessage } from '@quiver/core';
+import type { Instance } from '../../shared-store/instance.js';
 import type { TaskRecord } from './task-record.js';
-
-export interface TaskStorageOptions {
-  readonly store: SharedStore;
-  /** Name of the server. */
-  readonly server: string;
-  /** Id of this instance. */
-  readonly instance: string;
-  readonly logger: Logger;
-}
 
 /** Returns the next state of a task; `undefined` for no change. May be called again when another writer was faster. */
 export type TaskChange = (record: TaskRecord) => TaskRecord | undefined;
@@ -30,12 +21,12 @@ export interface ChangedTask {
 const idBytes = 24;
 const idPattern = /^[\w-]{32}$/;
 
-/** Tasks in the shared store. */
+/** Tasks in the store of the instance. */
 export class TaskStorage {
-  readonly #options: TaskStorageOptions;
+  readonly #instance: Instance;
 
-  constructor(options: TaskStorageOptions) {
-    this.#options = options;
+  constructor(instance: Instance) {
+    this.#instance = instance;
   }
 
   createId(): string {
@@ -47,7 +38,7 @@ export class TaskStorage {
 
   async read(id: string): Promise<StoredTask | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const stored = await this.#options.store.get(this.#keyOf(id));
+    const stored = await this.#instance.store.get(this.#keyOf(id));
     return stored && { record: JSON.parse(stored.value) as TaskRecord, version: stored.version };
   }
 
@@ -73,15 +64,15 @@ export class TaskStorage {
 
   /** Calls back after every change of a task, in all instances. */
   watch(id: string, listener: () => void): Promise<() => Promise<void>> {
-    return this.#options.store.subscribe(this.#keyOf(id), listener);
+    return this.#instance.store.subscribe(this.#keyOf(id), listener);
   }
 
   /** @returns whether the record had the version */
   async #put(record: TaskRecord, version: number): Promise<boolean> {
-    const { store, logger, instance } = this.#options;
+    const { store, logger, id } = this.#instance;
     const key = this.#keyOf(record.taskId);
     // Clocks of instances differ: only the one that created the task can tell how much of its lifetime is left.
-    const age = record.creator === instance ? Date.now() - Date.parse(record.createdAt) : 0;
+    const age = record.creator === id ? Date.now() - Date.parse(record.createdAt) : 0;
     const ttlMs = Math.max(1, record.ttlMs - Math.max(0, age));
     if ((await store.put(key, JSON.stringify(record), { version, ttlMs })) === undefined) return false;
     store
@@ -91,6 +82,6 @@ export class TaskStorage {
   }
 
   #keyOf(id: string): string {
-    return `task/${encodeURIComponent(this.#options.server)}/${id}`;
+    return this.#instance.nameOf('task', id);
   }
 }

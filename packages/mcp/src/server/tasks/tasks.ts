@@ -1,9 +1,7 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
-import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { Instance } from '../../shared-store/instance.js';
-import type { SharedStore } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
 import { untilEmpty } from '../drain.js';
 import { toProtocolError } from '../failures.js';
@@ -34,14 +32,9 @@ export interface TasksOptions {
 }
 
 export interface TasksConfig extends TasksOptions {
-  /** Default: a store in memory. */
-  readonly store: SharedStore | undefined;
-  readonly instance: Instance | undefined;
+  readonly instance: Instance;
   /** Prepares a stored call to run again. */
   readonly resume: (call: StoredCall) => TaskHost;
-  /** Name of the server. */
-  readonly server: string;
-  readonly logger: Logger;
 }
 
 /** A run that becomes a task. */
@@ -59,8 +52,6 @@ export interface TaskStart {
 
 /** Number of the run of the call that became a task. */
 const firstRun = 1;
-/** Id of the instance where there is only one. */
-const onlyInstance = 'local';
 /** Kind of the messages between instances: the id of a task that others have changed. */
 const inboxKind = 'task';
 
@@ -71,12 +62,13 @@ export class Tasks {
   readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
   /** Tasks that this process created, until their lifetime ends. */
   readonly #kept = new Map<string, { principal: string; end: number }>();
-  #storage: TaskStorage | undefined;
+  readonly #stored: TaskStorage;
 
   constructor(config: TasksConfig) {
     this.#config = config;
+    this.#stored = new TaskStorage(config.instance);
     this.callerData = config.callerData ?? [];
-    config.instance?.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
+    config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
   /** Returns whether no limit is reached. */
@@ -114,8 +106,9 @@ export class Tasks {
     // The run may fail before the task is stored.
     run.catch(() => {});
     const createdAt = new Date().toISOString();
+    const { instance } = this.#config;
     try {
-      await this.#config.instance?.start();
+      await instance.start();
       const record: TaskRecord = {
         taskId: task.id,
         status: 'working',
@@ -124,8 +117,8 @@ export class Tasks {
         ttlMs: options.ttlMs,
         pollIntervalMs: options.pollIntervalMs,
         owner: await ownerOf(principal),
-        creator: this.#instanceId,
-        instance: this.#instanceId,
+        creator: instance.id,
+        instance: instance.id,
         run: firstRun,
         inputRequests: {},
         asked: Object.fromEntries(Object.entries(answers).map(([key, { question }]) => [key, question])),
@@ -192,7 +185,7 @@ export class Tasks {
       reading = reading
         .then(report)
         .catch((error: unknown) =>
-          this.#config.logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error),
+          this.#config.instance.logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error),
         );
     };
     const stop = await this.#stored.watch(id, onChange);
@@ -212,23 +205,13 @@ export class Tasks {
 
   /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */
   endOfStdio(): void {
-    if (this.#config.store) return;
+    if (this.#config.instance.isShared) return;
     for (const { task, host } of this.#running.values())
       if (!host.isHttp) void task.release('The client disconnected while the task was running.');
   }
 
-  get #stored(): TaskStorage {
-    const { store, server, logger } = this.#config;
-    const instance = this.#instanceId;
-    return (this.#storage ??= new TaskStorage({ store: store ?? new InMemoryStore(), server, instance, logger }));
-  }
-
-  get #instanceId(): string {
-    return this.#config.instance?.id ?? onlyInstance;
-  }
-
   #createRun(options: Omit<RunningTaskOptions, 'storage' | 'logger'>): RunningTask {
-    return new RunningTask({ ...options, storage: this.#stored, logger: this.#config.logger });
+    return new RunningTask({ ...options, storage: this.#stored, logger: this.#config.instance.logger });
   }
 
   /** Follows a run whose task is stored. */
@@ -241,7 +224,7 @@ export class Tasks {
       .then(
         (result) => this.#toEnd(result),
         (error: unknown): TaskEnd => {
-          const { code, message, data } = toProtocolError(this.#config.logger, error);
+          const { code, message, data } = toProtocolError(this.#config.instance.logger, error);
           return { status: 'failed', error: { code, message, ...(data !== undefined && { data }) } };
         },
       )
@@ -266,13 +249,13 @@ export class Tasks {
   async #recover(record: TaskRecord): Promise<TaskRecord | undefined> {
     const { instance } = this.#config;
     const { taskId, instance: runner } = record;
-    if (hasEnded(record) || runner === this.#instanceId || (await instance?.isAlive(runner))) return record;
-    await instance?.start();
+    if (hasEnded(record) || (await instance.isAlive(runner))) return record;
+    await instance.start();
     // One of several instances writes first; the others see its change.
     const changed = await this.#stored.change(taskId, (latest) => {
       if (hasEnded(latest) || latest.run !== record.run) return undefined;
       if (!latest.call) return endTask(latest, diedWithProcess);
-      return { ...latest, instance: this.#instanceId, run: latest.run + 1 };
+      return { ...latest, instance: instance.id, run: latest.run + 1 };
     });
     if (changed?.isChanged && changed.record.call) this.#resume(changed.record, changed.record.call);
     return changed?.record;
@@ -286,13 +269,13 @@ export class Tasks {
 
   /** Lets the run of a task notice a change: in this process at once, in another one soon. */
   async #notify({ taskId, instance: runner }: TaskRecord): Promise<void> {
-    const { instance, logger } = this.#config;
+    const { instance } = this.#config;
     const running = this.#running.get(taskId);
     if (running) return running.task.check();
     // The change is stored; without the message the run notices it later.
     await instance
-      ?.send(runner, inboxKind, taskId)
-      .catch((error: unknown) => logger.warn(`An instance was not notified: ${toErrorMessage(error)}`, error));
+      .send(runner, inboxKind, taskId)
+      .catch((error: unknown) => instance.logger.warn(`An instance was not notified: ${toErrorMessage(error)}`, error));
   }
 }
 

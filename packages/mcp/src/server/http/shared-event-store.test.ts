@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import { Instance } from '../../shared-store/instance.js';
+import { SharedEventStore } from './shared-event-store.js';
+
+const ignore = (): void => {};
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const store = new InMemoryStore();
+const events = new SharedEventStore(new Instance({ store, server: 'Streams', logger }));
+
+let ended: AbortController;
+beforeEach(() => {
+  ended = new AbortController();
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  ended.abort();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Opens a stream and returns what it receives. */
+async function follow(streamId: string): Promise<unknown[]> {
+  const received: unknown[] = [];
+  const start = await events.storeEvent(streamId, {});
+  const send = (_id: string, message: unknown): void => void received.push(message);
+  void events.follow(start, { send, signal: ended.signal, writer: undefined });
+  await vi.advanceTimersByTimeAsync(0);
+  return received;
+}
+
+test('a quiet stream is seldom read', async () => {
+  const read = vi.spyOn(store, 'read');
+  const received = await follow('a/own');
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  expect(read.mock.calls.length).toBeLessThan(20);
+  await events.storeEvent('a/own', { number: 1 });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(received).toEqual([{ number: 1 }]);
+});
+
+test('an event whose message is lost arrives a minute later at most, and soon after another event', async () => {
+  const received = await follow('b/own');
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  const publish = vi.spyOn(store, 'publish').mockResolvedValue();
+  await events.storeEvent('b/own', { number: 1 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(received).toHaveLength(1);
+  publish.mockRestore();
+  await events.storeEvent('b/own', { number: 2 });
+  await vi.advanceTimersByTimeAsync(0);
+  vi.spyOn(store, 'publish').mockResolvedValue();
+  await events.storeEvent('b/own', { number: 3 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(received).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
+});
