@@ -1,4 +1,4 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { redactToken } from '../redact-token.js';
 
@@ -55,24 +55,19 @@ export interface ValidateTokenOptions {
 /** Calls a validator and checks its result. Never rejects: failures are logged without the token, and become results. */
 export async function validateToken(token: string, options: ValidateTokenOptions): Promise<TokenValidationResult> {
   const { validator, resource, timeout, logger } = options;
-  let timer: NodeJS.Timeout | undefined;
+  const late = new Error();
   try {
-    const deadline = new Promise<TokenValidationResult>((resolve) => {
-      timer = setTimeout(resolve, timeout, timedOut);
-    });
-    const result = await Promise.race([validator(token, resource), deadline]);
-    if (result !== timedOut) return requireResult(result);
-    logger.error(`The token validator did not settle within ${timeout} ms; the request was answered with 503.`);
-    return timedOut;
+    const validating = async (): Promise<TokenValidationResult> => validator(token, resource);
+    return requireResult(await withinTime(validating(), timeout, () => late));
   } catch (error) {
+    if (error === late) {
+      logger.error(`The token validator did not settle within ${timeout} ms; the request was answered with 503.`);
+      return { valid: false, error: 'temporarily_unavailable' };
+    }
     logger.error(`The token validator failed: ${redactToken(toErrorMessage(error), token)}`);
     return { valid: false, error: 'server_error' };
-  } finally {
-    clearTimeout(timer);
   }
 }
-
-const timedOut: TokenValidationResult = { valid: false, error: 'temporarily_unavailable' };
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 

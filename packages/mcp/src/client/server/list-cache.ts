@@ -14,14 +14,7 @@ export interface FetchedList<Item> {
   readonly items: readonly Item[];
   /** Milliseconds that the list may be cached: `Infinity` until it is invalidated, 0 not at all. */
   readonly keepFor: number;
-  /** Error about entries that are missing in `items`. */
-  readonly error?: unknown;
-}
-
-/** The cached list. */
-export interface KnownList<Item> {
-  readonly items: readonly Item[];
-  /** Why the list could not be fetched again (`items` is then the last good one), or why entries are missing. */
+  /** Why entries are missing in `items`, or why the list could not be fetched again: `items` is then the last good one. */
   readonly error?: unknown;
 }
 
@@ -35,9 +28,9 @@ export interface ListCacheOptions<Item> {
 /** Cache of one list of a server. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
-  #known: KnownList<Item> | undefined;
+  #known: FetchedList<Item> | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
-  #fetching: Promise<KnownList<Item>> | undefined;
+  #fetching: Promise<FetchedList<Item>> | undefined;
   #generation = 0;
   /** Generation in which the known list was requested. */
   #knownIn = 0;
@@ -52,7 +45,7 @@ export class ListCache<Item> {
    *
    * @throws what the request throws, when there was never a good list
    */
-  get(): Promise<KnownList<Item>> {
+  get(): Promise<FetchedList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
     const current = (this.#fetching ??= this.#refresh().finally(() => {
       if (this.#fetching === current) this.#fetching = undefined;
@@ -72,22 +65,22 @@ export class ListCache<Item> {
     this.#fetching = undefined;
   }
 
-  async #refresh(): Promise<KnownList<Item>> {
+  async #refresh(): Promise<FetchedList<Item>> {
     const startedIn = this.#generation;
     try {
-      const { items, keepFor, error } = await this.#options.fetch();
+      const fetched = await this.#options.fetch();
       const previous = this.#known;
       // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
-      this.#known = { items, ...(error !== undefined && { error }) };
+      this.#known = fetched;
       this.#knownIn = startedIn;
       // A list that changed while it was fetched has already expired.
-      this.#goodUntil = startedIn === this.#generation ? this.#now() + keepFor : Number.NEGATIVE_INFINITY;
-      this.#options.onFetched?.(items, previous?.items);
-      return this.#known;
+      this.#goodUntil = startedIn === this.#generation ? this.#now() + fetched.keepFor : Number.NEGATIVE_INFINITY;
+      this.#options.onFetched?.(fetched.items, previous?.items);
+      return fetched;
     } catch (error) {
       if (!this.#known) throw error;
-      return { items: this.#known.items, error };
+      return { ...this.#known, error };
     }
   }
 

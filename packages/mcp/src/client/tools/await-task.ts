@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
@@ -247,19 +248,7 @@ class AwaitedTask {
   }
 
   #pause(milliseconds: number): Promise<void> {
-    const { signal } = this.#end;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      }, milliseconds);
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
-    });
+    return sleep(milliseconds, undefined, { signal: this.#end.signal });
   }
 
   /** The clock stops while the application responds to input requests, as for direct requests. */

@@ -313,7 +313,7 @@ describe('a call that becomes a task', () => {
       fetch: async (to, init) => {
         const { method } = JSON.parse(String(init?.body)) as { method: string };
         methods.push(method);
-        // The server sends its response, whatever the client does.
+        // The response of the server arrives, although the client ends the request.
         const response = await fetch(to, { ...init, signal: null });
         if (method === 'tools/call') controller.abort(new Error('no longer needed'));
         return response;

@@ -27,12 +27,11 @@ export type ToolCatalogue = Record<string, ProtocolTool[]>;
  * @throws `MCP_SERVER_UNKNOWN`
  */
 export function toToolSet(servers: SharedServers, catalogue: ToolCatalogue): Record<string, RemoteTool> {
-  const none = new Set<string>();
   const entries = Object.entries(catalogue).flatMap(([serverName, list]) => {
     const server = servers.require(serverName);
     const { toolPrefix: prefix = serverName } = server.options;
     return selectTools(list, server).map(({ tool, name }) => {
-      const id = toToolName(prefix, name, none);
+      const id = toToolName(prefix, name);
       return { server, prefix, tool, name, id };
     });
   });
@@ -91,17 +90,17 @@ const hashLength = 8;
  * ends in a hash of the original names, so the same tool has the same name in every process.
  *
  * @param prefix - `false` for none
- * @param taken - names that are in use
+ * @param taken - names that are in use. Default: none
  * @param serverName - part of the hash. Default: the prefix
  */
 export function toToolName(
   prefix: string | false,
   toolName: string,
-  taken: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+  taken?: ReadonlySet<string>,
   serverName: string = prefix || '',
 ): string {
   const name = (prefix === false ? toolName : `${prefix}_${toolName}`).replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  if (name !== '' && name.length <= maxLength && !taken.has(name)) return name;
+  if (name !== '' && name.length <= maxLength && !taken?.has(name)) return name;
   const hash = createHash('sha256').update(`${serverName}\0${toolName}`).digest('hex').slice(0, hashLength);
   return `${name.slice(0, maxLength - hashLength - 1)}_${hash}`;
 }
