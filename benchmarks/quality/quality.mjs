@@ -1,5 +1,5 @@
 // Quality of retrieval on the test collections, as tables with confidence intervals:
-//   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
+//   npm run bench:quality -- --data DIR      (or QUIVER_DATA=DIR)
 // Exits with 1 when the graph is worse than keyword search. The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or
 // from a PostgreSQL inside this process. This repository does not contain the collections; the program names those that are absent
 // and skips them. The tests of packages/rag guard the same figures.
@@ -13,7 +13,8 @@ import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
 
-const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA || '../shared/data' } });
+const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA } });
+if (!values.data) throw new Error('Name the folder of the collections: npm run bench:quality -- --data DIR');
 const { collections, missing } = readTestCollections(values.data);
 if (missing.length > 0)
   console.log(`Not measured, because ${values.data} does not contain them: ${missing.join(', ')}.`);
