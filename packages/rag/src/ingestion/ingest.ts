@@ -261,13 +261,10 @@ async function* readBatches(
       ? { chunks: [], stored: found.ids.length, isPartial: false }
       : await chunkDocument(target, document, chunkOptions, vectors);
     const ids = found?.ids ?? chunks.map(({ id }) => id);
-    // A record that two documents have is stored with the place in the first one.
-    if (hash !== undefined)
-      known?.add(hash, document, { found, ids, isPartial: isPartial || ids.some((id) => seen.has(id)) });
+    const before = seen.size;
     for (let index = 0; index < ids.length; index += 1) {
-      const id = ids[index] as string;
-      if (seen.has(id)) continue;
-      seen.add(id);
+      const count = seen.size;
+      if (seen.add(ids[index] as string).size === count) continue;
       if (index < stored) batch.unchanged += 1;
       else batch.chunks.push(chunks[index] as Chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
@@ -279,6 +276,11 @@ async function* readBatches(
       nextPause = performance.now() + longestTurn;
     }
     batch.documents += 1;
+    if (hash === undefined) continue;
+    // A record that two documents have is stored with the place in the first one.
+    const added = seen.size - before;
+    const isShared = added < ids.length && added < new Set(ids).size;
+    known?.add(hash, document, { found, ids, isPartial: isPartial || isShared });
   }
   if (batch.documents > 0 || batch.chunks.length > 0) yield batch;
 }
