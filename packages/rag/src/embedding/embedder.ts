@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, traceChannels, type EmbeddingTraceEvent } from '@quiver/core';
 
 /** Purpose of an embedding; some models treat queries and documents differently. */
 export type EmbeddingPurpose = 'query' | 'document';
@@ -74,4 +74,26 @@ export function checkEmbeddings(
 
 function invalid(message: string): QuiverError {
   return new QuiverError('EMBEDDING_INVALID', `${message} The result was discarded.`);
+}
+
+const channel = traceChannels['quiver:embedding'];
+
+/**
+ * Runs a call of an embedder, and publishes it.
+ *
+ * @param model - id of the embedder
+ * @param run - receives the event, if there is one, for the number of tokens
+ */
+export function traceEmbedding(
+  model: string,
+  texts: readonly string[],
+  run: (event?: EmbeddingTraceEvent) => Promise<Float32Array[]>,
+): Promise<Float32Array[]> {
+  if (!channel.isActive || texts.length === 0) return run();
+  const event: EmbeddingTraceEvent = { type: 'embedding', model, texts };
+  return channel.trace(event, async () => {
+    const vectors = await run(event);
+    event.dimension = vectors[0]?.length;
+    return vectors;
+  });
 }

@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { Embedder } from './embedder.js';
-import { traceEmbedding } from './trace-embedding.js';
+import { traceEmbedding, type Embedder } from './embedder.js';
 import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
 /** Options of `createLexicalEmbedder()`. */

@@ -4,8 +4,7 @@ import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import { askForObject } from '../document/extract/ask-model.js';
 import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
-import { runAhead } from '../ingestion/run-ahead.js';
-import { abortableItems } from '../store/store-call.js';
+import { abortableItems, runAhead } from '../store/async-items.js';
 import type { RetrievalCase } from './cases.js';
 import { countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid } from './evaluation-error.js';
@@ -91,7 +90,7 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   const cases: RetrievalCase[] = [];
   const rejected = { form: 0, quote: 0, unanswerable: 0 };
   let read = 0;
-  for await (const outcome of runAhead(abortableItems(passages, signal), concurrency, write, signal)) {
+  for await (const outcome of runAhead(passages, concurrency, write, signal)) {
     if (outcome.case) cases.push(outcome.case);
     else rejected[outcome.rejected] += 1;
     read += 1;

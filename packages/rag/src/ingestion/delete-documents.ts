@@ -2,7 +2,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
-import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope } from './scope.js';
+import { addSource, isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type Sources } from './scope.js';
 
 /** Options of `deleteDocuments()`. */
 export interface DeleteDocumentsOptions {
@@ -39,19 +39,12 @@ export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<
   return deleted;
 }
 
-/** Values of `metadata.source`, by their canonical JSON. */
-export type Sources = Map<string, unknown>;
-
 export interface StaleChunks {
   /** Ids to keep. */
   keep?: ReadonlySet<string>;
   /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
   sources?: Sources;
   scope: IngestScope | undefined;
-}
-
-export function addSource(sources: Sources, source: unknown): void {
-  if (source !== undefined) sources.set(canonicalJson(source), source);
 }
 
 /** Larger pages than usual, because a store may have to find its position again for each page. */

@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import type { MDocument } from '../document/document.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { abortableItems } from '../store/store-call.js';
+import { abortableItems } from '../store/async-items.js';
 import { deleteDocuments } from './delete-documents.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
 import { runIngest, type IngestOptions, type IngestReport } from './ingest.js';

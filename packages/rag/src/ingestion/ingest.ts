@@ -4,7 +4,7 @@ import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
-import { abortableItems } from '../store/store-call.js';
+import { abortableItems, runAhead } from '../store/async-items.js';
 import type { IngestEstimate } from './dry-run.js';
 import { contextKey, invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
@@ -18,9 +18,8 @@ import {
 } from './ingest-target.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
 import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
-import { runAhead } from './run-ahead.js';
-import { addScope, parseScope, type IngestScope } from './scope.js';
-import { addSource, removeStale, type Sources } from './delete-documents.js';
+import { addScope, addSource, parseScope, type IngestScope, type Sources } from './scope.js';
+import { removeStale } from './delete-documents.js';
 
 /** Number of documents and chunks that `ingest()` processed. */
 export interface IngestReport {

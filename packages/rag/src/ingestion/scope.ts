@@ -75,3 +75,10 @@ export function addScope(chunk: Chunk, scope: IngestScope | undefined): Chunk {
   const previous = chunk.previous && { ...chunk.previous, id: idOf(chunk.previous.id) };
   return { ...chunk, id: idOf(chunk.id), metadata: { ...metadata, ...scope }, ...(previous && { previous }) };
 }
+
+/** Values of `metadata.source` of documents, by their canonical JSON. */
+export type Sources = Map<string, unknown>;
+
+export function addSource(sources: Sources, source: unknown): void {
+  if (source !== undefined) sources.set(canonicalJson(source), source);
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { abortableItems, indexCache, partsOf, serviceCalls } from './store-call.js';
+import { indexCache, partsOf, serviceCalls } from './store-call.js';
 
 it('shares one client between calls, and opens another one for a call with a signal', async () => {
   let opened = 0;
@@ -82,34 +82,4 @@ it('splits a list by count and by size', () => {
   const sizeOf = (text: string): number => text.length;
   expect(partsOf(['a', 'b', 'c'], 2)).toEqual([['a', 'b'], ['c']]);
   expect(partsOf(['aa', 'b', 'cccc', 'd'], 9, { sizeOf, maxSize: 3 })).toEqual([['aa', 'b'], ['cccc'], ['d']]);
-});
-
-it('rejects with the error of a source without closing it: it may never end', async () => {
-  let closed = 0;
-  const close = (): Promise<never> => {
-    closed += 1;
-    return new Promise(() => {});
-  };
-  const next = (): Promise<never> => Promise.reject(new Error('read failed'));
-  const source = { [Symbol.asyncIterator]: () => ({ next, return: close }) };
-  await expect(abortableItems(source, new AbortController().signal).next()).rejects.toThrow('read failed');
-  expect(closed).toBe(0);
-});
-
-it('closes a source of items before an aborted consumer continues', async () => {
-  const controller = new AbortController();
-  let isClosed = false;
-  async function* source() {
-    try {
-      yield* [1, 2];
-    } finally {
-      await new Promise((resolve) => setTimeout(resolve));
-      isClosed = true;
-    }
-  }
-  for await (const _ of abortableItems(source(), controller.signal)) {
-    controller.abort();
-    break;
-  }
-  expect(isClosed).toBe(true);
 });

@@ -1,33 +1,5 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 
-/**
- * Yields the items of a source until the signal fires, also while the next item is pending, which may never arrive.
- *
- * @throws the abort reason of `signal`
- */
-export async function* abortableItems<Item>(
-  items: Iterable<Item> | AsyncIterable<Item>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Item> {
-  if (!signal) return yield* items;
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  // Not while `next()` runs: a source that has ended or failed is closed.
-  let mustClose = false;
-  try {
-    for (;;) {
-      mustClose = false;
-      const { done, value } = await untilAborted(async () => iterator.next(), signal);
-      if (done) return;
-      mustClose = true;
-      yield value;
-    }
-  } finally {
-    if (mustClose) await iterator.return?.();
-    // The source may end only after its pending item, which is no longer awaited.
-    else if (signal.aborted) void (async () => iterator.return?.())().catch(() => undefined);
-  }
-}
-
 export interface StoreCall {
   /** For messages, such as `PostgreSQL`. */
   readonly store: string;

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { abortableItems } from '../store/store-call.js';
+import { abortableItems } from '../store/async-items.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';

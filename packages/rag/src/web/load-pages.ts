@@ -1,10 +1,10 @@
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { MDocument } from '../document/document.js';
-import { runAhead } from '../ingestion/run-ahead.js';
 import { decodeText } from '../loaders/decode-text.js';
 import { toSkippedFile, type SkipReason } from '../loaders/document-loader.js';
 import { loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
 import { readWebPage, type PageContent } from '../loaders/web-page.js';
+import { runAhead } from '../store/async-items.js';
 import {
   createPageClient,
   parsePageUrl,
@@ -83,9 +83,9 @@ export async function* loadPages(
   const counts = { loaded: 0, unchanged: 0, skipped: 0, ...(Array.isArray(urls) && { total: urls.length }) };
   try {
     const pages = runAhead(
-      toStrings(urls),
+      urls,
       concurrency,
-      (url, runSignal) => loadPage(url, { client, check, options, signal: runSignal }),
+      (url, runSignal) => loadPage(String(url), { client, check, options, signal: runSignal }),
       signal,
     );
     for await (const { url, page, record, skipped } of pages) {
@@ -183,10 +183,6 @@ async function toDocuments(
 function metaCharset(bytes: Uint8Array): string | undefined {
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, 1024));
   return /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
-}
-
-async function* toStrings(urls: Iterable<string | URL> | AsyncIterable<string | URL>): AsyncGenerator<string> {
-  for await (const url of urls) yield String(url);
 }
 
 function checkOptions(options: LoadPagesOptions): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runAhead } from './run-ahead.js';
+import { abortableItems, runAhead } from './async-items.js';
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -56,4 +56,34 @@ test('a failed task stops the others, and is thrown only when they have ended', 
   await expect(all()).rejects.toThrow('broken');
   expect(begun.length).toBeLessThanOrEqual(4);
   expect(ended).toEqual(begun.slice(2));
+});
+
+test('rejects with the error of a source without closing it: it may never end', async () => {
+  let closed = 0;
+  const close = (): Promise<never> => {
+    closed += 1;
+    return new Promise(() => {});
+  };
+  const next = (): Promise<never> => Promise.reject(new Error('read failed'));
+  const source = { [Symbol.asyncIterator]: () => ({ next, return: close }) };
+  await expect(abortableItems(source, new AbortController().signal).next()).rejects.toThrow('read failed');
+  expect(closed).toBe(0);
+});
+
+test('closes a source of items before an aborted consumer continues', async () => {
+  const controller = new AbortController();
+  let isClosed = false;
+  async function* source() {
+    try {
+      yield* [1, 2];
+    } finally {
+      await new Promise((resolve) => setTimeout(resolve));
+      isClosed = true;
+    }
+  }
+  for await (const _ of abortableItems(source(), controller.signal)) {
+    controller.abort();
+    break;
+  }
+  expect(isClosed).toBe(true);
 });

@@ -1,3 +1,33 @@
+import { untilAborted } from '@quiver/core';
+
+/**
+ * Yields the items of a source until the signal fires, also while the next item is pending, which may never arrive.
+ *
+ * @throws the abort reason of `signal`
+ */
+export async function* abortableItems<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Item> {
+  if (!signal) return yield* items;
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  // Not while `next()` runs: a source that has ended or failed is closed.
+  let mustClose = false;
+  try {
+    for (;;) {
+      mustClose = false;
+      const { done, value } = await untilAborted(async () => iterator.next(), signal);
+      if (done) return;
+      mustClose = true;
+      yield value;
+    }
+  } finally {
+    if (mustClose) await iterator.return?.();
+    // The source may end only after its pending item, which is no longer awaited.
+    else if (signal.aborted) void (async () => iterator.return?.())().catch(() => undefined);
+  }
+}
+
 /**
  * Runs a task for each item, several at once, and yields the results in the order of the items. Items are taken only as tasks
  * become free, so a source of any length is never read far ahead.
@@ -5,7 +35,7 @@
  * After an error, or when the caller stops, the signal of `run` aborts, and the generator waits for the running tasks.
  */
 export async function* runAhead<Item, Result>(
-  items: AsyncIterable<Item>,
+  items: Iterable<Item> | AsyncIterable<Item>,
   limit: number,
   run: (item: Item, signal: AbortSignal) => Promise<Result>,
   signal?: AbortSignal,
