@@ -62,7 +62,7 @@ const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
   stdio: 60_000,
 };
 
-/** Milliseconds that a disconnect waits for the cancellation of tasks. */
+/** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
 const stopTimeout = 3000;
 
 /**
@@ -256,24 +256,27 @@ export class RemoteServer {
     await withinTime(stopping, stopTimeout, () => error).catch(() => {});
   }
 
-  /** Cancels the task of an abandoned call. A disconnect waits for it. */
-  #cancelTask(engine: Engine, found: Promise<string | undefined>, requestContext?: AnyRequestContext): void {
-    const cancel = async (): Promise<void> => {
-      try {
-        const taskId = await found;
-        if (taskId === undefined) return;
-        const options = { requestContext, timeout: stopTimeout };
-        await this.request((current, to) => current.request('tasks/cancel', { taskId }, to), options);
-      } catch (error) {
-        this.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
-      } finally {
+  /** Cancels the task of an abandoned call, if it has one. A disconnect waits for it. */
+  #cancelLateTask(engine: Engine, found: Promise<string | undefined>, requestContext?: AnyRequestContext): void {
+    const canceled = found
+      .then((taskId) => (taskId === undefined ? undefined : this.cancelTask(taskId, requestContext)))
+      .catch((error: unknown) => this.#logError(error))
+      .finally(() => {
         this.awaitedTasks.delete(task);
         this.#closeForgotten(engine);
-      }
-    };
-    const canceled = cancel();
+      });
     const task = { stop: () => canceled };
     this.awaitedTasks.add(task);
+  }
+
+  /** Cancels a task that no caller waits for. A failure is logged. */
+  async cancelTask(taskId: string, requestContext?: AnyRequestContext): Promise<void> {
+    try {
+      const options = { requestContext, timeout: stopTimeout };
+      await this.request((engine, to) => engine.request('tasks/cancel', { taskId }, to), options);
+    } catch (error) {
+      this.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
+    }
   }
 
   async #disconnect(): Promise<void> {
@@ -354,7 +357,7 @@ export class RemoteServer {
           if (opened) this.#lose(opened);
         },
         onAbandoned: (taskId, requestContext) => {
-          if (opened) this.#cancelTask(opened, taskId, requestContext);
+          if (opened) this.#cancelLateTask(opened, taskId, requestContext);
         },
       },
       signal,

@@ -10,7 +10,6 @@ import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../server/back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import {
-  cancelTask,
   getTask,
   readDescription,
   updateTask,
@@ -43,7 +42,6 @@ const defaultPollInterval = 1000;
 /** Milliseconds, so that a server cannot keep the client busy. */
 const minPollInterval = 20;
 const pollTimeout = 10_000;
-const cancelTimeout = 3000;
 /** Milliseconds that a server may be unavailable. */
 const maxOutage = 5 * 60_000;
 const defaultTaskTimeout = 24 * 60 * 60_000;
@@ -125,14 +123,8 @@ class AwaitedTask {
 
   async #stop(error: unknown): Promise<void> {
     this.#finish(error);
-    if (this.#options.isOwner && !this.#isOver) {
-      const { requestContext } = this.#options;
-      try {
-        await cancelTask(this.#server, this.#taskId, { requestContext, timeout: cancelTimeout });
-      } catch (reason) {
-        this.#server.log('debug', `A task could not be canceled: ${toErrorMessage(reason)}`, reason, requestContext);
-      }
-    }
+    const { isOwner, requestContext } = this.#options;
+    if (isOwner && !this.#isOver) await this.#server.cancelTask(this.#taskId, requestContext);
     this.#server.awaitedTasks.delete(this);
   }
 

@@ -315,8 +315,9 @@ describe('a call that becomes a task', () => {
         methods.push(method);
         // The response of the server arrives, although the client ends the request.
         const response = await fetch(to, { ...init, signal: null });
+        const text = await response.text();
         if (method === 'tools/call') controller.abort(new Error('no longer needed'));
-        return response;
+        return new Response(text, response);
       },
     });
     const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
