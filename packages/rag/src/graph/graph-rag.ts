@@ -1,6 +1,7 @@
 import { evaluateFilter, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
-import { nearestRows, VectorTable } from '../stores/local/vector-table.js';
+import { nearestRows } from '../stores/local/nearest-rows.js';
+import { VectorTable } from '../stores/local/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';

@@ -28,17 +28,12 @@ export const pageBytes = 65_536;
  * @param base64 - a module that imports its memory as `quiver.memory`
  */
 export function wasmModule<Exports>(base64: string): (pages: number) => WasmInstance<Exports> | undefined {
-  let compiled: object | null | undefined;
+  let compiled: object | undefined;
   return (pages) => {
     const { WebAssembly: api } = globalThis as { WebAssembly?: WebAssemblyApi };
-    if (!api || compiled === null) return undefined;
+    if (!api) return undefined;
     try {
       compiled ??= new api.Module(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
-    } catch {
-      compiled = null;
-      return undefined;
-    }
-    try {
       const memory = new api.Memory({ initial: pages });
       const { exports } = new api.Instance(compiled, { quiver: { memory } });
       return { memory, exports: exports as Exports };

@@ -3,9 +3,10 @@ import { KeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/t
 import { type CheckedRecord, copyMetadata, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import { byCodeUnits, type EncodedRow, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
+import { nearestRows } from './nearest-rows.js';
+import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
-import { bytesOf, nearestRows, type ReservedRows, VectorTable } from './vector-table.js';
+import { type ReservedRows, VectorTable } from './vector-table.js';
 
 /** How to search an index. */
 export interface LocalSearch {
@@ -44,31 +45,27 @@ export class LocalIndex {
         return this.#delete(operation.ids);
       case 'truncate':
         return this.#truncate();
-      case 'upsert':
-        return operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
+      case 'upsert': {
+        for (const [place, record] of operation.rows.entries())
+          this.#setVector(this.#records.set(record), operation.vectors[place] as Float32Array);
+        return;
+      }
       case 'loadUpsert': {
         const { first } = operation.vectors;
-        return operation.rows.decodeIds().forEach((row, place) => this.#set(row, first + place));
+        for (const [place, row] of this.#records.setAll(operation.rows).entries()) this.#setVector(row, first + place);
+        return;
       }
-      case 'loadInsert':
-        return this.#append(operation);
+      case 'loadInsert': {
+        const { first, count } = operation.vectors;
+        this.#records.append(operation.rows);
+        for (let row = first; row < first + count; row += 1) this.#setVector(row, row);
+      }
     }
   }
 
-  /** Puts a row where its id is, or at the end. @param vector - its bytes, or the number of the reserved row with them */
-  #set(record: IndexRow | EncodedRow, vector: Uint8Array | number): void {
-    const row = this.#records.set(record);
+  /** @param vector - or the number of the reserved row with it */
+  #setVector(row: number, vector: Float32Array | number): void {
     this.#vectors.set(row, vector);
-    this.#changed(row);
-  }
-
-  #append({ rows, vectors }: LoadOperation): void {
-    this.#records.append(rows);
-    this.#vectors.add(vectors);
-    for (let row = vectors.first; row < this.count; row += 1) this.#changed(row);
-  }
-
-  #changed(row: number): void {
     this.#selection.set(row);
     if (this.#keywords) this.#indexWordsOf(row, this.#keywords);
   }
@@ -239,8 +236,8 @@ export interface IndexHeader {
 export interface UpsertOperation {
   readonly type: 'upsert';
   readonly rows: readonly IndexRow[];
-  /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
-  readonly vectors: readonly Uint8Array[];
+  /** One per row. Valid only during the call that gets them. */
+  readonly vectors: readonly Float32Array[];
 }
 
 /** A change of an index. All changes have this form, so replaying them recreates the index. */
@@ -261,7 +258,7 @@ export function toUpsert(records: readonly CheckedRecord[]): UpsertOperation {
   return {
     type: 'upsert',
     rows: records.map(({ vector: _vector, ...row }) => row),
-    vectors: records.map(({ vector }) => bytesOf(vector)),
+    vectors: records.map(({ vector }) => vector),
   };
 }
 

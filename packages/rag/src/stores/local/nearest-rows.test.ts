@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, TopK } from '../../retrieval/top-k.js';
+import { QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
-import { dot, nearestRows, VectorTable } from './vector-table.js';
+import { nearestRows } from './nearest-rows.js';
+import { dot, VectorTable } from './vector-table.js';
 
 const dimension = 24;
 
@@ -65,7 +67,8 @@ function byHand(table: VectorTable, query: Float32Array, k: number, accept: (row
 describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %s', (metric) => {
   it('are those of an exact comparison of every row, with any filter', () => {
     const table = fill(metric, 1, 5000);
-    expect(table.quantized()).toBeDefined();
+    table.bounded();
+    expect(table.bounded()).toBeInstanceOf(QuantizedRows);
     fc.assert(
       fc.property(
         fc.nat(4999),
@@ -87,7 +90,8 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
   it('follow every change of the table', () => {
     const table = fill(metric, 2, 3000);
     const random = createRandom(3);
-    table.quantized();
+    table.bounded();
+    table.bounded();
     for (let change = 0; change < 2000; change += 1) {
       const row = Math.floor(random() * table.count);
       const vector = Float32Array.from({ length: dimension }, () => random() - 0.5);
@@ -132,7 +136,8 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const first = createVector();
           // The first query compares floats, the second one makes the small integers.
           expect(nearestRows({ table, query: first, k, idOf })).toEqual(byHand(table, first, k, () => true));
-          expect(table.quantized()).toBeDefined();
+          table.bounded();
+          expect(table.bounded()).toBeInstanceOf(QuantizedRows);
           for (const query of [createVector(), table.row(7), table.row(8).map(Math.sign)]) {
             expect(nearestRows({ table, query, k, idOf })).toEqual(byHand(table, query, k, () => true));
           }

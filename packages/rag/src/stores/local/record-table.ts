@@ -8,35 +8,27 @@ export interface IndexRow {
   readonly document?: string;
 }
 
-/** A record that was read from a file, and is decoded when it is needed. */
-export interface EncodedRow {
-  readonly id: string;
-  /** @throws `VECTOR_STORE_CORRUPT` */
-  decode(): IndexRow;
-}
-
-/** Records of one entry of a file. Even their ids are decoded when they are needed. */
+/** Records of one entry of a file, which are decoded when they are needed. */
 export interface EncodedRows {
   readonly count: number;
-  /** Decodes one of them. @throws `VECTOR_STORE_CORRUPT` */
+  /** @throws `VECTOR_STORE_CORRUPT` */
   row(place: number): IndexRow;
-  /** Returns all, decoded at least as far as their ids. @throws `VECTOR_STORE_CORRUPT` */
-  decodeIds(): readonly (IndexRow | EncodedRow)[];
+  /** Returns the ids of all, without decoding the rest. @throws `VECTOR_STORE_CORRUPT` */
+  ids(): readonly string[];
 }
 
-/** Stands for each record of an entry whose ids nothing has needed yet. */
-interface UnreadRows {
-  /** Row number of the first one. */
-  readonly first: number;
+/** Stands for a record that nothing has needed yet: row `first + place` is the one at `place` of the entry. */
+interface EncodedRow {
   readonly rows: EncodedRows;
+  readonly first: number;
 }
 
 /** The records of an index without their vectors, by row and by id. Rows are dense, as those of a `VectorTable`. */
 export class RecordTable {
-  readonly #rows: (IndexRow | EncodedRow | UnreadRows)[] = [];
-  /** Entries whose ids are not in the map yet. */
-  #unread: UnreadRows[] = [];
+  readonly #rows: (IndexRow | EncodedRow)[] = [];
   readonly #rowOfId = new Map<string, number>();
+  /** Entries whose ids are not in the map, because nothing has needed an id yet. */
+  #unread: EncodedRow[] = [];
   /** `undefined` if ids were added or removed since the last sort. */
   #sortedIds: readonly string[] | undefined;
 
@@ -46,64 +38,70 @@ export class RecordTable {
 
   /** Adds records behind all others. Their ids must be new. */
   append(rows: EncodedRows): void {
-    const unread = { first: this.count, rows };
-    this.#unread.push(unread);
-    for (let place = 0; place < rows.count; place += 1) this.#rows.push(unread);
+    const encoded = { rows, first: this.count };
+    this.#unread.push(encoded);
+    for (let place = 0; place < rows.count; place += 1) this.#rows.push(encoded);
     this.#sortedIds = undefined;
   }
 
   get(row: number): IndexRow {
-    const stored = this.#stored(row);
-    return 'decode' in stored ? (this.#rows[row] = stored.decode()) : stored;
+    const stored = this.#rows[row] as IndexRow | EncodedRow;
+    return 'rows' in stored ? (this.#rows[row] = stored.rows.row(row - stored.first)) : stored;
   }
 
-  readonly idOf = (row: number): string => this.#stored(row).id;
+  readonly idOf = (row: number): string => this.get(row).id;
 
   rowOf(id: string): number | undefined {
     return this.#readIds().get(id);
   }
 
-  /** All ids, in order. */
+  /** Returns all ids in order. */
   sortedIds(): readonly string[] {
     return (this.#sortedIds ??= [...this.#readIds().keys()].toSorted(byCodeUnits));
   }
 
   /** Stores a record in the row of its id, or behind all others. @returns its row */
-  set(record: IndexRow | EncodedRow): number {
-    let row = this.rowOf(record.id);
-    if (row === undefined) {
-      row = this.count;
-      this.#rowOfId.set(record.id, row);
-      this.#sortedIds = undefined;
-    }
+  set(record: IndexRow): number {
+    const row = this.#rowFor(record.id);
     this.#rows[row] = record;
     return row;
+  }
+
+  /** As {@link set}, for each of the records. */
+  setAll(rows: EncodedRows): number[] {
+    return rows.ids().map((id, place) => {
+      const row = this.#rowFor(id);
+      this.#rows[row] = { rows, first: row - place };
+      return row;
+    });
+  }
+
+  #rowFor(id: string): number {
+    const known = this.rowOf(id);
+    if (known !== undefined) return known;
+    this.#rowOfId.set(id, this.count);
+    this.#sortedIds = undefined;
+    return this.count;
   }
 
   /** Removes a record; the last one takes its row. */
   remove(id: string): void {
     const row = this.rowOf(id);
     if (row === undefined) return;
-    const last = this.#rows.pop() as IndexRow | EncodedRow;
-    this.#rowOfId.delete(id);
-    this.#sortedIds = undefined;
-    if (row === this.count) return;
+    const last = this.get(this.count - 1);
     this.#rows[row] = last;
     this.#rowOfId.set(last.id, row);
+    this.#rowOfId.delete(id);
+    this.#rows.pop();
+    this.#sortedIds = undefined;
   }
 
-  #stored(row: number): IndexRow | EncodedRow {
-    const stored = this.#rows[row] as IndexRow | EncodedRow | UnreadRows;
-    return 'rows' in stored ? (this.#rows[row] = stored.rows.row(row - stored.first)) : stored;
-  }
-
-  /** Decodes the ids of all entries. @throws `VECTOR_STORE_CORRUPT` */
+  /** @throws `VECTOR_STORE_CORRUPT` */
   #readIds(): Map<string, number> {
     for (const { first, rows } of this.#unread) {
-      for (const [place, record] of rows.decodeIds().entries()) {
-        if (this.#rowOfId.has(record.id)) throw duplicate(record.id);
-        this.#rowOfId.set(record.id, first + place);
-        this.#rows[first + place] = record;
+      for (const [place, id] of rows.ids().entries()) {
+        if (this.#rowOfId.has(id)) throw duplicate(id);
+        this.#rowOfId.set(id, first + place);
       }
     }
     this.#unread = [];

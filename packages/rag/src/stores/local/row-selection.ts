@@ -16,8 +16,8 @@ const fewRows = 1 / 8;
 interface SelectionQuery {
   /** Rows of the index. */
   readonly count: number;
-  /** Created by the first condition that columns cannot decide. */
-  budget?: PatternBudget;
+  /** Shared by all conditions. */
+  readonly budget: PatternBudget;
 }
 
 /** Numbers of rows, in ascending order. */
@@ -53,7 +53,7 @@ export class RowSelection {
 
   /** Returns those of the first `count` rows that match. */
   select(filter: Filter, count: number): RowList {
-    return this.#select(filter, { count }, undefined);
+    return this.#select(filter, { count, budget: createPatternBudget() }, undefined);
   }
 
   /** @param within - the rows to choose from; default all */
@@ -79,7 +79,7 @@ export class RowSelection {
       }
       default: {
         if (hasColumn(filter)) return this.#column(filter.path, count).select(filter, count, within);
-        const matches = createFilterTest(filter, (query.budget ??= createPatternBudget()));
+        const matches = createFilterTest(filter, query.budget);
         return chooseRows(count, within, (row) => matches(this.#metadataOf(row)));
       }
     }
@@ -95,7 +95,7 @@ export class RowSelection {
     const key = JSON.stringify(path);
     let column = this.#columns.get(key);
     this.#columns.delete(key);
-    if (!column || column.isOutdated) {
+    if (!column) {
       column = new MetadataColumn(path, count);
       for (let row = 0; row < count; row += 1) column.set(row, this.#metadataOf(row));
     }

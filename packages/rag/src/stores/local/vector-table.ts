@@ -1,6 +1,5 @@
-import { type Candidate, TopK } from '../../retrieval/top-k.js';
 import { FloatRows } from '../../simd/float-rows.js';
-import { type BlockEstimate, QuantizedRows } from '../../simd/quantized-rows.js';
+import { QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 
 const rowsPerSegment = 4096;
@@ -23,8 +22,6 @@ export class VectorTable {
   readonly dimension: number;
   readonly metric: VectorMetric;
   readonly #segments: Float32Array[] = [];
-  /** The bytes of the segments. Views of each row would cost more than its copy. */
-  readonly #bytes: Uint8Array[] = [];
   /** Length of each row, 0 until it is needed. */
   readonly #norms: Float64Array[] = [];
   #quantized: QuantizedRows | undefined;
@@ -42,8 +39,8 @@ export class VectorTable {
   }
 
   /**
-   * Makes room behind all rows, for vectors that are read from a file. {@link add} makes them rows where they are; {@link set} with their
-   * numbers, in ascending order, makes each a row at its place or before it.
+   * Makes room behind all rows, for vectors that are read from a file. {@link set} with their numbers makes them rows, in ascending order:
+   * each at its place, or before it.
    *
    * @param after - rows that were reserved and are not stored yet
    */
@@ -54,7 +51,7 @@ export class VectorTable {
     const parts: Uint8Array[] = [];
     for (let row = first; row < end;) {
       const endOfPart = Math.min(row - (row % rowsPerSegment) + rowsPerSegment, end);
-      parts.push(this.#bytesOf(row, endOfPart - row));
+      parts.push(bytesOf(this.#rows(row, endOfPart - row)));
       row = endOfPart;
     }
     return { first, count, parts };
@@ -62,50 +59,33 @@ export class VectorTable {
 
   #makeRoom(rows: number): void {
     while (this.#segments.length * rowsPerSegment < rows) {
-      const numbers = new Float32Array(rowsPerSegment * this.dimension);
-      this.#segments.push(numbers);
-      this.#bytes.push(bytesOf(numbers));
+      this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
       this.#norms.push(new Float64Array(rowsPerSegment));
     }
   }
 
-  /** Stores a vector in a row, or in the next one after the last. @param vector - 32-bit floats, their bytes, or the number of a reserved row */
-  set(row: number, vector: Float32Array | Uint8Array | number): void {
+  /** Stores a vector in a row, or in the next one after the last. @param vector - or the number of the reserved row with it */
+  set(row: number, vector: Float32Array | number): void {
     if (row === this.#count) {
       this.#makeRoom(row + 1);
       this.#count += 1;
     }
-    if (vector !== row) {
-      const bytes = typeof vector === 'number' ? this.#bytesOf(vector, 1) : vector;
-      this.#bytesOf(row, 1).set(bytes instanceof Uint8Array ? bytes : bytesOf(bytes));
-    }
-    this.#changed(row);
-  }
-
-  /** Makes reserved rows rows of the table. They must be the next ones. */
-  add({ first, count }: ReservedRows): void {
-    this.#count = first + count;
-    for (let row = first; row < this.#count; row += 1) this.#changed(row);
-  }
-
-  #changed(row: number): void {
+    if (vector !== row) this.#rows(row, 1).set(typeof vector === 'number' ? this.#rows(vector, 1) : vector);
     (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array)[row % rowsPerSegment] = 0;
     if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
     this.#quantized?.set(row, this.row(row));
   }
 
-  /** The bytes of rows of one segment. */
-  #bytesOf(row: number, count: number): Uint8Array {
-    const size = this.dimension * Float32Array.BYTES_PER_ELEMENT;
-    const start = (row % rowsPerSegment) * size;
-    return (this.#bytes[Math.floor(row / rowsPerSegment)] as Uint8Array).subarray(start, start + count * size);
+  /** A view, not a copy. */
+  row(row: number): Float32Array {
+    if (row >= this.#count) throw new RangeError(`There is no row ${row}.`);
+    return this.#rows(row, 1);
   }
 
-  /** A view, not a copy. @param count - rows of one segment; default one */
-  row(row: number, count = 1): Float32Array {
-    const segment = this.#segments[Math.floor(row / rowsPerSegment)];
-    if (!segment || row + count > this.#count) throw new RangeError(`There is no row ${row}.`);
-    const start = (row % rowsPerSegment) * this.dimension;
+  /** A view of rows of one segment. */
+  #rows(first: number, count: number): Float32Array {
+    const segment = this.#segments[Math.floor(first / rowsPerSegment)] as Float32Array;
+    const start = (first % rowsPerSegment) * this.dimension;
     return segment.subarray(start, start + count * this.dimension);
   }
 
@@ -125,7 +105,6 @@ export class VectorTable {
     this.#count = last;
     const used = Math.ceil(last / rowsPerSegment);
     this.#segments.length = used;
-    this.#bytes.length = used;
     this.#norms.length = used;
     return row === last ? undefined : last;
   }
@@ -141,115 +120,28 @@ export class VectorTable {
     return norms === 0 ? 0 : product / norms;
   }
 
-  /** The rows as they are, for the first query that compares all of them: it need not wait for {@link quantized}. Later `undefined`. */
-  forFirstQuery(): FloatRows | undefined {
-    if (this.#quantized || this.#compared > 0 || this.#count < minQuantized) return undefined;
-    this.#compared = this.#count;
-    const rowsAt = (first: number, count: number): Float32Array => this.row(first, count);
-    return FloatRows.create(this.dimension, { isUnit: this.metric === 'cosine', rowsAt });
-  }
-
   /**
-   * The rows as small integers; for `cosine` the rows have length 1. They are made by the call from which on they pay: after as many
-   * rows were to be compared as there are. `undefined` before, and for few rows.
+   * Returns bounds of products with the rows; for `cosine` the rows have length 1. The first query of all rows gets the floats where they
+   * are, later ones small integers, made by the query from which on they pay: when as many rows were to be compared as there are.
+   * `undefined` before, and for few rows.
+   *
+   * @param toCompare - how many rows; default all
    */
-  quantized(toCompare: number = this.#count): QuantizedRows | undefined {
+  bounded(toCompare?: number): FloatRows | QuantizedRows | undefined {
     if (this.#quantized || this.#count < minQuantized) return this.#quantized;
-    this.#compared += toCompare;
+    const isUnit = this.metric === 'cosine';
+    const isFirst = this.#compared === 0;
+    this.#compared += toCompare ?? this.#count;
+    if (isFirst && toCompare === undefined) {
+      const rowsAt = (first: number, count: number): Float32Array => this.#rows(first, count);
+      return FloatRows.create(this.dimension, { isUnit, rowsAt });
+    }
     if (this.#compared < this.#count) return undefined;
-    const quantized = QuantizedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
+    const quantized = QuantizedRows.create(this.dimension, { isUnit });
     if (!quantized?.reserve(this.#count)) return undefined;
     for (let row = 0; row < this.#count; row += 1) quantized.set(row, this.row(row));
-    this.#quantized = quantized;
-    return quantized;
+    return (this.#quantized = quantized);
   }
-}
-
-/** So few rows are compared exactly at once. */
-const fewRows = 64;
-
-export interface NearestRowsOptions {
-  table: VectorTable;
-  query: Float32Array;
-  k: number;
-  /** The rows that may be found, in ascending order; default all. */
-  rows?: Int32Array | undefined;
-  /** Decides between rows of equal similarity. */
-  idOf: (row: number) => string;
-}
-
-/**
- * Returns the `k` rows most similar to a query, best first, exactly.
- *
- * Many rows are first compared as small integers, or in 32-bit arithmetic. A row is skipped only if its upper bound is less than the lower bounds of `k` other
- * rows; all others are compared exactly.
- */
-export function nearestRows({ table, query, k, rows, idOf }: NearestRowsOptions): Candidate[] {
-  const queryNorm = Math.sqrt(dot(query, 0, query, table.dimension));
-  const count = rows ? rows.length : table.count;
-  // With a query of zeros every row is equally similar, and no row can be skipped.
-  const isDirect = queryNorm === 0 || (rows && count <= Math.max(fewRows, k));
-  const bounded = isDirect ? undefined : ((rows ? undefined : table.forFirstQuery()) ?? table.quantized(count));
-  const possible = bounded ? possibleRows({ table, query, k, rows }, bounded, queryNorm) : rows;
-  const best = new TopK(k, idOf);
-  if (possible) for (const row of possible) best.offer(row, table.similarity(row, query, queryNorm));
-  else for (let row = 0; row < count; row += 1) best.offer(row, table.similarity(row, query, queryNorm));
-  return best.toSorted();
-}
-
-function possibleRows(
-  { table, query, k, rows: listed }: Omit<NearestRowsOptions, 'idOf'>,
-  bounded: QuantizedRows | FloatRows,
-  queryNorm: number,
-): number[] {
-  // The smallest values that the best rows can have. Their identity does not matter.
-  const lowest = new TopK(k, () => '');
-  let least = Number.NEGATIVE_INFINITY;
-  const rows: number[] = [];
-  const highest: number[] = [];
-  const isEuclidean = table.metric === 'euclidean';
-  const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
-  // The negative squared distance is twice the product less both squares.
-  const squaresOf = (row: number): number => (isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0);
-  for (const block of bounded.estimate(query, factor, table.count, listed)) {
-    if (rows.length === 0) least = lowestOfBest(block, k, bounded.rounding, squaresOf);
-    for (let place = 0; place < block.count; place += 1) {
-      const row = block.rows[place] as number;
-      const squares = squaresOf(row);
-      const rounding = bounded.rounding * squares;
-      if ((block.atMost[place] as number) - squares + rounding < least) continue;
-      const { estimate, error } = block.estimate(place);
-      const atMost = estimate - squares + error + rounding;
-      if (atMost < least) continue;
-      lowest.offer(row, estimate - squares - error - rounding);
-      least = Math.max(least, lowest.worst);
-      rows.push(row);
-      highest.push(atMost);
-    }
-  }
-  return rows.filter((_row, position) => (highest[position] as number) >= least);
-}
-
-/**
- * Returns a value that at least `k` rows of a block reach: the lower bound of those whose upper bounds are largest. Rows in any order
- * would decide little at first: without it, 1,000 rows that a filter selects cost 615 estimates instead of 460.
- */
-function lowestOfBest(
-  block: BlockEstimate,
-  k: number,
-  relativeRounding: number,
-  squaresOf: (row: number) => number,
-): number {
-  if (block.count < k) return Number.NEGATIVE_INFINITY;
-  const best = new TopK(k, () => '');
-  for (let place = 0; place < block.count; place += 1)
-    best.offer(place, (block.atMost[place] as number) - squaresOf(block.rows[place] as number));
-  const lower = best.toSorted().map(({ row: place }) => {
-    const squares = squaresOf(block.rows[place] as number);
-    const { estimate, error } = block.estimate(place);
-    return estimate - squares - error - relativeRounding * squares;
-  });
-  return Math.min(...lower);
 }
 
 export function dot(matrix: Float32Array, start: number, vector: Float32Array, dimension: number): number {

@@ -36,8 +36,8 @@ export interface LogWriter {
  * cut off by a crash is discarded.
  */
 export class IndexLog implements StoredIndex {
-  readonly index: LocalIndex;
   readonly #file: string;
+  #index: LocalIndex | undefined;
   #handle: FileHandle;
   #inode: number;
   /** End of the last complete entry, in bytes. */
@@ -50,11 +50,15 @@ export class IndexLog implements StoredIndex {
   #writer: LogWriter | undefined;
   #refreshed: Promise<boolean> = Promise.resolve(true);
 
-  private constructor(file: string, index: LocalIndex, handle: FileHandle, inode: number) {
-    this.index = index;
+  private constructor(file: string, handle: FileHandle, inode: number) {
     this.#file = file;
     this.#handle = handle;
     this.#inode = inode;
+  }
+
+  get index(): LocalIndex {
+    // Every log that was opened has one.
+    return this.#index as LocalIndex;
   }
 
   /** Equal in every process that reads the same file. */
@@ -75,26 +79,13 @@ export class IndexLog implements StoredIndex {
     const handle = await open(file, 'r');
     try {
       const { ino, size } = await handle.stat();
-      let log: IndexLog | undefined;
-      const end = await readEntries(
-        { file, handle, start: 0, end: size },
-        {
-          reserve: (byteLength, after) => log?.index.reserve(byteLength, after),
-          apply: (operation, checksum) => {
-            if (log) return log.#applyRead(operation, checksum);
-            if (operation.type !== 'create') throw new TypeError('the first entry does not describe an index');
-            log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
-            log.#chain = chainOf(0, checksum);
-          },
-        },
+      const log = new IndexLog(file, handle, ino);
+      await log.#read(size);
+      if (log.#index) return log;
+      throw new QuiverError(
+        'VECTOR_STORE_CORRUPT',
+        `The index file ${file} does not begin with the description of an index.`,
       );
-      if (!log)
-        throw new QuiverError(
-          'VECTOR_STORE_CORRUPT',
-          `The index file ${file} does not begin with the description of an index.`,
-        );
-      log.#end = end;
-      return log;
     } catch (error) {
       await handle.close();
       throw error;
@@ -116,12 +107,17 @@ export class IndexLog implements StoredIndex {
     const now = await stat(this.#file).catch(() => undefined);
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
     if (now.size === this.#end) return true;
-    const range = { file: this.#file, handle: this.#handle, start: this.#end, end: now.size };
+    await this.#read(now.size);
+    return true;
+  }
+
+  /** Applies the entries behind those that were read. @param size - length of the file */
+  async #read(size: number): Promise<void> {
+    const range = { file: this.#file, handle: this.#handle, start: this.#end, end: size };
     this.#end = await readEntries(range, {
-      reserve: (byteLength, after) => this.index.reserve(byteLength, after),
+      reserve: (byteLength, after) => this.#index?.reserve(byteLength, after),
       apply: (operation, checksum) => this.#applyRead(operation, checksum),
     });
-    return true;
   }
 
   /** Makes the log writable: truncates an incomplete entry that a crash left at its end. */
@@ -177,9 +173,14 @@ export class IndexLog implements StoredIndex {
 
   #applyRead(operation: ReadOperation, checksum: number): void {
     this.#chain = chainOf(this.#chain, checksum);
-    if (operation.type === 'create') throw new TypeError('a second description of the index');
+    if (operation.type === 'create') {
+      if (this.#index) throw new TypeError('a second description of the index');
+      this.#index = new LocalIndex(operation.header);
+      return;
+    }
+    if (!this.#index) throw new TypeError('the first entry does not describe an index');
     if ('vectors' in operation) this.#written += operation.vectors.count;
-    this.index.apply(operation);
+    this.#index.apply(operation);
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */

@@ -5,9 +5,6 @@ import { type BlockReader, createBlockReader } from './block-reader.js';
 import { EntryRows } from './entry-rows.js';
 import { checksumOf, crc32, decodePayload, entryTypes, headerLength, type ReadOperation } from './log-format.js';
 
-/** Entries that are read while one is checked: the threads of the file system and this one are then both busy. */
-const entriesAhead = 3;
-
 export interface LogRange {
   /** Name of the file, for messages. */
   file: string;
@@ -34,7 +31,6 @@ export interface LogTarget {
 
 /** An entry that was read, except for vectors that are still being read to their place. */
 interface PendingEntry {
-  readonly position: number;
   /** Position of the next entry. */
   readonly next: number;
   /** From the header. */
@@ -57,18 +53,10 @@ interface PendingEntry {
 export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<number> {
   const reader = createBlockReader(handle, end - start);
   let position = start;
-  const pending: PendingEntry[] = [];
-  for (;;) {
-    let last = pending.at(-1);
-    // The end of the rows of other entries is known only when they are applied.
-    while (!last || (last.inserted && pending.length <= entriesAhead)) {
-      const entry = await readEntry(last?.next ?? position, last?.inserted);
-      if (!entry) break;
-      pending.push(entry);
-      last = entry;
-    }
-    const entry = pending.shift();
-    if (!entry) return position;
+  let entry = await readEntry(start);
+  while (entry) {
+    // Its vectors arrive while this entry is checked. After rows that may replace others, the place of the next ones is not known yet.
+    const following = entry.inserted && (await readEntry(entry.next, entry.inserted));
     const { checksum, next } = entry;
     let { found } = entry;
     for (const { part, done } of entry.reading) {
@@ -86,10 +74,12 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
     position = next;
+    entry = following ?? (await readEntry(next));
   }
+  return position;
 
   /** @returns `undefined` behind the last complete entry */
-  async function readEntry(at: number, after: ReservedRows | undefined): Promise<PendingEntry | undefined> {
+  async function readEntry(at: number, after?: ReservedRows): Promise<PendingEntry | undefined> {
     if (at + headerLength > end) return undefined;
     const header = await reader.readAt(at, headerLength + 5);
     if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
@@ -98,7 +88,7 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
     }
     const length = header.readUInt32LE(0);
     const payload = at + headerLength;
-    const entry = { position: at, next: payload + length, checksum: checksumOf(header) };
+    const entry = { next: payload + length, checksum: checksumOf(header) };
     if (entry.next > end) return undefined;
     const type = header[headerLength];
     const isInsert = type === entryTypes.insert;
