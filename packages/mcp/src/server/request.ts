@@ -1,32 +1,22 @@
-import { QuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
+import { traceChannels, type McpTraceEvent } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import type {
   AnyRequestContext,
   ElicitOptions,
   McpAuthInfo,
   McpExtra,
-  McpRoot,
-  SampleRequest,
-  SampleResult,
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
 import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
 import type { Era } from '../protocol/classify-era.js';
-import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
 import type { CatalogCaller } from './catalog.js';
-import {
-  elicitationRequest,
-  rawRequest,
-  rootsRequest,
-  samplingRequest,
-  type ClientRequest,
-} from './client-requests.js';
-import { toJsonSafe } from './json-safe.js';
+import { ClientMessages } from './client-messages.js';
+import type { ClientRequest } from './client-requests.js';
 import type { LegacySession, Work } from './legacy-session.js';
 import type { HookName, MiddlewareContext } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
@@ -63,7 +53,10 @@ const channel = traceChannels['quiver:mcp.server'];
  * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
  * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
  */
-export abstract class ServerRequest implements ToolMcpContext, McpExtra, MiddlewareContext, CatalogCaller, Work {
+export abstract class ServerRequest
+  extends ClientMessages
+  implements ToolMcpContext, McpExtra, MiddlewareContext, CatalogCaller, Work
+{
   abstract readonly era: Era;
   readonly requestId: RequestId;
   readonly authInfo?: McpAuthInfo;
@@ -89,6 +82,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     { authInfo, sessionId, http }: Caller,
     channel: Channel,
   ) {
+    super();
     this.requestId = message.id;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
@@ -101,8 +95,6 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   abstract get protocolVersion(): string;
   abstract get clientCapabilities(): ClientCapabilities;
   abstract get clientInfo(): Implementation | undefined;
-  /** Least severe level that the client wants to receive; `undefined` for no log messages. */
-  abstract get logLevel(): LoggingLevel | undefined;
   /** Sends a request to the client and returns its checked result. */
   abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
@@ -321,7 +313,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     return this.#channel.send(messageText);
   }
 
-  // --- `context.mcp` of tools and callbacks ---
+  // --- `context.mcp` and `context.mcp.extra` of tools and callbacks ---
 
   get extra(): McpExtra {
     return this;
@@ -340,42 +332,6 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     return { mcp: this, extra: this };
   }
 
-  get elicitation(): ToolMcpContext['elicitation'] {
-    return { sendRequest: (request, options) => this.#ask(() => elicitationRequest(request), options) };
-  }
-
-  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
-    return this.#ask(() => samplingRequest(request), options);
-  }
-
-  roots(options?: ElicitOptions): Promise<McpRoot[]> {
-    return this.#ask(rootsRequest, options);
-  }
-
-  async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
-    const progressToken = this._meta?.['progressToken'];
-    if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
-    this.notify('notifications/progress', { progressToken, ...update });
-  }
-
-  async log(level: string, message: string, data?: unknown): Promise<void> {
-    const { logLevel } = this;
-    const named = level === 'warn' ? 'warning' : level;
-    if (!isLoggingLevel(named)) {
-      throw new QuiverError(
-        'LOG_LEVEL_UNKNOWN',
-        `'${level}' is not a log level of the protocol; use one of ${loggingLevels.join(', ')}.`,
-      );
-    }
-    if (logLevel === undefined || loggingLevels.indexOf(named) < loggingLevels.indexOf(logLevel)) return;
-    this.notify('notifications/message', {
-      level: named,
-      data: data === undefined ? message : { message, data: toJsonSafe(data) },
-    });
-  }
-
-  // --- `context.mcp.extra` ---
-
   get _meta(): Readonly<Record<string, unknown>> | undefined {
     const meta = this.params?.['_meta'];
     return isObject(meta) ? meta : undefined;
@@ -393,24 +349,11 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     if (this.#state === 'open') this.#channel.closeStream?.();
   }
 
-  async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
-    this.notify(method, params ?? {});
-  }
-
-  /** As in the official SDK, options may follow a result schema, which is not needed here. */
-  sendRequest(
-    request: { method: string; params?: Record<string, unknown> },
-    ...[first, second]: unknown[]
-  ): Promise<unknown> {
-    const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
-    return this.#ask(() => rawRequest(request), options);
-  }
-
   /**
    * Never leaves a rejection unhandled: a tool that does not await its request must not end the process when a client cannot answer or
    * disconnects.
    */
-  #ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+  protected ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
     this.#sentRequest = true;
     const result = (async () => this.sendToClient(create(), options))();
     result.catch(() => {});

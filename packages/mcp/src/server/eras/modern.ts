@@ -156,16 +156,15 @@ export class ModernRequest extends ServerRequest {
         const { requestCount, answers } = round;
         const call = options.resume ? storedCallOf(this, args) : undefined;
         const start = { options, principal, host: this, answers, requestCount, call };
-        const task = tasks.prepare(start);
-        if (task) {
+        const creating = tasks.begin(start, (task) => {
           this.#task = task;
           round.handOver(task);
           if (this.#progress) task.report(this.#progress);
-          const text = run.then((answer) => this.#textOf(answer));
-          const creating = tasks.start(task, start, text);
-          resolve(
-            creating.then((record) => createdTaskText(record, { [metaKeys.serverInfo]: this.server.serverInfo })),
-          );
+          return run.then((answer) => this.#textOf(answer));
+        });
+        if (creating) {
+          const meta = { [metaKeys.serverInfo]: this.server.serverInfo };
+          resolve(creating.then((record) => createdTaskText(record, meta)));
         } else if (options.mode === 'required') {
           const error = noRoom();
           this.stop(error);

@@ -7,6 +7,11 @@ export function asRequest(context: MiddlewareContext): ServerRequest {
   return context as ServerRequest;
 }
 
+/** Returns the error of an invalid option of a middleware. */
+export function invalidOption(middleware: string, reason: string): QuiverError {
+  return new QuiverError('MIDDLEWARE_INVALID', `${middleware} ${reason}.`);
+}
+
 /**
  * Returns the key that the function of an application returned.
  *

@@ -1,8 +1,8 @@
-import { QuiverError, untilAborted } from '@quiver/core';
+import { untilAborted } from '@quiver/core';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import type { ServerRequest } from '../request.js';
-import { asRequest, requireKey } from './as-request.js';
+import { asRequest, invalidOption, requireKey } from './as-request.js';
 import type { CallToolContext, Middleware } from './middleware.js';
 import { setCheckedOutput } from './run-middleware.js';
 
@@ -160,13 +160,10 @@ function callerOf(context: CallToolContext): readonly unknown[] | undefined {
 function requireOptions({ ttlMs, tools, cacheScope, key, maxEntries, maxCharacters }: CacheResultsOptions): void {
   for (const [name, value] of Object.entries({ ttlMs, maxEntries, maxCharacters }))
     if (!(value === undefined ? name !== 'ttlMs' : Number.isFinite(value) && value > 0))
-      throw invalid(`needs a number above 0 as ${name}, not ${String(value)}`);
-  if (tools !== undefined && !Array.isArray(tools)) throw invalid('needs an array of names as tools');
+      throw invalidOption('cacheResults', `needs a number above 0 as ${name}, not ${String(value)}`);
+  if (tools !== undefined && !Array.isArray(tools))
+    throw invalidOption('cacheResults', 'needs an array of names as tools');
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')
-    throw invalid(`needs public or private as cacheScope, not ${String(cacheScope)}`);
-  if (key !== undefined && typeof key !== 'function') throw invalid('needs a function as key');
-}
-
-function invalid(reason: string): QuiverError {
-  return new QuiverError('MIDDLEWARE_INVALID', `cacheResults ${reason}.`);
+    throw invalidOption('cacheResults', `needs public or private as cacheScope, not ${String(cacheScope)}`);
+  if (key !== undefined && typeof key !== 'function') throw invalidOption('cacheResults', 'needs a function as key');
 }

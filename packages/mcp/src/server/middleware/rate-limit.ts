@@ -1,10 +1,9 @@
-import { QuiverError } from '@quiver/core';
 import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
 import { addressKeyOf } from '../http/guard.js';
-import { asRequest, requireKey } from './as-request.js';
+import { asRequest, invalidOption, requireKey } from './as-request.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -101,25 +100,23 @@ function toBucketName(names: readonly (string | undefined)[]): string | Promise<
 
 function parseBucket({ capacity, perSecond, perMinute }: RateLimitOptions): TokenBucket {
   if ((perSecond === undefined) === (perMinute === undefined))
-    throw invalid('needs one of perSecond and perMinute, and not both');
+    throw invalidOption('rateLimit', 'needs one of perSecond and perMinute, and not both');
   for (const [name, value] of Object.entries({ capacity, perSecond, perMinute })) {
     const least = name === 'capacity' ? 1 : name === 'perSecond' ? 1e-6 : 6e-5;
     if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= 1e12))
-      throw invalid(`needs a number from ${least} to 1e12 as ${name}, not ${String(value)}`);
+      throw invalidOption('rateLimit', `needs a number from ${least} to 1e12 as ${name}, not ${String(value)}`);
   }
   return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
 }
 
 function requireOptions({ counts = 'calls', perTool, tools, key }: RateLimitOptions): void {
-  if (counts !== 'calls' && counts !== 'requests') throw invalid(`counts calls or requests, not ${String(counts)}`);
+  if (counts !== 'calls' && counts !== 'requests')
+    throw invalidOption('rateLimit', `counts calls or requests, not ${String(counts)}`);
   if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
-    throw invalid('has perTool and tools only where it counts calls');
-  if (tools !== undefined && !Array.isArray(tools)) throw invalid('needs an array of names as tools');
-  if (key !== undefined && typeof key !== 'function') throw invalid('needs a function as key');
-}
-
-function invalid(reason: string): QuiverError {
-  return new QuiverError('MIDDLEWARE_INVALID', `rateLimit ${reason}.`);
+    throw invalidOption('rateLimit', 'has perTool and tools only where it counts calls');
+  if (tools !== undefined && !Array.isArray(tools))
+    throw invalidOption('rateLimit', 'needs an array of names as tools');
+  if (key !== undefined && typeof key !== 'function') throw invalidOption('rateLimit', 'needs a function as key');
 }
 
 function describeRate({ perSecond, perMinute }: RateLimitOptions): string {

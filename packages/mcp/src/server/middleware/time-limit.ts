@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { MAX_TIMER_DELAY } from '../limits.js';
+import { invalidOption } from './as-request.js';
 import type { Middleware } from './middleware.js';
 
 /**
@@ -13,10 +14,10 @@ import type { Middleware } from './middleware.js';
  */
 export function timeLimit(limits: number | Readonly<Record<string, number>>): Middleware {
   const byTool = new Map(Object.entries(typeof limits === 'number' ? { '*': limits } : (limits ?? {})));
-  if (byTool.size === 0) throw invalid('needs milliseconds, for all tools or by the name of a tool');
+  if (byTool.size === 0) throw invalidOption('timeLimit', 'needs milliseconds, for all tools or by the name of a tool');
   for (const [tool, limit] of byTool)
     if (!(Number.isFinite(limit) && limit > 0 && limit <= MAX_TIMER_DELAY))
-      throw invalid(`needs 1 to ${MAX_TIMER_DELAY} milliseconds for ${tool}, not ${String(limit)}`);
+      throw invalidOption('timeLimit', `needs 1 to ${MAX_TIMER_DELAY} milliseconds for ${tool}, not ${String(limit)}`);
   return {
     async onCallTool(context, next) {
       const limit = byTool.get(context.name) ?? byTool.get('*');
@@ -33,8 +34,4 @@ export function timeLimit(limits: number | Readonly<Record<string, number>>): Mi
       }
     },
   };
-}
-
-function invalid(reason: string): QuiverError {
-  return new QuiverError('MIDDLEWARE_INVALID', `timeLimit ${reason}.`);
 }

@@ -83,28 +83,30 @@ export class Tasks {
     return this.#kept.size < maxTotal && (principal === '' || own < maxPerCaller);
   }
 
-  /** Returns a task that is not stored yet; `undefined` when a limit is reached. */
-  prepare({ options: { ttlMs }, principal, host, requestCount }: TaskStart): RunningTask | undefined {
+  /**
+   * Makes a run a task, and stores it.
+   *
+   * @param run - receives the task; settles with the result of the call as JSON
+   * @returns the state of the task, once the store has it; rejects with the error of the store, and then the run is ended. `undefined` when
+   *   a limit is reached
+   */
+  begin(start: TaskStart, run: (task: RunningTask) => Promise<string>): Promise<TaskRecord> | undefined {
+    const { options, principal, host, requestCount } = start;
     if (!this.hasRoom(principal)) return undefined;
-    const id = this.#stored.createId();
-    this.#kept.set(id, { principal, end: Date.now() + ttlMs });
-    return this.#createRun({ id, host, ttlMs, requestCount, run: firstRun });
+    const { ttlMs } = options;
+    const task = this.#createRun({ id: this.#stored.createId(), host, ttlMs, requestCount, run: firstRun });
+    this.#kept.set(task.id, { principal, end: Date.now() + ttlMs });
+    const running = run(task);
+    // The run may fail before the task is stored.
+    running.catch(() => {});
+    return this.#store(task, start, running);
   }
 
-  /**
-   * Stores a task.
-   *
-   * @param run - settles with the result of the call as JSON
-   * @returns its state, once the store has it
-   * @throws the error of the store; the run is ended
-   */
-  async start(
+  async #store(
     task: RunningTask,
     { options, principal, host, answers, call }: TaskStart,
     run: Promise<string>,
   ): Promise<TaskRecord> {
-    // The run may fail before the task is stored.
-    run.catch(() => {});
     const createdAt = new Date().toISOString();
     const { instance } = this.#config;
     try {

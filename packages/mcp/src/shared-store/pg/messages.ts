@@ -1,7 +1,7 @@
-import { getDefaultLogger, toErrorMessage, withinTime } from '@quiver/core';
+import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import { Listeners } from '../listeners.js';
-import { closedError, unavailableError } from '../shared-store-errors.js';
-import type { PostgresClient, PostgresPool } from './pool.js';
+import { closedError } from '../shared-store-errors.js';
+import { withinTimeout, type PostgresClient, type PostgresPool } from './pool.js';
 
 /** Messages that are read at once. */
 const batchSize = 100;
@@ -71,8 +71,8 @@ export class Messages {
   }
 
   async #open(): Promise<PostgresClient> {
-    const { pool, name } = this.#options;
-    const client = await this.#withinTime(pool.connect(), (late) => late.release());
+    const { pool, name, timeout } = this.#options;
+    const client = await withinTimeout(pool.connect(), timeout, (late) => late.release());
     const onEnd = (): void => this.#drop(client);
     client.on('error', onEnd);
     client.on('end', onEnd);
@@ -80,7 +80,7 @@ export class Messages {
       if (this.#listeners.has(payload.slice(payload.indexOf(' ') + 1))) this.#readInBackground();
     });
     try {
-      await this.#withinTime(client.query(`LISTEN "${name}"`));
+      await withinTimeout(client.query(`LISTEN "${name}"`), timeout);
     } catch (error) {
       client.release(true);
       throw error;
@@ -147,22 +147,13 @@ export class Messages {
   /** @returns whether there may be more messages */
   async #readBatch(client: PostgresClient): Promise<boolean> {
     if (this.#isClosed) return false;
-    const { receive } = this.#options;
+    const { receive, timeout } = this.#options;
     const values = [this.#cursor, this.#listeners.channels, batchSize];
-    const { rows } = await this.#withinTime(client.query(receive, values));
+    const { rows } = await withinTimeout(client.query(receive, values), timeout);
     const isFull = rows.length === batchSize;
     this.#cursor = String((isFull ? rows.at(-1)?.['id'] : rows[0]?.['top']) ?? 0);
     for (const { id, channel, message } of rows)
       if (id !== null) this.#listeners.call(String(channel), String(message));
     return isFull;
-  }
-
-  #withinTime<Value>(running: Promise<Value>, onLate?: (value: Value) => void): Promise<Value> {
-    let isLate = false;
-    if (onLate) running.then((value) => isLate && onLate(value)).catch(() => {});
-    return withinTime(running, this.#options.timeout, (milliseconds) => {
-      isLate = true;
-      return unavailableError('PostgreSQL', `no response within ${milliseconds} ms`);
-    });
   }
 }

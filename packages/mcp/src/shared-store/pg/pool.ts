@@ -1,4 +1,5 @@
-import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { unavailableError } from '../shared-store-errors.js';
 import { invalidOption } from './tables.js';
 
 /** Rows as `pg` returns them. */
@@ -60,4 +61,23 @@ export async function createPool(connectionString: string, timeout: number): Pro
   // The pool listens to idle clients only: an error between two owners of a client would end this process. The calls report it.
   pool.on('connect', (client) => void client.on('error', () => {}));
   return { pool, close: () => pool.end() };
+}
+
+/**
+ * Limits the time of a call of the database.
+ *
+ * @param onLate - receives the result of a call that took longer
+ * @throws `SHARED_STORE_UNAVAILABLE`
+ */
+export function withinTimeout<Value>(
+  running: Promise<Value>,
+  timeout: number,
+  onLate?: (value: Value) => void,
+): Promise<Value> {
+  let isLate = false;
+  if (onLate) running.then((value) => isLate && onLate(value)).catch(() => {});
+  return withinTime(running, timeout, (milliseconds) => {
+    isLate = true;
+    return unavailableError('PostgreSQL', `no response within ${milliseconds} ms`);
+  });
 }

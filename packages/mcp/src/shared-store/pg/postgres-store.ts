@@ -1,4 +1,4 @@
-import { isQuiverError, withinTime } from '@quiver/core';
+import { isQuiverError } from '@quiver/core';
 import { checkBucket, checkName, checkOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
 import type {
@@ -11,7 +11,7 @@ import type {
   TokenBucket,
 } from '../shared-store.js';
 import { Messages } from './messages.js';
-import { adoptPool, createPool, type OpenPool, type PostgresPool, type PostgresResult } from './pool.js';
+import { adoptPool, createPool, withinTimeout, type OpenPool, type PostgresPool, type PostgresResult } from './pool.js';
 import { writeStatements, type Statements } from './statements.js';
 import { createTables, invalidOption, nameTables, type Tables } from './tables.js';
 
@@ -170,7 +170,7 @@ export class PostgresStore implements SharedStore {
   async #query(statement: string, values: unknown[]): Promise<PostgresResult['rows']> {
     const pool = await this.#prepare();
     try {
-      return (await this.#withinTime(pool.query(statement, values))).rows;
+      return (await withinTimeout(pool.query(statement, values), this.#timeout)).rows;
     } catch (error) {
       throw toStoreError(error);
     }
@@ -222,15 +222,10 @@ export class PostgresStore implements SharedStore {
     // Roles that may not create tables can use those that exist. The table of messages is the last one that is created.
     const { schema, messages } = this.#tables;
     const existing = 'SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($2) IS NOT NULL AS messages';
-    const { rows } = await this.#withinTime(pool.query(existing, [schema, messages]));
-    if (!rows[0]?.['messages']) await this.#withinTime(pool.query(createTables(this.#tables, !rows[0]?.['schema'])));
+    const { rows } = await withinTimeout(pool.query(existing, [schema, messages]), this.#timeout);
+    if (!rows[0]?.['messages'])
+      await withinTimeout(pool.query(createTables(this.#tables, !rows[0]?.['schema'])), this.#timeout);
     return pool;
-  }
-
-  #withinTime<Value>(running: Promise<Value>): Promise<Value> {
-    return withinTime(running, this.#timeout, (milliseconds) =>
-      unavailableError('PostgreSQL', `no response within ${milliseconds} ms`),
-    );
   }
 }
 

@@ -1,0 +1,69 @@
+import { QuiverError } from '@quiver/core';
+import type { ElicitOptions, McpRoot, SampleRequest, SampleResult, ToolMcpContext } from '@quiver/core/tools';
+import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
+import { isObject } from '../protocol/json-rpc.js';
+import {
+  elicitationRequest,
+  rawRequest,
+  rootsRequest,
+  samplingRequest,
+  type ClientRequest,
+} from './client-requests.js';
+import { toJsonSafe } from './json-safe.js';
+
+/** Messages that tools and callbacks send to the client of their request: requests for input, progress, log messages. */
+export abstract class ClientMessages {
+  abstract get _meta(): Readonly<Record<string, unknown>> | undefined;
+  /** Least severe level that the client wants to receive; `undefined` for no log messages. */
+  abstract get logLevel(): LoggingLevel | undefined;
+  abstract notify(method: string, params: object): void;
+  /** Sends a request to the client and returns its checked result. */
+  protected abstract ask<Result>(create: () => ClientRequest<Result>, options?: ElicitOptions): Promise<Result>;
+
+  get elicitation(): ToolMcpContext['elicitation'] {
+    return { sendRequest: (request, options) => this.ask(() => elicitationRequest(request), options) };
+  }
+
+  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
+    return this.ask(() => samplingRequest(request), options);
+  }
+
+  roots(options?: ElicitOptions): Promise<McpRoot[]> {
+    return this.ask(rootsRequest, options);
+  }
+
+  async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
+    const progressToken = this._meta?.['progressToken'];
+    if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
+    this.notify('notifications/progress', { progressToken, ...update });
+  }
+
+  async log(level: string, message: string, data?: unknown): Promise<void> {
+    const { logLevel } = this;
+    const named = level === 'warn' ? 'warning' : level;
+    if (!isLoggingLevel(named)) {
+      throw new QuiverError(
+        'LOG_LEVEL_UNKNOWN',
+        `'${level}' is not a log level of the protocol; use one of ${loggingLevels.join(', ')}.`,
+      );
+    }
+    if (logLevel === undefined || loggingLevels.indexOf(named) < loggingLevels.indexOf(logLevel)) return;
+    this.notify('notifications/message', {
+      level: named,
+      data: data === undefined ? message : { message, data: toJsonSafe(data) },
+    });
+  }
+
+  async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
+    this.notify(method, params ?? {});
+  }
+
+  /** As in the official SDK, options may follow a result schema, which is not needed here. */
+  sendRequest(
+    request: { method: string; params?: Record<string, unknown> },
+    ...[first, second]: unknown[]
+  ): Promise<unknown> {
+    const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
+    return this.ask(() => rawRequest(request), options);
+  }
+}
