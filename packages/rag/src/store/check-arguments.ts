@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { type Filter, parseFilter } from '../filter/index.js';
 import type {
+  CreateIndexParams,
   UpdateVectorParams,
   UpsertParams,
   VectorFilter,
@@ -151,12 +152,16 @@ export interface IndexShape {
 
 const metrics: readonly VectorMetric[] = ['cosine', 'euclidean', 'dotproduct'];
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireIndexShape({ dimension, metric }: IndexShape): void {
+/** Returns the shape of a new index. The default metric is `cosine`. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireIndexShape({
+  dimension,
+  metric = 'cosine',
+}: Pick<CreateIndexParams, 'dimension' | 'metric'>): IndexShape {
   if (!Number.isInteger(dimension) || dimension < 1)
     throw invalidArgument(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
   if (!metrics.includes(metric))
     throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${metrics.join(', ')}.`);
+  return { dimension, metric };
 }
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` when an index that exists has another dimension or metric */
@@ -240,6 +245,19 @@ function checkDocument(document: unknown, id: string): { document?: string } {
   if (document === undefined || document === null) return {};
   if (typeof document === 'string') return { document };
   throw invalidArgument(`The document of '${id}' must be a text, not ${typeof document}.`);
+}
+
+/** Whether a text has no halves of surrogate pairs, which UTF-8 cannot encode. */
+export function isUnicode(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a record that a store of texts in UTF-8 cannot store */
+export function requireUnicode({ id, document = '' }: CheckedRecord, store: string): void {
+  if (isUnicode(id) && isUnicode(document)) return;
+  throw invalidArgument(
+    `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which ${store} cannot store; remove it.`,
+  );
 }
 
 /** The keys of metadata that may hold the text, the first that does wins. */

@@ -167,5 +167,26 @@ export abstract class RecordStore<
   }
 }
 
+/** A store with a connection, which its owner closes. */
+export abstract class ClosableStore<
+  Target extends object = object,
+  Query extends QueryParams & Target = QueryParams & Target,
+>
+  extends RecordStore<Target, Query>
+  implements AsyncDisposable
+{
+  /** Closes what the store opened. The store can be used again afterwards. */
+  abstract close(): Promise<void>;
+
+  /** The same as `close()`. */
+  async disconnect(): Promise<void> {
+    await this.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
 /** Records of a page of `scan`. */
 export const defaultPageSize = 1000;

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
-import { indexCache, partsOf, serviceCalls } from './store-call.js';
+import { clientPerSignal, lazyClient, partsOf, serviceCalls } from './store-call.js';
 
 it('shares one client between calls, and opens another one for a call with a signal', async () => {
   let opened = 0;
-  const run = serviceCalls('Toy', async () => (opened += 1));
+  const run = serviceCalls(
+    'Toy',
+    clientPerSignal(async () => (opened += 1)),
+  );
   const client = async (client: number): Promise<number> => client;
   expect(await run('reading', undefined, client)).toBe(1);
   expect(await run('reading', undefined, client)).toBe(1);
@@ -12,70 +15,25 @@ it('shares one client between calls, and opens another one for a call with a sig
 
 it('opens the client again after a failure', async () => {
   let attempts = 0;
-  const run = serviceCalls('Toy', async () => {
+  const { open, release } = lazyClient(async () => {
     attempts += 1;
     if (attempts === 1) throw new Error('no network');
     return 'client';
   });
+  const run = serviceCalls('Toy', open);
   await expect(run('reading', undefined, async (client) => client)).rejects.toMatchObject({
     code: 'VECTOR_STORE_FAILED',
     message: 'Toy failed at reading: no network',
   });
   expect(await run('reading', undefined, async (client) => client)).toBe('client');
+  expect(await release()).toBe('client');
+  expect(await release()).toBeUndefined();
 });
 
 it('rejects with the abort reason', async () => {
   const run = serviceCalls('Toy', async () => 'client');
   const reason = new Error('enough');
   await expect(run('reading', AbortSignal.abort(reason), async () => 1)).rejects.toBe(reason);
-});
-
-function setUp(): { use: typeof useCached; clock: { time: number }; answers: string[] } {
-  const clock = { time: 0 };
-  const answers = ['first', 'second'];
-  const cache = indexCache<string>({
-    now: () => clock.time,
-    mayBeStale: (error) => (error as Error).message === 'gone',
-  });
-  return { clock, answers, use: (work) => cache.use('things', async () => answers.shift() ?? 'none', work) };
-}
-
-declare function useCached(work: (index: string) => Promise<string>): Promise<string>;
-const read = async (index: string): Promise<string> => index;
-
-it('reads a description again after its maximum age', async () => {
-  const { use, clock } = setUp();
-  expect(await use(read)).toBe('first');
-  clock.time = 60_000;
-  expect(await use(read)).toBe('first');
-  clock.time = 60_001;
-  expect(await use(read)).toBe('second');
-});
-
-it('repeats work that failed on an outdated description', async () => {
-  const { use, answers } = setUp();
-  const fail = async (index: string): Promise<string> => {
-    if (index === 'first') throw new Error('gone');
-    return index;
-  };
-  await expect(use(fail)).rejects.toThrow('gone');
-  expect(answers).toEqual(['second']);
-  expect(await use(fail)).toBe('second');
-});
-
-it('does not repeat work when the error has another reason or the description is current', async () => {
-  const { use, answers } = setUp();
-  await use(read);
-  await expect(use(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
-  expect(answers).toEqual(['second']);
-  answers[0] = 'first';
-  let attempts = 0;
-  const fail = async (): Promise<string> => {
-    attempts += 1;
-    throw new Error('gone');
-  };
-  await expect(use(fail)).rejects.toThrow('gone');
-  expect(attempts).toBe(1);
 });
 
 it('splits a list by count and by size', () => {

@@ -21,7 +21,39 @@ export function toStoreFailure(
   });
 }
 
-/** Runs work with the client of a remote store and converts its errors to `QuiverError`s. */
+/** A client that is opened at its first use. */
+export interface LazyClient<Client> {
+  /** After a failure, the next call opens the client again. */
+  open(): Promise<Client>;
+  /** Returns the client, to close it, if it was opened. The next call opens another one. */
+  release(): Promise<Client | undefined>;
+}
+
+export function lazyClient<Client>(create: () => Promise<Client>): LazyClient<Client> {
+  let opened: Promise<Client> | undefined;
+  return {
+    open: () =>
+      (opened ??= create().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      })),
+    release: async () => {
+      const released = opened;
+      opened = undefined;
+      return released?.catch(() => undefined);
+    },
+  };
+}
+
+/** Opens clients that accept one signal for all their requests: calls without a signal share a client, a call with a signal opens another one. */
+export function clientPerSignal<Client>(
+  create: (signal?: AbortSignal) => Promise<Client>,
+): (signal: AbortSignal | undefined) => Promise<Client> {
+  const shared = lazyClient(() => create());
+  return (signal) => (signal ? create(signal) : shared.open());
+}
+
+/** Runs work with the client of a store and converts its errors to `QuiverError`s. */
 export type ServiceCalls<Client> = <Result>(
   what: string,
   signal: AbortSignal | undefined,
@@ -29,29 +61,36 @@ export type ServiceCalls<Client> = <Result>(
 ) => Promise<Result>;
 
 /**
- * Returns the calls of a store whose client accepts one signal for all its requests: calls without a signal share a client, a call with
- * a signal opens another one.
- *
  * @param store - name for messages
+ * @param explain - improves the message of an error of the client
  */
 export function serviceCalls<Client>(
   store: string,
-  open: (signal?: AbortSignal) => Promise<Client>,
+  open: (signal: AbortSignal | undefined) => Promise<Client>,
+  explain: (error: unknown) => unknown = (error) => error,
 ): ServiceCalls<Client> {
-  let shared: Promise<Client> | undefined;
-  const openShared = (): Promise<Client> =>
-    (shared ??= open().catch((error: unknown) => {
-      // The next call tries again.
-      shared = undefined;
-      throw error;
-    }));
   return async (what, signal, work) => {
     try {
-      return await untilAborted(async () => work(await (signal ? open(signal) : openShared())), signal);
+      return await untilAborted(async () => work(await open(signal)), signal);
     } catch (error) {
-      throw toStoreFailure(error, { store, what, signal });
+      throw toStoreFailure(explain(error), { store, what, signal });
     }
   };
+}
+
+/** Creates an index. @returns the index that exists already, which another process may have created at the same time */
+export async function createUnlessExists<Index>(
+  create: () => Promise<unknown>,
+  find: () => Promise<Index | undefined>,
+): Promise<Index | undefined> {
+  try {
+    await create();
+    return undefined;
+  } catch (error) {
+    const existing = await find();
+    if (!existing) throw error;
+    return existing;
+  }
 }
 
 /** Splits a list into parts of at most `count` items and, unless a single item is larger, of at most `maxSize` in total. */
@@ -74,59 +113,4 @@ export function partsOf<Item>(
     }
   }
   return parts;
-}
-
-/** Cache of index descriptions, so that a call does not read them again. */
-export interface IndexCache<Index> {
-  /**
-   * Runs work with the cached description of an index. Another process may have deleted or recreated the index: when work fails for
-   * that possible reason and `find` returns another description, the work is repeated once. It must be repeatable.
-   */
-  use<Result>(indexName: string, find: () => Promise<Index>, work: (index: Index) => Promise<Result>): Promise<Result>;
-  /** Default: all indexes. */
-  forget(indexName?: string): void;
-}
-
-/** A recreated index with another metric may cause no error that would reveal it. */
-const maxDescriptionAge = 60_000;
-
-/**
- * Creates a cache of descriptions of at most a minute.
- *
- * @param options.mayBeStale - whether an error can result from an outdated description. Default: an error of the client, or another dimension
- * @param options.now - a monotonic clock, in milliseconds
- */
-export function indexCache<Index>({
-  mayBeStale = (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
-  now = () => performance.now(),
-}: {
-  mayBeStale?: (error: unknown) => boolean;
-  now?: () => number;
-} = {}): IndexCache<Index> {
-  const cached = new Map<string, { index: Index; at: number }>();
-  return {
-    async use(indexName, find, work) {
-      const load = async (): Promise<Index> => {
-        const at = now();
-        const index = await find();
-        cached.set(indexName, { index, at });
-        return index;
-      };
-      const known = cached.get(indexName);
-      if (!known || now() - known.at > maxDescriptionAge) return work(await load());
-      try {
-        return await work(known.index);
-      } catch (error) {
-        if (!mayBeStale(error)) throw error;
-        cached.delete(indexName);
-        const current = await load();
-        if (JSON.stringify(current) === JSON.stringify(known.index)) throw error;
-        return work(current);
-      }
-    },
-    forget(indexName) {
-      if (indexName === undefined) cached.clear();
-      else cached.delete(indexName);
-    },
-  };
 }

@@ -31,13 +31,13 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
   readonly capabilities = { modes: ['vector'] as const };
   readonly #indexes = new Map<string, ToyIndex>();
 
-  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
     requireIndexName(indexName, 50);
-    requireIndexShape({ dimension, metric });
+    const shape = requireIndexShape(params);
     signal?.throwIfAborted();
     const existing = this.#indexes.get(indexName);
-    if (existing) requireSameShape(indexName, existing, { dimension, metric });
-    else this.#indexes.set(indexName, { dimension, metric, records: new Map() });
+    if (existing) requireSameShape(indexName, existing, shape);
+    else this.#indexes.set(indexName, { ...shape, records: new Map() });
   }
 
   async listIndexes({ signal }: { signal?: AbortSignal } = {}): Promise<string[]> {

@@ -58,17 +58,24 @@ export function toAnalyzerId(value: unknown): string {
 }
 
 /**
- * Requires that an existing index has the requested language. It keeps the version of its analyzer.
+ * Requires that an existing index has the requested language, if there is one. It keeps the version of its analyzer.
  *
- * @throws `VECTOR_INDEX_CONFIG_MISMATCH`
+ * @param analyzer - of the index
+ * @throws `VECTOR_INDEX_CONFIG_MISMATCH`; `VECTOR_ARGUMENT_INVALID` for a language that is not known
  */
-export function requireSameLanguage(indexName: string, existing: string | undefined, requested: string): void {
-  const languageOf = (analyzer: string | undefined): string => analyzer?.split('-', 1)[0] ?? 'none';
-  if (languageOf(existing) === languageOf(requested)) return;
+export function requireSameLanguage(
+  indexName: string,
+  analyzer: string | undefined,
+  language: string | undefined,
+): void {
+  if (language === undefined) return;
+  const languageOf = (analyzerId: string | undefined): string => analyzerId?.split('-', 1)[0] ?? 'none';
+  const [existing, requested] = [languageOf(analyzer), languageOf(toAnalyzerId(language))];
+  if (existing === requested) return;
   throw new QuiverError(
     'VECTOR_INDEX_CONFIG_MISMATCH',
-    `The index '${indexName}' exists with the language '${languageOf(existing)}', not '${languageOf(requested)}'. Leave language out to keep it, or copy its records to a new index.`,
-    { details: { indexName, existing: languageOf(existing), requested: languageOf(requested) } },
+    `The index '${indexName}' exists with the language '${existing}', not '${requested}'. Leave language out to keep it, or copy its records to a new index.`,
+    { details: { indexName, existing, requested } },
   );
 }
 

@@ -10,7 +10,13 @@ import {
 } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { partsOf, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import {
+  clientPerSignal,
+  createUnlessExists,
+  partsOf,
+  serviceCalls,
+  type ServiceCalls,
+} from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -86,26 +92,23 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
     super();
     this.id = id;
-    this.#run = serviceCalls('Chroma', (signal) => openChroma(config, signal));
+    const open = clientPerSignal((signal) => openChroma(config, signal));
+    this.#run = serviceCalls('Chroma', open);
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
     requireChromaName(indexName);
-    requireIndexShape({ dimension, metric });
+    const shape = requireIndexShape(params);
     await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
-      try {
-        await client.createCollection({
+      const create = (): Promise<unknown> =>
+        client.createCollection({
           name: indexName,
-          configuration: { hnsw: { space: spaces[metric] } },
-          metadata: { quiver_dimension: dimension, quiver_metric: metric },
+          configuration: { hnsw: { space: spaces[shape.metric] } },
+          metadata: { quiver_dimension: shape.dimension, quiver_metric: shape.metric },
           embeddingFunction: null,
         });
-      } catch (error) {
-        // Another process may have created it.
-        const existing = await findCollection(client, indexName);
-        if (!existing) throw error;
-        requireSameShape(indexName, existing, { dimension, metric });
-      }
+      const existing = await createUnlessExists(create, () => findCollection(client, indexName));
+      if (existing) requireSameShape(indexName, existing, shape);
     });
   }
 

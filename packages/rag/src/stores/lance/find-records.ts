@@ -4,17 +4,17 @@ import { toVector } from '../../store/check-arguments.js';
 import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';
-import type { LanceModules } from './lance-client.js';
+import type { Lance } from './lance-client.js';
 import { countUnindexed, lacksCosine, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
 
 /** Returns the best records for a search, best first. */
 export async function findRecords(
   index: LanceIndex,
-  modules: LanceModules,
+  lance: Lance,
   search: VectorSearch | KeywordSearch,
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {
-  return search.mode === 'vector' ? findNearest(index, search, filter) : findByTerms(index, modules, search, filter);
+  return search.mode === 'vector' ? findNearest(index, search, filter) : findByTerms(index, lance, search, filter);
 }
 
 const distances = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'dot' } as const;
@@ -66,7 +66,7 @@ function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
 /** Records that share a term with the query, ordered by the BM25 of LanceDB. A score of s counts as s / (1 + s). */
 async function findByTerms(
   { table, metric, analyzer }: LanceIndex,
-  { lancedb }: LanceModules,
+  { lancedb }: Lance,
   { queryText, limit: wanted, includeVector }: KeywordSearch,
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {

@@ -58,8 +58,11 @@ export interface LanceConnectionOptions {
   connectionOptions?: Readonly<Record<string, unknown>>;
 }
 
-/** The modules of the client. */
-export interface LanceModules {
+/** An open database, and the modules of its client. */
+export interface Lance {
+  readonly connection: LanceConnection;
+  /** Closes a connection that the store opened. */
+  close(): void;
   /** The part of `@lancedb/lancedb` that is called. */
   readonly lancedb: {
     connect(uri: string, options: object): Promise<LanceConnection>;
@@ -70,8 +73,7 @@ export interface LanceModules {
   readonly arrow: unknown;
 }
 
-/** @throws `VECTOR_CLIENT_MISSING` */
-export async function loadLance(): Promise<LanceModules> {
+async function loadModules(): Promise<Pick<Lance, 'lancedb' | 'arrow'>> {
   const clientMissing = (error: unknown): never => {
     throw new QuiverError(
       'VECTOR_CLIENT_MISSING',
@@ -97,8 +99,10 @@ export function requireConnection({ connection, uri }: LanceConnectionOptions): 
     );
 }
 
-/** A connection that sees the changes of other processes with every call. */
-export async function openLance({ uri = '', connectionOptions }: LanceConnectionOptions): Promise<LanceConnection> {
-  const { lancedb } = await loadLance();
-  return lancedb.connect(uri, { readConsistencyInterval: 0, ...connectionOptions });
+/** Opens a connection that sees the changes of other processes with every call. @throws `VECTOR_CLIENT_MISSING` */
+export async function openLance({ connection, uri = '', connectionOptions }: LanceConnectionOptions): Promise<Lance> {
+  const modules = await loadModules();
+  if (connection) return { connection, close: () => {}, ...modules };
+  const opened = await modules.lancedb.connect(uri, { readConsistencyInterval: 0, ...connectionOptions });
+  return { connection: opened, close: () => opened.close(), ...modules };
 }

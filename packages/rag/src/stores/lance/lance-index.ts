@@ -5,14 +5,14 @@ import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   type CheckedRecord,
-  indexNotFound,
   type IndexShape,
-  invalidArgument,
+  isUnicode,
   requireSameShape,
+  requireUnicode,
   toFilter,
 } from '../../store/check-arguments.js';
 import { readPage } from '../../store/sql-condition.js';
-import { partsOf } from '../../store/store-call.js';
+import { createUnlessExists, partsOf } from '../../store/store-call.js';
 import type {
   CreateIndexParams,
   ScanPage,
@@ -21,7 +21,7 @@ import type {
   VectorRecord,
 } from '../../store/vector-store.js';
 import { conditionLines, filterToLance, quote } from './filter-to-lance.js';
-import type { LanceConnection, LanceModules, LanceTable } from './lance-client.js';
+import type { Lance, LanceTable } from './lance-client.js';
 
 /** A table that this store created. */
 export interface LanceIndex extends IndexShape {
@@ -46,32 +46,26 @@ export interface LanceCreateIndexParams extends CreateIndexParams {
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(
-  connection: LanceConnection,
-  modules: LanceModules,
-  { indexName: name, dimension, metric = 'cosine', language }: LanceCreateIndexParams,
+  lance: Lance,
+  { indexName: name, dimension, metric, language }: LanceCreateIndexParams & IndexShape,
 ): Promise<void> {
   const shape = { dimension, metric, analyzer: toAnalyzerId(language ?? 'en') };
-  const prepare = (existing: LanceIndex): Promise<void> => {
-    requireSameShape(name, existing, shape);
-    if (language !== undefined) requireSameLanguage(name, existing.analyzer, shape.analyzer);
-    return completeTable(modules, existing.table);
+  let created: LanceTable | undefined;
+  const create = async (): Promise<void> => {
+    created = await lance.connection.createEmptyTable(name, toSchema(lance, shape));
   };
-  const existing = await findIndex(connection, name);
-  if (existing) return prepare(existing);
-  let table: LanceTable;
-  try {
-    table = await connection.createEmptyTable(name, toSchema(modules, shape));
-  } catch (error) {
-    // Another process may have created it.
-    const created = await findIndex(connection, name);
-    if (!created) throw error;
-    return prepare(created);
+  const find = (): Promise<LanceIndex | undefined> => findIndex(lance, name);
+  const existing = (await find()) ?? (await createUnlessExists(create, find));
+  if (existing) {
+    requireSameShape(name, existing, shape);
+    requireSameLanguage(name, existing.analyzer, language);
   }
-  await completeTable(modules, table);
+  // The compiler does not see that `create` has assigned it.
+  await completeTable(lance, existing?.table ?? (created as unknown as LanceTable));
 }
 
 /** Adds to a new table, or to one whose creation was interrupted, what LanceDB does not create together with it. */
-async function completeTable({ lancedb }: LanceModules, table: LanceTable): Promise<void> {
+async function completeTable({ lancedb }: Lance, table: LanceTable): Promise<void> {
   const ensure = async (isDone: () => Promise<boolean>, work: () => Promise<unknown>): Promise<void> => {
     if (await isDone()) return;
     try {
@@ -109,10 +103,10 @@ const longestTerm = 10_000;
 type Arrow = typeof import('apache-arrow');
 
 function toSchema(
-  modules: LanceModules,
+  lance: Lance,
   { dimension, metric, analyzer }: Pick<LanceIndex, 'dimension' | 'metric' | 'analyzer'>,
 ): unknown {
-  const arrow = modules.arrow as Arrow;
+  const arrow = lance.arrow as Arrow;
   const { Field, Schema, Utf8 } = arrow;
   const shape = JSON.stringify({ dimension, metric, analyzer, key: crypto.randomUUID() });
   return new Schema(
@@ -130,7 +124,7 @@ function toSchema(
 }
 
 /** @returns `undefined` if the table does not exist or was not created by Quiver */
-async function findIndex(connection: LanceConnection, name: string): Promise<LanceIndex | undefined> {
+export async function findIndex({ connection }: Lance, name: string): Promise<LanceIndex | undefined> {
   let table: LanceTable;
   try {
     table = await connection.openTable(name);
@@ -145,23 +139,19 @@ async function findIndex(connection: LanceConnection, name: string): Promise<Lan
 
 const namesPerPage = 1000;
 
-export async function listIndexNames(connection: LanceConnection): Promise<string[]> {
+export async function listIndexNames(lance: Lance): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
     const startAfter = names.at(-1);
-    const page = await connection.tableNames({ limit: namesPerPage, ...(startAfter !== undefined && { startAfter }) });
+    const page = await lance.connection.tableNames({
+      limit: namesPerPage,
+      ...(startAfter !== undefined && { startAfter }),
+    });
     names.push(...page);
     if (page.length < namesPerPage) break;
   }
-  const indexes = await Promise.all(names.map((name) => findIndex(connection, name)));
+  const indexes = await Promise.all(names.map((name) => findIndex(lance, name)));
   return names.filter((_name, at) => indexes[at]).toSorted();
-}
-
-/** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function requireIndex(connection: LanceConnection, name: string): Promise<LanceIndex> {
-  const index = await findIndex(connection, name);
-  if (!index) throw indexNotFound(name, await listIndexNames(connection));
-  return index;
 }
 
 /**
@@ -171,17 +161,12 @@ export async function requireIndex(connection: LanceConnection, name: string): P
  */
 export async function writeRecords(
   { table, dimension, analyzer }: LanceIndex,
-  modules: LanceModules,
+  lance: Lance,
   records: readonly CheckedRecord[],
 ): Promise<void> {
-  for (const { id, document = '' } of records) {
-    if (isUtf8(id) && isUtf8(document)) continue;
-    throw invalidArgument(
-      `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which LanceDB cannot store; remove it.`,
-    );
-  }
+  for (const record of records) requireUnicode(record, 'LanceDB');
   const terms = await recordTerms(analyzer, records);
-  const arrow = modules.arrow as Arrow;
+  const arrow = lance.arrow as Arrow;
   const numbers = new Float32Array(dimension * records.length);
   for (const [at, { vector }] of records.entries()) numbers.set(vector, at * dimension);
   const utf8 = new arrow.Utf8();
@@ -226,15 +211,11 @@ export function lacksCosine(vector: Float32Array): boolean {
   return vector.every((value) => value === 0) || vector.some((value) => Math.abs(value) > largestNumber);
 }
 
-function isUtf8(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
-}
-
 const idsPerCondition = 5000;
 
 /** Conditions on ids, for lists of any length. */
 function idConditions(ids: readonly string[]): string[] {
-  return partsOf([...new Set(ids.filter(isUtf8))], idsPerCondition).map(
+  return partsOf([...new Set(ids.filter(isUnicode))], idsPerCondition).map(
     (part) => `id IN (${part.map(quote).join(', ')})`,
   );
 }

@@ -1,7 +1,8 @@
 import { untilAborted } from '@quiver/core';
 import { requireIndexName, requireIndexShape, toFilter } from '../../store/check-arguments.js';
-import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { indexCache, type IndexCache } from '../../store/index-cache.js';
+import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
+import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   IndexParams,
@@ -12,22 +13,15 @@ import type {
   VersionParams,
 } from '../../store/vector-store.js';
 import { findRecords } from './find-records.js';
-import {
-  type LanceConnection,
-  type LanceConnectionOptions,
-  type LanceModules,
-  loadLance,
-  openLance,
-  requireConnection,
-} from './lance-client.js';
+import { type Lance, type LanceConnectionOptions, openLance, requireConnection } from './lance-client.js';
 import {
   createIndex,
+  findIndex,
   type LanceCreateIndexParams,
   type LanceIndex,
   listIndexNames,
   readByIds,
   removeRecords,
-  requireIndex,
   scanRecords,
   selectIds,
   writeRecords,
@@ -39,12 +33,9 @@ export interface LanceVectorStoreOptions extends LanceConnectionOptions {
   id?: string;
 }
 
-interface Lance {
-  readonly connection: LanceConnection;
-  readonly modules: LanceModules;
+function requireName(indexName: string): void {
+  requireIndexName(indexName, 100);
 }
-
-const longestIndexName = 100;
 
 /**
  * A vector store in LanceDB: a folder, object storage, or a connection of yours.
@@ -59,16 +50,16 @@ const longestIndexName = 100;
  * const store = new LanceVectorStore({ uri: './lance' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LanceVectorStore extends RecordStore implements AsyncDisposable {
+export class LanceVectorStore extends ClosableStore {
   readonly databaseConfigKey = 'lance';
   readonly capabilities: VectorStoreCapabilities = {
     modes: ['vector', 'keyword', 'hybrid'],
     keywordRanking: 'native',
   };
   readonly id: string;
+  readonly #lance: LazyClient<Lance>;
   readonly #run: ServiceCalls<Lance>;
-  readonly #indexes = indexCache<LanceIndex>();
-  #opened: Promise<LanceConnection> | undefined;
+  readonly #indexes: IndexCache<Lance, LanceIndex>;
   /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
   #changes: Promise<unknown> = Promise.resolve();
 
@@ -76,20 +67,9 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
     super();
     this.id = id;
     requireConnection(options);
-    const open = async (): Promise<LanceConnection> => {
-      const opening = (this.#opened ??= openLance(options));
-      return opening.catch((error: unknown) => {
-        // The next call tries again.
-        this.#opened = undefined;
-        throw error;
-      });
-    };
-    const openAll = async (): Promise<Lance> => {
-      const modules = await loadLance();
-      return { connection: options.connection ?? (await open()), modules };
-    };
-    const calls = serviceCalls<undefined>('LanceDB', async () => undefined);
-    this.#run = (what, signal, work) => calls(what, signal, async () => work(await openAll()));
+    this.#lance = lazyClient(() => openLance(options));
+    this.#run = serviceCalls('LanceDB', this.#lance.open);
+    this.#indexes = indexCache({ run: this.#run, requireName, find: findIndex, list: listIndexNames });
   }
 
   /** The same as the constructor. @param options - options of `connect()` of the client */
@@ -99,29 +79,27 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LanceCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine', signal } = params;
-    requireIndexName(indexName, longestIndexName);
-    requireIndexShape({ dimension, metric });
+    const { indexName, signal } = params;
+    requireName(indexName);
+    const shape = requireIndexShape(params);
     await this.#inTurn(signal, () =>
-      this.#run(`creating the index '${indexName}'`, signal, ({ connection, modules }) =>
-        createIndex(connection, modules, params),
-      ),
+      this.#run(`creating the index '${indexName}'`, signal, (lance) => createIndex(lance, { ...params, ...shape })),
     );
     this.#indexes.forget(indexName);
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
-    return this.#useIndex(params, (index) => scanRecords(index, params));
+    return this.#indexes.use(params, (index) => scanRecords(index, params));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, ({ connection }) => listIndexNames(connection));
+    return this.#run('listing indexes', signal, listIndexNames);
   }
 
   /** The version of the whole table, for every filter. */
   async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const parsed = toFilter(filter);
-    return this.#useIndex(params, async (index) => {
+    return this.#indexes.use(params, async (index) => {
       // Before the count: a change in between gives another version next time.
       const version = `${index.key}-${await index.table.version()}`;
       if (maxRecords === Infinity) return version;
@@ -132,29 +110,18 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
 
   /** Adds new records to the full-text index and merges small files. Searches find all records without it, more slowly. */
   async optimize(params: IndexParams): Promise<void> {
-    await this.#inTurn(params.signal, () => this.#useIndex(params, ({ table }) => table.optimize()));
+    await this.#inTurn(params.signal, () => this.#indexes.use(params, ({ table }) => table.optimize()));
   }
 
   /** Closes the connection if the store opened it. The store can be used again afterwards. */
   async close(): Promise<void> {
     this.#indexes.forget();
-    const closing = this.#opened;
-    this.#opened = undefined;
     await this.#changes;
-    (await closing)?.close();
-  }
-
-  /** The same as `close()`. */
-  async disconnect(): Promise<void> {
-    await this.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+    (await this.#lance.release())?.close();
   }
 
   protected use<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
-    return this.#useIndex(params, (index, lance) => work(this.#open(params.indexName, index, lance)));
+    return this.#indexes.use(params, (index, lance) => work(this.#open(params.indexName, index, lance)));
   }
 
   protected override change<Result>(
@@ -168,7 +135,7 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
     });
   }
 
-  #open(indexName: string, index: LanceIndex, { connection, modules }: Lance): OpenIndex {
+  #open(indexName: string, index: LanceIndex, lance: Lance): OpenIndex {
     const { table, dimension, metric } = index;
     return {
       dimension,
@@ -176,11 +143,11 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
       count: () => table.countRows(),
       read: (ids, includeVector) => readByIds(index, ids, includeVector),
       select: (filter) => selectIds(index, filter),
-      find: (search, filter) => findRecords(index, modules, search, filter),
-      write: (records) => writeRecords(index, modules, records),
+      find: (search, filter) => findRecords(index, lance, search, filter),
+      write: (records) => writeRecords(index, lance, records),
       remove: (ids) => removeRecords(index, ids),
       clear: () => table.delete('true'),
-      drop: () => connection.dropTable(indexName).finally(() => this.#indexes.forget(indexName)),
+      drop: () => lance.connection.dropTable(indexName).finally(() => this.#indexes.forget(indexName)),
     };
   }
 
@@ -192,19 +159,5 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
     });
     this.#changes = result.catch(() => undefined);
     return untilAborted(() => result, signal);
-  }
-
-  #useIndex<Result>(
-    { indexName, signal }: IndexParams,
-    work: (index: LanceIndex, lance: Lance) => Promise<Result>,
-  ): Promise<Result> {
-    requireIndexName(indexName, longestIndexName);
-    return this.#run(`using the index '${indexName}'`, signal, (lance) =>
-      this.#indexes.use(
-        indexName,
-        () => requireIndex(lance.connection, indexName),
-        (index) => work(index, lance),
-      ),
-    );
   }
 }

@@ -1,5 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
+import { lazyClient } from '../../store/store-call.js';
 
 /** A value of a parameter. */
 export type LibSQLValue = string | number | null | ArrayBuffer | Uint8Array;
@@ -71,17 +72,10 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
     throw invalidArgument(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
   requireCount('maxRetries', maxRetries);
   requireCount('initialBackoffMs', initialBackoffMs);
-  let opened: Promise<LibSQLClient> | undefined;
-  const open = async (): Promise<LibSQLClient> =>
-    client ??
-    (opened ??= openClient(options, url as string).catch((error: unknown) => {
-      // The next call tries again.
-      opened = undefined;
-      throw error;
-    }));
+  const own = lazyClient(() => openClient(options, url as string));
   return {
     async run(work, signal) {
-      const database = toDatabase(await untilAborted(open, signal), signal);
+      const database = toDatabase(client ?? (await untilAborted(own.open, signal)), signal);
       for (let attempt = 0; ;) {
         try {
           return await work(database);
@@ -96,9 +90,7 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
       }
     },
     async close() {
-      const closing = opened;
-      opened = undefined;
-      (await closing)?.close();
+      (await own.release())?.close();
     },
   };
 }

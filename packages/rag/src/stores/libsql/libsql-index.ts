@@ -1,7 +1,9 @@
 import { toErrorMessage } from '@quiver/core';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { indexNotFound, type IndexShape, requireSameShape } from '../../store/check-arguments.js';
-import type { CreateIndexParams, DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
+import type { IndexCache } from '../../store/index-cache.js';
+import { createUnlessExists } from '../../store/store-call.js';
+import type { CreateIndexParams, DerivedData, VectorMetric } from '../../store/vector-store.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement, LibSQLValue } from './libsql-database.js';
 
 /** An index as the table `quiver_indexes` describes it. */
@@ -56,19 +58,13 @@ export interface LibSQLCreateIndexParams extends CreateIndexParams {
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(
   database: LibSQLDatabase,
-  { indexName: name, dimension, metric = 'cosine', language }: LibSQLCreateIndexParams,
+  { indexName: name, dimension, metric, language }: LibSQLCreateIndexParams & IndexShape,
 ): Promise<void> {
   const analyzer = toAnalyzerId(language ?? 'en');
-  const requireSame = (existing: LibSQLIndex): void => {
-    requireSameShape(name, existing, { dimension, metric });
-    if (language !== undefined) requireSameLanguage(name, existing.analyzer, analyzer);
-  };
-  const existing = await findIndex(database, name);
-  if (existing) return requireSame(existing);
   const index = { name, key: crypto.randomUUID().replaceAll('-', '').slice(0, 12) };
   const terms = termsTable(index);
-  try {
-    await database.write([
+  const create = (): Promise<void> =>
+    database.write([
       ...createCatalog,
       statement(
         'INSERT INTO quiver_indexes (name, key, dimension, metric, analyzer, version) VALUES (?1, ?2, ?3, ?4, ?5, 0)',
@@ -88,12 +84,11 @@ export async function createIndex(
       )`),
       statement(`CREATE VIRTUAL TABLE ${frequenciesTable(index)} USING fts5vocab(${terms}, 'row')`),
     ]);
-  } catch (error) {
-    // Another process may have created it.
-    const created = await findIndex(database, name);
-    if (!created) throw error;
-    requireSame(created);
-  }
+  const find = (): Promise<LibSQLIndex | undefined> => findIndex(database, name);
+  const existing = (await find()) ?? (await createUnlessExists(create, find));
+  if (!existing) return;
+  requireSameShape(name, existing, { dimension, metric });
+  requireSameLanguage(name, existing.analyzer, language);
 }
 
 export function dropIndex(index: LibSQLIndex): LibSQLStatement[] {
@@ -106,7 +101,7 @@ export function dropIndex(index: LibSQLIndex): LibSQLStatement[] {
   ];
 }
 
-async function findIndex(database: LibSQLDatabase, name: string): Promise<LibSQLIndex | undefined> {
+export async function findIndex(database: LibSQLDatabase, name: string): Promise<LibSQLIndex | undefined> {
   const [row] = await readCatalog(database, 'SELECT * FROM quiver_indexes WHERE name = ?1', [name]);
   return (
     row && {
@@ -122,13 +117,6 @@ async function findIndex(database: LibSQLDatabase, name: string): Promise<LibSQL
 export async function listIndexNames(database: LibSQLDatabase): Promise<string[]> {
   const rows = await readCatalog(database, 'SELECT name FROM quiver_indexes ORDER BY name');
   return rows.map(({ name }) => String(name));
-}
-
-/** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function requireIndex(database: LibSQLDatabase, name: string): Promise<LibSQLIndex> {
-  const index = await findIndex(database, name);
-  if (!index) throw indexNotFound(name, await listIndexNames(database));
-  return index;
 }
 
 /** The catalog is created together with the first index. */
@@ -166,15 +154,10 @@ export async function readVersionNumber(database: LibSQLDatabase, { key }: LibSQ
 }
 
 /** Derived data as rows of the table `quiver_derived`. */
-export function derivedTable(
-  run: <Result>(
-    params: IndexParams,
-    work: (database: LibSQLDatabase, index: LibSQLIndex) => Promise<Result>,
-  ) => Promise<Result>,
-): DerivedData {
+export function derivedTable(indexes: IndexCache<LibSQLDatabase, LibSQLIndex>): DerivedData {
   return {
     read: ({ name, ...params }) =>
-      run(params, async (database, { key }) => {
+      indexes.use(params, async ({ key }, database) => {
         const sql = `SELECT derived.data FROM quiver_indexes AS existing LEFT JOIN quiver_derived AS derived
           ON derived.index_name = existing.name AND derived.name = ?2 WHERE existing.key = ?1`;
         const [row] = await database.query(sql, [key, name]);
@@ -182,7 +165,7 @@ export function derivedTable(
         return row['data'] instanceof ArrayBuffer ? new Uint8Array(row['data']) : undefined;
       }),
     write: ({ name, data, ...params }) =>
-      run(params, async (database, { key }) => {
+      indexes.use(params, async ({ key }, database) => {
         const [row] = await database.query('SELECT 1 FROM quiver_indexes WHERE key = ?1', [key]);
         if (!row) throw indexNotFound(params.indexName, []);
         const sql = `INSERT INTO quiver_derived SELECT name, ?2, ?3 FROM quiver_indexes WHERE key = ?1

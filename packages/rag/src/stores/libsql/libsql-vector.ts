@@ -1,8 +1,9 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
-import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { indexCache, type IndexCache } from '../../store/index-cache.js';
+import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
-import { indexCache, toStoreFailure } from '../../store/store-call.js';
+import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   DerivedData,
@@ -26,12 +27,12 @@ import {
   createIndex,
   derivedTable,
   dropIndex,
+  findIndex,
   isMissingTable,
   type LibSQLCreateIndexParams,
   type LibSQLIndex,
   listIndexNames,
   readVersionNumber,
-  requireIndex,
 } from './libsql-index.js';
 import {
   clearStatements,
@@ -59,7 +60,9 @@ export interface LibSQLConfig {
 /** Parameters of `query()` of `LibSQLVector`. */
 export interface LibSQLQueryParams extends QueryParams, LibSQLConfig {}
 
-const longestIndexName = 100;
+function requireName(indexName: string): void {
+  requireIndexName(indexName, 100);
+}
 
 /** Errors of an index that another process may have recreated. */
 const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', 'VECTOR_INDEX_NOT_FOUND']);
@@ -77,7 +80,7 @@ const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', '
  * const store = new LibSQLVector({ url: 'file:app.db' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> implements AsyncDisposable {
+export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
   readonly databaseConfigKey = 'libsql';
   readonly capabilities: VectorStoreCapabilities = {
     modes: ['vector', 'keyword', 'hybrid'],
@@ -87,23 +90,30 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
   readonly derived: DerivedData;
   readonly id: string;
   readonly #connection: LibSQLConnection;
-  readonly #indexes = indexCache<LibSQLIndex>({
-    mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
-  });
+  readonly #indexes: IndexCache<LibSQLDatabase, LibSQLIndex>;
 
   constructor({ id = 'libsql-vector', ...connection }: LibSQLVectorConfig) {
     super();
     this.id = id;
     this.#connection = connect(connection);
-    this.derived = derivedTable((params, work) => this.#useIndex(params, work));
+    this.#indexes = indexCache({
+      run: this.#run,
+      requireName,
+      find: findIndex,
+      list: listIndexNames,
+      mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
+    });
+    this.derived = derivedTable(this.#indexes);
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine', signal } = params;
-    requireIndexName(indexName, longestIndexName);
-    requireIndexShape({ dimension, metric });
-    await this.#run(`creating the index '${indexName}'`, signal, (database) => createIndex(database, params));
+    const { indexName, signal } = params;
+    requireName(indexName);
+    const shape = requireIndexShape(params);
+    await this.#run(`creating the index '${indexName}'`, signal, (database) =>
+      createIndex(database, { ...params, ...shape }),
+    );
     this.#indexes.forget(indexName);
   }
 
@@ -112,7 +122,7 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
-    return this.#useIndex(params, (database, index) => scanRecords(database, index, params));
+    return this.#indexes.use(params, (index, database) => scanRecords(database, index, params));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -120,7 +130,7 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
-    return this.#useIndex(params, (database, index) => readVersion(database, index, params));
+    return this.#indexes.use(params, (index, database) => readVersion(database, index, params));
   }
 
   /** Closes the client if the store opened it. The store can be used again afterwards; a database in memory is empty then. */
@@ -129,56 +139,29 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
     await this.#connection.close();
   }
 
-  /** The same as `close()`. */
-  async disconnect(): Promise<void> {
-    await this.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   protected use<Result>(
     params: IndexParams,
     work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
   ): Promise<Result> {
-    return this.#useIndex(params, (database, index) => work(open(database, index)));
+    return this.#indexes.use(params, (index, database) => work(open(database, index)));
   }
 
   protected override change<Result>(
     params: IndexParams,
     work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
   ): Promise<Result> {
-    return this.#useIndex(params, (database, index) => work(openForChange(database, index)));
-  }
-
-  #useIndex<Result>(
-    { indexName, signal }: IndexParams,
-    work: (database: LibSQLDatabase, index: LibSQLIndex) => Promise<Result>,
-  ): Promise<Result> {
-    requireIndexName(indexName, longestIndexName);
-    return this.#run(`using the index '${indexName}'`, signal, (database) =>
-      this.#indexes.use(
-        indexName,
-        () => requireIndex(database, indexName),
-        (index) => work(database, index),
-      ),
-    );
+    return this.#indexes.use(params, (index, database) => work(openForChange(database, index)));
   }
 
   /** Converts the errors of the client. */
-  async #run<Result>(
-    what: string,
-    signal: AbortSignal | undefined,
-    work: (database: LibSQLDatabase) => Promise<Result>,
-  ): Promise<Result> {
+  readonly #run: ServiceCalls<LibSQLDatabase> = async (what, signal, work) => {
     try {
       return await this.#connection.run(work, signal);
     } catch (error) {
       if (/malformed JSON/.test(toErrorMessage(error))) throw tooDeep(what, error);
       throw toStoreFailure(error, { store: 'libSQL', what, signal }, { isTransient: isLocked(error) });
     }
-  }
+  };
 }
 
 /** SQLite reads JSON of up to 1,000 levels. The metadata are valid JSON otherwise. */

@@ -77,15 +77,15 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LocalCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine', language, signal } = params;
+    const { indexName, language, signal } = params;
     requireIndexName(indexName, longestIndexName);
-    requireIndexShape({ dimension, metric });
+    const shape = requireIndexShape(params);
     const analyzer = toAnalyzerId(language === undefined ? 'auto' : language);
     await this.#change(async (holder) => {
       const existing = (await holder.find(indexName))?.index.header;
-      if (!existing) return holder.create({ name: indexName, dimension, metric, analyzer });
-      requireSameShape(indexName, existing, { dimension, metric });
-      if (language !== undefined) requireSameLanguage(indexName, existing.analyzer, analyzer);
+      if (!existing) return holder.create({ name: indexName, ...shape, analyzer });
+      requireSameShape(indexName, existing, shape);
+      requireSameLanguage(indexName, existing.analyzer, language);
     }, signal);
   }
 

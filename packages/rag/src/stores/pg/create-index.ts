@@ -1,5 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, requireSameShape, contextKey, textKeys } from '../../store/check-arguments.js';
+import {
+  contextKey,
+  type IndexShape,
+  invalidArgument,
+  requireSameShape,
+  textKeys,
+} from '../../store/check-arguments.js';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
@@ -48,8 +54,8 @@ export interface PgCreateIndexParams extends CreateIndexParams {
 export const defaultLanguage = 'english';
 
 /** Runs inside a transaction; any number of processes may do so at once. */
-export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & PgTarget): Promise<void> {
-  const { schemaName, indexName, dimension, metric = 'cosine', indexConfig = {}, textSearch = {} } = params;
+export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & IndexShape & PgTarget): Promise<void> {
+  const { schemaName, indexName, dimension, metric, indexConfig = {}, textSearch = {} } = params;
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
@@ -101,12 +107,12 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that differs from the parameters */
 async function readExisting(
   query: SqlQuery,
-  params: PgCreateIndexParams & PgTarget,
+  params: PgCreateIndexParams & IndexShape & PgTarget,
 ): Promise<(PgIndex & { mustRebuild: boolean; typeToRecord: PgIndexType | undefined }) | undefined> {
-  const { schemaName, indexName, dimension, metric = 'cosine', vectorType, indexConfig, buildIndex } = params;
+  const { schemaName, indexName, vectorType, indexConfig, buildIndex } = params;
   const existing = await readIndex(query, schemaName, indexName);
   if (!existing) return undefined;
-  requireSameShape(indexName, existing, { dimension, metric });
+  requireSameShape(indexName, existing, params);
   const mismatch = (found: string, requested: string, advice: string): QuiverError =>
     new QuiverError(
       'VECTOR_INDEX_CONFIG_MISMATCH',
@@ -117,8 +123,7 @@ async function readExisting(
     const advice = 'Use another indexName, or delete the index first.';
     throw mismatch(`vectorType '${existing.vectorType}'`, `'${vectorType}'`, advice);
   }
-  if (params.language !== undefined)
-    requireSameLanguage(indexName, existing.analyzer ?? existing.language?.name, toAnalyzerId(params.language));
+  requireSameLanguage(indexName, existing.analyzer ?? existing.language?.name, params.language);
   const requested = indexConfig && findDifference(existing, indexConfig, buildIndex);
   if (requested !== undefined && buildIndex !== true) {
     const advice = 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.';

@@ -1,5 +1,4 @@
 import { QuiverError } from '@quiver/core';
-import { indexNotFound } from '../../store/check-arguments.js';
 import type { DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
@@ -151,12 +150,15 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
 /** With `_vector_idx` behind it, a name is still within PostgreSQL's 63 bytes. */
 export const longestIndexName = 52;
 
-/** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function lookUpIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<ExistingIndex> {
+/** @returns `undefined` if the table does not exist or was not created by Quiver */
+export async function lookUpIndex(
+  query: SqlQuery,
+  schemaName: string,
+  indexName: string,
+): Promise<ExistingIndex | undefined> {
   const index = await readIndex(query, schemaName, indexName);
   const extension = index && (await readExtension(query));
-  if (!extension) throw indexNotFound(indexName, await listIndexNames(query, schemaName));
-  return { ...index, extension };
+  return extension && { ...index, extension };
 }
 
 /** In a recreated table, distances may be of another metric, and terms of another language. A column for {@link requireSameTable}. */

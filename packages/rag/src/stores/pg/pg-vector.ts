@@ -1,8 +1,9 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
-import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { indexCache, type IndexCache } from '../../store/index-cache.js';
+import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
-import { indexCache, toStoreFailure } from '../../store/store-call.js';
+import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   DerivedData,
@@ -85,7 +86,7 @@ export interface PgIndexDescription extends IndexDescription {
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PgVector extends RecordStore<object, PgQueryParams> implements AsyncDisposable {
+export class PgVector extends ClosableStore<object, PgQueryParams> {
   readonly databaseConfigKey = 'pgvector';
   readonly capabilities: VectorStoreCapabilities = {
     modes: ['vector', 'keyword', 'hybrid'],
@@ -96,7 +97,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   readonly id: string;
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
-  readonly #indexes = indexCache<ExistingIndex>({ mayBeStale });
+  readonly #indexes: IndexCache<SqlDatabase, ExistingIndex>;
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
@@ -105,10 +106,20 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     this.id = id;
     this.#schemaName = schemaName;
     this.#database = openDatabase(connection);
+    this.#indexes = indexCache({
+      run: this.#run,
+      requireName,
+      find: (_database, indexName, signal) =>
+        this.#run(`looking up the index '${indexName}'`, signal, ({ query }) =>
+          lookUpIndex((sql, values) => query(sql, values, signal), schemaName, indexName),
+        ),
+      list: ({ query }) => listIndexNames(query, schemaName),
+      mayBeStale,
+    });
     this.derived = derivedTable(schemaName, {
       use: (params, work) => this.use(params, ({ query }) => work(query)),
       transaction: (work, signal) =>
-        this.#run('creating the table of derived data', ({ transaction }) => transaction(work, signal), signal),
+        this.#run('creating the table of derived data', signal, ({ transaction }) => transaction(work, signal)),
     });
   }
 
@@ -119,15 +130,14 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   }
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine', signal } = params;
-    requireIndexName(indexName, longestIndexName);
-    requireIndexShape({ dimension, metric });
+    const { indexName, signal } = params;
+    requireName(indexName);
+    const shape = requireIndexShape(params);
     const create = async (query: SqlQuery): Promise<void> => {
       await query(noTimeout);
-      await createIndex(query, { ...params, schemaName: this.#schemaName });
+      await createIndex(query, { ...params, ...shape, schemaName: this.#schemaName });
     };
-    const what = `creating the index '${indexName}'`;
-    await this.#run(what, ({ transaction }) => transaction(create, signal), signal);
+    await this.#run(`creating the index '${indexName}'`, signal, ({ transaction }) => transaction(create, signal));
     this.#indexes.forget(indexName);
   }
 
@@ -167,10 +177,8 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run(
-      'listing indexes',
-      (database) => listIndexNames((sql, values) => database.query(sql, values, signal), this.#schemaName),
-      signal,
+    return this.#run('listing indexes', signal, ({ query }) =>
+      listIndexNames((sql, values) => query(sql, values, signal), this.#schemaName),
     );
   }
 
@@ -202,19 +210,12 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     await this.#database.close();
   }
 
-  /** The same as `close()`. */
-  async disconnect(): Promise<void> {
-    await this.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   protected use<Result>(params: IndexParams, work: (index: PgOpenIndex) => Promise<Result>): Promise<Result> {
     const { indexName, signal } = params;
-    return this.#find(params, `reading the index '${indexName}'`, ({ query }, open) =>
-      work(open((sql, values) => query(sql, values, signal))),
+    return this.#indexes.use(
+      params,
+      (index, { query }) => work(this.#open(indexName, index, (sql, values) => query(sql, values, signal))),
+      `reading the index '${indexName}'`,
     );
   }
 
@@ -224,8 +225,10 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     work: (index: PgOpenIndex) => Promise<Result>,
   ): Promise<Result> {
     const { indexName, signal } = params;
-    return this.#find(params, `changing the index '${indexName}'`, ({ transaction }, open) =>
-      transaction((query) => work(open(query)), signal),
+    return this.#indexes.use(
+      params,
+      (index, { transaction }) => transaction((query) => work(this.#open(indexName, index, query)), signal),
+      `changing the index '${indexName}'`,
     );
   }
 
@@ -236,23 +239,6 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
       await work(index);
     });
     this.#indexes.forget(params.indexName);
-  }
-
-  async #find<Result>(
-    { indexName, signal }: IndexParams,
-    what: string,
-    work: (database: SqlDatabase, open: (query: SqlQuery) => PgOpenIndex) => Promise<Result>,
-  ): Promise<Result> {
-    requireIndexName(indexName, longestIndexName);
-    const find = (): Promise<ExistingIndex> =>
-      this.#run(
-        `looking up the index '${indexName}'`,
-        ({ query }) => lookUpIndex((sql, values) => query(sql, values, signal), this.#schemaName, indexName),
-        signal,
-      );
-    return this.#indexes.use(indexName, find, (index) =>
-      this.#run(what, (database) => work(database, (query) => this.#open(indexName, index, query)), signal),
-    );
   }
 
   #open(indexName: string, index: ExistingIndex, query: SqlQuery): PgOpenIndex {
@@ -283,11 +269,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   }
 
   /** Converts the errors of the database. After one, cached descriptions of indexes may be wrong. */
-  async #run<Result>(
-    what: string,
-    work: (database: SqlDatabase) => Promise<Result>,
-    signal?: AbortSignal,
-  ): Promise<Result> {
+  readonly #run: ServiceCalls<SqlDatabase> = async (what, signal, work) => {
     try {
       signal?.throwIfAborted();
       return await work(this.#database);
@@ -297,7 +279,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
       if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
       throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
     }
-  }
+  };
 }
 
 /** An index, open for one call: its description, and how to run a statement. */
@@ -306,17 +288,24 @@ type PgOpenIndex = OpenIndex<PgQueryParams> & ExistingIndex & { readonly query: 
 /** Long statements on large tables must not time out. */
 const noTimeout = 'SET LOCAL statement_timeout = 0';
 
-/** Errors of an index that another process may have recreated. */
-const staleErrors: ReadonlySet<string> = new Set([
+/** Codes of errors of an index that another process may have recreated. */
+const staleCodes: ReadonlySet<unknown> = new Set([
   'VECTOR_DIMENSION_MISMATCH',
   'VECTOR_INDEX_CHANGED',
   'VECTOR_TEXT_SEARCH_MISSING',
+  // No such table, no such column, a generated column, or a column without a value.
+  '42P01',
+  '42703',
+  '428C9',
+  '23502',
 ]);
-/** No such table, no such column, a generated column, or a column without a value. */
-const staleStates: ReadonlySet<unknown> = new Set(['42P01', '42703', '428C9', '23502']);
 
 function mayBeStale(error: unknown): boolean {
-  return isQuiverError(error) && (staleErrors.has(error.code) || staleStates.has(error.details?.['sqlState']));
+  return staleCodes.has((error as { code?: unknown } | null)?.code);
+}
+
+function requireName(indexName: string): void {
+  requireIndexName(indexName, longestIndexName);
 }
 
 const programLimitExceeded = '54000';

@@ -47,6 +47,10 @@ export async function findShape(client: PineconeLikeClient, indexName: string): 
   }
 }
 
+export async function listIndexNames(client: PineconeLikeClient): Promise<string[]> {
+  return ((await client.listIndexes()).indexes ?? []).map(({ name }) => name).toSorted();
+}
+
 export function isNotFound(error: unknown): boolean {
   return (error as { name?: unknown } | null)?.name === 'PineconeNotFoundError';
 }

@@ -2,7 +2,6 @@ import { QuiverError, untilAborted } from '@quiver/core';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import {
   checkUpsert,
-  indexNotFound,
   invalidArgument,
   keywordText,
   requireIndexShape,
@@ -10,8 +9,9 @@ import {
   requireTopK,
   toFilter,
 } from '../../store/check-arguments.js';
+import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { defaultPageSize, type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { clientPerSignal, createUnlessExists, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -37,6 +37,7 @@ import {
   findShape,
   fromPineconeRecord,
   isNotFound,
+  listIndexNames,
   type LocatedShape,
   readByIds,
   readPage,
@@ -102,34 +103,38 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
-  readonly #shapes = indexCache<LocatedShape>();
   readonly #run: ServiceCalls<PineconeLikeClient>;
+  readonly #shapes: IndexCache<PineconeLikeClient, LocatedShape>;
 
   constructor(config: PineconeVectorConfig) {
     super();
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
-    this.#run = serviceCalls('Pinecone', (signal) => openPinecone(config, signal));
+    const open = clientPerSignal((signal) => openPinecone(config, signal));
+    this.#run = serviceCalls('Pinecone', open);
+    this.#shapes = indexCache({
+      run: this.#run,
+      requireName: requirePineconeName,
+      find: findShape,
+      list: listIndexNames,
+    });
     this.capabilities = config.sparseEncoder
       ? { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'native' }
       : { modes: ['vector'] };
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
     requirePineconeName(indexName);
-    requireIndexShape({ dimension, metric });
-    if (this.#config.sparseEncoder) requireSparseMetric(indexName, metric);
+    const shape = requireIndexShape(params);
+    if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
     await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
       const { cloud = 'aws', region = 'us-east-1' } = this.#config;
       const spec = { serverless: { cloud, region } };
-      try {
-        await client.createIndex({ name: indexName, dimension, metric, spec, waitUntilReady: true });
-      } catch (error) {
-        // Another process may have created it.
-        const existing = await findShape(client, indexName);
-        if (!existing) throw error;
-        requireSameShape(indexName, existing, { dimension, metric });
-      }
+      const existing = await createUnlessExists(
+        () => client.createIndex({ name: indexName, ...shape, spec, waitUntilReady: true }),
+        () => findShape(client, indexName),
+      );
+      if (existing) requireSameShape(indexName, existing, shape);
     });
     this.#shapes.forget(indexName);
   }
@@ -167,9 +172,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, async (client) =>
-      ((await client.listIndexes()).indexes ?? []).map(({ name }) => name).toSorted(),
-    );
+    return this.#run('listing indexes', signal, listIndexNames);
   }
 
   /** The number of records may lag behind. */
@@ -251,7 +254,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   }
 
   async #useIndex<Result>(
-    { indexName, namespace = this.#config.namespace ?? '', signal }: InIndex,
+    { namespace = this.#config.namespace ?? '', ...params }: InIndex,
     work: (
       index: PineconeLikeIndex,
       shape: LocatedShape,
@@ -259,18 +262,10 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
       client: PineconeLikeClient,
     ) => Promise<Result>,
   ): Promise<Result> {
-    requirePineconeName(indexName);
     const used = namespace === '' ? defaultNamespace : namespace;
-    return this.#run(`using the index '${indexName}'`, signal, (client) => {
-      const find = async (): Promise<LocatedShape> => {
-        const shape = await findShape(client, indexName);
-        if (!shape) throw indexNotFound(indexName, await this.listIndexes());
-        return shape;
-      };
-      return this.#shapes.use(indexName, find, (shape) =>
-        work(client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex, shape, used, client),
-      );
-    });
+    return this.#shapes.use(params, (shape, client) =>
+      work(client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex, shape, used, client),
+    );
   }
 }
 

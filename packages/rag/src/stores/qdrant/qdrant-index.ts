@@ -1,17 +1,21 @@
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import { type CheckedRecord, indexNotFound, type IndexShape, requireSameShape } from '../../store/check-arguments.js';
+import {
+  type CheckedRecord,
+  type IndexShape,
+  isUnicode,
+  requireSameShape,
+  requireUnicode,
+} from '../../store/check-arguments.js';
 import { type ConditionLanguage, type EqualityPart, toEqualityPart } from '../../store/equality-conditions.js';
-import { partsOf } from '../../store/store-call.js';
+import { createUnlessExists, partsOf } from '../../store/store-call.js';
 import type { CreateIndexParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { isNotFound, type QdrantLikeClient } from './qdrant-client.js';
 import {
   conditionsKey,
   fromPoint,
-  isUnicode,
   recordKeys,
-  requireUnicode,
   termsName,
   toAnalyzer,
   toPoint,
@@ -47,27 +51,25 @@ export interface QdrantCreateIndexParams extends CreateIndexParams {
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(
   client: QdrantLikeClient,
-  { indexName: name, dimension, metric = 'cosine', language }: QdrantCreateIndexParams,
+  { indexName: name, language, ...shape }: QdrantCreateIndexParams & IndexShape,
 ): Promise<void> {
   const analyzer = toAnalyzerId(language ?? 'en');
-  try {
-    await client.createCollection(name, {
-      vectors: { [vectorName]: { size: dimension, distance: distances[metric] } },
+  const create = (): Promise<unknown> =>
+    client.createCollection(name, {
+      vectors: { [vectorName]: { size: shape.dimension, distance: distances[shape.metric] } },
       sparse_vectors: { [termsName(analyzer)]: { modifier: 'idf' } },
     });
-  } catch (error) {
-    // Another process may have created it.
-    const existing = await findShape(client, name);
-    if (!existing) throw error;
-    requireSameShape(name, existing, { dimension, metric });
-    if (language !== undefined) requireSameLanguage(name, existing.analyzer, analyzer);
+  const existing = await createUnlessExists(create, () => findShape(client, name));
+  if (existing) {
+    requireSameShape(name, existing, shape);
+    requireSameLanguage(name, existing.analyzer, language);
   }
   // Also for an existing collection: its creation may have been interrupted.
   await client.createPayloadIndex(name, { field_name: conditionsKey, field_schema: 'keyword', wait: true });
 }
 
 /** @returns `undefined` if the collection does not exist or was not created by Quiver */
-async function findShape(client: QdrantLikeClient, name: string): Promise<QdrantShape | undefined> {
+export async function findShape(client: QdrantLikeClient, name: string): Promise<QdrantShape | undefined> {
   try {
     const { vectors, sparse_vectors } = (await client.getCollection(name)).config.params;
     const vector = (vectors as Record<string, { size: number; distance: string } | undefined> | undefined)?.[
@@ -89,13 +91,6 @@ export async function listIndexNames(client: QdrantLikeClient): Promise<string[]
   return names.filter((_name, at) => shapes[at]).toSorted();
 }
 
-/** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function requireShape(client: QdrantLikeClient, name: string): Promise<QdrantShape> {
-  const shape = await findShape(client, name);
-  if (!shape) throw indexNotFound(name, await listIndexNames(client));
-  return shape;
-}
-
 const pointsPerCall = 500;
 /** A server accepts 32 MB; texts are counted as three bytes for each UTF-16 unit. */
 const bytesPerCall = 10_000_000;
@@ -103,7 +98,7 @@ const bytesPerNumber = 22;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
 export async function writeRecords(index: QdrantIndex, records: readonly CheckedRecord[]): Promise<void> {
-  for (const record of records) requireUnicode(record);
+  for (const record of records) requireUnicode(record, 'Qdrant');
   const sizeOf = ({ id, vector, metadata, document = '' }: CheckedRecord): number =>
     vector.length * bytesPerNumber + 3 * (id.length + document.length + 2 * JSON.stringify(metadata).length);
   for (const part of partsOf(records, pointsPerCall, { sizeOf, maxSize: bytesPerCall })) {

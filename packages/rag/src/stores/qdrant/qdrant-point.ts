@@ -1,5 +1,5 @@
 import { type SparseVector, weighDocumentTerms } from '../../retrieval/lexical-sparse-encoder.js';
-import { type CheckedRecord, invalidArgument } from '../../store/check-arguments.js';
+import type { CheckedRecord } from '../../store/check-arguments.js';
 import { conditionsOf } from '../../store/equality-conditions.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
@@ -57,19 +57,6 @@ export async function toPointId(id: string): Promise<string> {
   for (const place of [6, 8]) bytes[place] = 0x80 | ((bytes[place] as number) & 0x0f);
   const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return [0, 8, 12, 16, 20].map((start, at, starts) => digits.slice(start, starts[at + 1])).join('-');
-}
-
-/** Whether a text can be sent: JSON of Qdrant has no halves of surrogate pairs. */
-export function isUnicode(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
-}
-
-/** @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireUnicode({ id, document = '' }: CheckedRecord): void {
-  if (isUnicode(id) && isUnicode(document)) return;
-  throw invalidArgument(
-    `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which Qdrant cannot store; remove it.`,
-  );
 }
 
 /** @param terms - terms of the text of the record */

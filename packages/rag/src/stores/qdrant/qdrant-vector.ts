@@ -1,7 +1,8 @@
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
+import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   IndexDescription,
@@ -19,13 +20,13 @@ import {
 } from './qdrant-client.js';
 import {
   createIndex,
+  findShape,
   listIndexNames,
   type QdrantCreateIndexParams,
   type QdrantIndex,
   type QdrantShape,
   readByIds,
   removeRecords,
-  requireShape,
   selectIds,
   writeRecords,
 } from './qdrant-index.js';
@@ -45,7 +46,9 @@ export interface QdrantConfig {
 /** Parameters of `query()` of `QdrantVector`. */
 export interface QdrantQueryParams extends QueryParams, QdrantConfig {}
 
-const longestIndexName = 255;
+function requireName(indexName: string): void {
+  requireIndexName(indexName, 255);
+}
 
 /**
  * A vector store in Qdrant, 1.10 or later: a server, Qdrant Cloud, or a client of yours.
@@ -69,35 +72,27 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
   };
   readonly id: string;
   readonly #listings = idListings();
-  readonly #shapes = indexCache<QdrantShape>();
   readonly #run: ServiceCalls<QdrantLikeClient>;
+  readonly #shapes: IndexCache<QdrantLikeClient, QdrantShape>;
 
   constructor({ id = 'qdrant-vector', ...connection }: QdrantVectorConfig) {
     super();
     this.id = id;
     requireQdrantConnection(connection);
     // The client takes no signal, so all calls share one.
-    let opened: Promise<QdrantLikeClient> | undefined;
-    const open = (): Promise<QdrantLikeClient> =>
-      (opened ??= openQdrant(connection).catch((error: unknown) => {
-        opened = undefined;
-        throw error;
-      }));
-    const calls = serviceCalls('Qdrant', open);
-    this.#run = (what, signal, work) =>
-      calls(what, signal, (client) =>
-        work(client).catch((error: unknown) => {
-          throw withReason(error);
-        }),
-      );
+    const { open } = lazyClient(() => openQdrant(connection));
+    this.#run = serviceCalls('Qdrant', open, withReason);
+    this.#shapes = indexCache({ run: this.#run, requireName, find: findShape, list: listIndexNames });
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: QdrantCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine', signal } = params;
-    requireIndexName(indexName, longestIndexName);
-    requireIndexShape({ dimension, metric });
-    await this.#run(`creating the index '${indexName}'`, signal, (client) => createIndex(client, params));
+    const { indexName, signal } = params;
+    requireName(indexName);
+    const shape = requireIndexShape(params);
+    await this.#run(`creating the index '${indexName}'`, signal, (client) =>
+      createIndex(client, { ...params, ...shape }),
+    );
     this.#shapes.forget(indexName);
   }
 
@@ -111,17 +106,11 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
   }
 
   protected async use<Result>(
-    { indexName, signal }: IndexParams,
+    params: IndexParams,
     work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
   ): Promise<Result> {
-    requireIndexName(indexName, longestIndexName);
-    return this.#run(`using the index '${indexName}'`, signal, (client) =>
-      this.#shapes.use(
-        indexName,
-        () => requireShape(client, indexName),
-        (shape) => work(this.#open({ ...shape, client, name: indexName, signal })),
-      ),
-    );
+    const { indexName: name, signal } = params;
+    return this.#shapes.use(params, (shape, client) => work(this.#open({ ...shape, client, name, signal })));
   }
 
   protected override async change<Result>(

@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { indexCache } from './index-cache.js';
+import { serviceCalls } from './store-call.js';
+
+function setUp(): { use: typeof useCached; clock: { time: number }; answers: string[] } {
+  const clock = { time: 0 };
+  const answers = ['first', 'second'];
+  const cache = indexCache({
+    run: serviceCalls('Toy', async () => 'client'),
+    requireName: () => {},
+    find: async () => answers.shift(),
+    list: async () => ['other'],
+    now: () => clock.time,
+    mayBeStale: (error) => (error as Error).message === 'gone',
+  });
+  return { clock, answers, use: (work) => cache.use({ indexName: 'things' }, work) };
+}
+
+declare function useCached(work: (index: string) => Promise<string>): Promise<string>;
+const read = async (index: string): Promise<string> => index;
+
+it('reads a description again after its maximum age', async () => {
+  const { use, clock } = setUp();
+  expect(await use(read)).toBe('first');
+  clock.time = 60_000;
+  expect(await use(read)).toBe('first');
+  clock.time = 60_001;
+  expect(await use(read)).toBe('second');
+});
+
+it('repeats work that failed on an outdated description', async () => {
+  const { use, answers } = setUp();
+  const fail = async (index: string): Promise<string> => {
+    if (index === 'first') throw new Error('gone');
+    return index;
+  };
+  await expect(use(fail)).rejects.toThrow('gone');
+  expect(answers).toEqual(['second']);
+  expect(await use(fail)).toBe('second');
+});
+
+it('does not repeat work when the error has another reason or the description is current', async () => {
+  const { use, answers } = setUp();
+  await use(read);
+  await expect(use(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(answers).toEqual(['second']);
+  answers[0] = 'first';
+  let attempts = 0;
+  const fail = async (): Promise<string> => {
+    attempts += 1;
+    throw new Error('gone');
+  };
+  await expect(use(fail)).rejects.toThrow('gone');
+  expect(attempts).toBe(1);
+});
+
+it('names the existing indexes when an index is gone', async () => {
+  const { use, answers } = setUp();
+  await use(read);
+  answers.length = 0;
+  await expect(use(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({
+    code: 'VECTOR_INDEX_NOT_FOUND',
+    message: expect.stringContaining('Existing: other.'),
+  });
+});

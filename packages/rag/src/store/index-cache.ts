@@ -1,0 +1,80 @@
+import { isQuiverError } from '@quiver/core';
+import { indexNotFound } from './check-arguments.js';
+import type { ServiceCalls } from './store-call.js';
+import type { IndexParams } from './vector-store.js';
+
+/** Opens existing indexes, with cached descriptions. */
+export interface IndexCache<Client, Index> {
+  /**
+   * Runs work with the description of an index. Another process may have deleted or recreated the index: when work fails for that
+   * possible reason and the description is another one now, the work is repeated once. It must be repeatable.
+   *
+   * @param what - operation for messages
+   * @throws `VECTOR_INDEX_NOT_FOUND`
+   */
+  use<Result>(
+    params: IndexParams,
+    work: (index: Index, client: Client) => Promise<Result>,
+    what?: string,
+  ): Promise<Result>;
+  /** Default: all indexes. */
+  forget(indexName?: string): void;
+}
+
+/** The part of an adapter that finds indexes. */
+export interface IndexCacheOptions<Client, Index> {
+  readonly run: ServiceCalls<Client>;
+  /** @throws `VECTOR_ARGUMENT_INVALID` */
+  readonly requireName: (indexName: string) => void;
+  /** @returns `undefined` if there is no such index */
+  readonly find: (client: Client, indexName: string, signal: AbortSignal | undefined) => Promise<Index | undefined>;
+  readonly list: (client: Client) => Promise<string[]>;
+  /** Whether an error can result from an outdated description. Default: an error of the client, or another dimension. */
+  readonly mayBeStale?: (error: unknown) => boolean;
+  /** A monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A recreated index with another metric may cause no error that would reveal it. */
+const maxAge = 60_000;
+
+/** Creates a cache of descriptions of at most a minute. */
+export function indexCache<Client, Index>({
+  run,
+  requireName,
+  find,
+  list,
+  mayBeStale = (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
+  now = () => performance.now(),
+}: IndexCacheOptions<Client, Index>): IndexCache<Client, Index> {
+  const cached = new Map<string, { index: Index; at: number }>();
+  return {
+    use: ({ indexName, signal }, work, what = `using the index '${indexName}'`) => {
+      requireName(indexName);
+      return run(what, signal, async (client) => {
+        const load = async (): Promise<Index> => {
+          const at = now();
+          const index = await find(client, indexName, signal);
+          if (!index) throw indexNotFound(indexName, await list(client));
+          cached.set(indexName, { index, at });
+          return index;
+        };
+        const known = cached.get(indexName);
+        if (!known || now() - known.at > maxAge) return work(await load(), client);
+        try {
+          return await work(known.index, client);
+        } catch (error) {
+          if (!mayBeStale(error)) throw error;
+          cached.delete(indexName);
+          const current = await load();
+          if (JSON.stringify(current) === JSON.stringify(known.index)) throw error;
+          return work(current, client);
+        }
+      });
+    },
+    forget(indexName) {
+      if (indexName === undefined) cached.clear();
+      else cached.delete(indexName);
+    },
+  };
+}
