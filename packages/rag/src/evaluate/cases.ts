@@ -78,7 +78,8 @@ function findProblem(target: unknown): string | undefined {
   const { gain = 1, ...parts } = given;
   const fields = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (!forms.has(fields.sort().join(', '))) {
-    return `a relevant part is { id }, { source }, { quote, source? } or { source, startIndex, endIndex }, not { ${fields.join(', ')} }.`;
+    const shown = typeof target === 'string' ? `the text '${target}'` : `{ ${fields.join(', ')} }`;
+    return `a relevant part is { id }, { source }, { quote, source? } or { source, startIndex, endIndex }, not ${shown}.`;
   }
   if (!(typeof gain === 'number' && gain > 0 && gain < Infinity)) return 'gain must be a number greater than 0.';
   const { id, source, quote, startIndex, endIndex } = parts;

@@ -257,6 +257,7 @@ describe('evaluateRetrieval', () => {
       [[{ source: 'a', startIndex: Number.NaN, endIndex: 5 }], /not NaN/],
       [[{ id: 'a', gain: 0 }], /gain must be/],
       [[{ text: 'a' }], /not \{ text \}/],
+      [['a'], /not the text 'a'/],
     ] as const)
       await expect(bad(relevant), String(message)).rejects.toEqual(invalid(message));
     for (const cases of [[], undefined, 'cases', [{}], [{ question: ' ', relevant: [{ id: 'a' }] }], [null]])
@@ -277,6 +278,7 @@ describe('evaluateRetrieval', () => {
     await expect(evaluate([teaCase], [keyword], { indexName: undefined as never })).rejects.toEqual(
       invalid(/needs indexName/),
     );
+    await expect(evaluate([teaCase], [keyword], { store: undefined as never })).rejects.toEqual(invalid(/store/));
     await expect(evaluate([teaCase], [keyword], { metrics: ['recall5' as never] })).rejects.toEqual(
       invalid(/no metric 'recall5'/),
     );

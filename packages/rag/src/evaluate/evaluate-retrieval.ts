@@ -9,7 +9,7 @@ import {
   type RetrievalConfiguration,
 } from './configuration.js';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport } from './evaluation.js';
-import { evaluationInvalid } from './evaluation-error.js';
+import { evaluationInvalid, requireStore } from './evaluation-error.js';
 import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
 import { parseMetric, type Metric, type MetricName } from './metrics.js';
 
@@ -62,6 +62,7 @@ const defaultMetrics: readonly MetricName[] = [
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
   const { store, onProgress, signal } = options;
+  requireStore(store);
   const cases = checkCases(options.cases);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
   const configurations = checkConfigurations(options.configurations, options.indexName);

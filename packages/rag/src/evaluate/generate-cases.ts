@@ -81,7 +81,9 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   }
   const passages = await samplePassages(documents, { seed, maxPassages, signal });
   if (passages.length === 0)
-    throw evaluationInvalid('The documents contain no passages with enough text for a question.');
+    throw evaluationInvalid(
+      'The documents contain no passages with enough text for a question. A loader such as loadDocuments() can be read only once.',
+    );
   const cost: ModelCost = { calls: 0 };
   const model = await countCalls(options.model, cost);
 

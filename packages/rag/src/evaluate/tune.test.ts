@@ -98,6 +98,7 @@ describe('tune', () => {
       { metric: 'recall' },
       { cases: [] },
       { documents: documents.values() },
+      { store: undefined },
     ])
       await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
         code: 'EVALUATION_INVALID',

@@ -8,7 +8,7 @@ import type { Interval } from './bootstrap.js';
 import { checkCases, type RetrievalCase } from './cases.js';
 import type { SearchConfiguration } from './configuration.js';
 import { evaluateRetrieval, type EvaluationProgress } from './evaluate-retrieval.js';
-import { evaluationInvalid } from './evaluation-error.js';
+import { evaluationInvalid, requireStore } from './evaluation-error.js';
 import type { ConfigurationReport } from './evaluation.js';
 import { parseMetric, type MetricName } from './metrics.js';
 
@@ -94,8 +94,11 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const { documents, store, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
   const { embedder = createLexicalEmbedder() } = options;
   const { k } = parseMetric(metric);
-  // They are read once for each chunk size.
-  if (!Array.isArray(documents)) throw evaluationInvalid('documents must be a list.');
+  requireStore(store);
+  if (!Array.isArray(documents))
+    throw evaluationInvalid(
+      'documents must be a list, because they are read once for each chunk size. Collect the documents of a loader first.',
+    );
   const parts = splitCases(checkCases(options.cases), heldOut);
   const settings = combine(options.grid, k);
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));

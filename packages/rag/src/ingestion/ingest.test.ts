@@ -319,6 +319,13 @@ describe('ingest', () => {
       { maxRetries: -1 },
       { maxRetries: Number.NaN },
       { cleanup: 'sources' as 'source' },
+      { store: undefined as never },
+      { documents: undefined as never },
+      { documents: './docs' as never },
+      { documents: Promise.resolve(documents) as never },
+      { documents: documents[0] as never },
+      { documents: ['text'] as never },
+      { documents: [undefined] as never },
     ])
       await expect(run(documents, wrong)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });

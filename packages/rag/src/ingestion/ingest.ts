@@ -103,7 +103,7 @@ export interface IngestOptions {
  *
  * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISMATCH` for a document of another scope; `INGEST_EMBEDDER_CHANGED`
  *   when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata named `embedder`;
- *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an invalid number or an unknown `cleanup`; errors of
+ *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an invalid option; errors of
  *   store, embedder and `documents`
  *
  * @example
@@ -139,6 +139,12 @@ export async function runIngest(
     if (!Number.isInteger(value) || value < least)
       throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
   }
+  if (typeof store?.upsert !== 'function')
+    throw invalidArgument('store must be a vector store, such as a LocalVector.');
+  if (!isIterable(options.documents))
+    throw invalidArgument(
+      `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,
+    );
   // A misspelled value must not remove anything.
   if (!['source', 'all', 'none'].includes(cleanup))
     throw invalidArgument(`cleanup must be 'source', 'all' or 'none', not '${String(cleanup)}'.`);
@@ -153,6 +159,10 @@ export async function runIngest(
   } finally {
     run.end();
   }
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 }
 
 /** Options with their defaults. */
@@ -248,6 +258,8 @@ async function* readBatches(
   let batch: Batch = { chunks: [], unchanged: 0, documents: 0 };
   let nextPause = 0;
   for await (const document of abortableItems(documents, target.signal)) {
+    if (!Array.isArray(document?.sources))
+      throw invalidArgument(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
     const hash = known?.hashOf(document);

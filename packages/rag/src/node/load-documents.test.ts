@@ -190,6 +190,8 @@ describe('loadDocuments', () => {
       code: 'FOLDER_UNREADABLE',
     });
     await expect(loadDocuments(join(root, 'file')).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+    for (const path of ['', undefined])
+      await expect(loadDocuments(path as string).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
   });
 
   test('feeds an index', async () => {

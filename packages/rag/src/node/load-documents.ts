@@ -54,7 +54,7 @@ const defaultExclude = ['node_modules', '.*'];
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
   const { include, exclude, paths: given, maxFileSize = defaultMaxSize, onProgress, onSkip = log, ...rest } = options;
   const { signal } = rest;
-  const root = resolve(folder);
+  const root = resolveFolder(folder);
   let loaded = 0;
   let skipped = 0;
   const skip = (file: SkippedFile): void => {
@@ -101,7 +101,7 @@ export async function* listFiles(
   folder: string,
   { include, exclude, signal, onSkip = log }: ListFilesOptions = {},
 ): AsyncGenerator<PlannedSource> {
-  const root = resolve(folder);
+  const root = resolveFolder(folder);
   const onUnreadable = (path: string, error: unknown): never => {
     throw unreadableFolder(join(root, path), error);
   };
@@ -168,6 +168,15 @@ async function* walkFolder(root: string, folder: string, options: WalkOptions): 
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   for (const { entry, path } of found) if (entry.isFile()) yield path;
   for (const { entry, path } of found) if (entry.isDirectory()) yield* walkFolder(root, path, options);
+}
+
+/** An empty path would be the current folder. */
+function resolveFolder(folder: unknown): string {
+  if (typeof folder === 'string' && folder !== '') return resolve(folder);
+  throw new QuiverError(
+    'FOLDER_UNREADABLE',
+    `The path of a folder must be a text that is not empty, not '${String(folder)}'.`,
+  );
 }
 
 function unreadableFolder(folder: string, cause: unknown): QuiverError {
