@@ -2,34 +2,63 @@ import { lastAtOrBefore } from './text-boundary.js';
 
 /** A text that is decoded piece by piece, with the positions of its characters in the source. */
 export class DecodedText {
+  readonly #source: string;
   readonly #pieces: string[] = [];
+  /** Part of the source behind the pieces. */
+  #copyStart = 0;
+  #copyEnd = 0;
   /** Runs of characters that are the same in both texts, or that were decoded from something else as a whole. */
   readonly #starts: number[] = [];
   readonly #sourceStarts: number[] = [];
   readonly #sourceEnds: number[] = [];
   #length = 0;
 
+  constructor(source: string) {
+    this.#source = source;
+  }
+
   get length(): number {
     return this.#length;
   }
 
-  /** Appends a piece. If it has the length of its source, it is the source. */
+  /** Appends a part of the source. */
+  copy(start: number, end: number): void {
+    if (start !== this.#copyEnd) {
+      this.#endCopy();
+      this.#copyStart = start;
+    }
+    this.#copyEnd = end;
+    this.#addRun(end - start, start, end);
+  }
+
+  /** Appends a piece that was decoded from a part of the source. */
   append(piece: string, sourceStart: number, sourceEnd: number): void {
+    this.#endCopy();
+    this.#pieces.push(piece);
+    this.#addRun(piece.length, sourceStart, sourceEnd);
+  }
+
+  toString(): string {
+    this.#endCopy();
+    return this.#pieces.join('');
+  }
+
+  #endCopy(): void {
+    if (this.#copyEnd > this.#copyStart) this.#pieces.push(this.#source.slice(this.#copyStart, this.#copyEnd));
+    this.#copyStart = this.#copyEnd;
+  }
+
+  #addRun(length: number, sourceStart: number, sourceEnd: number): void {
     const last = this.#starts.length - 1;
-    const isSame = piece.length === sourceEnd - sourceStart;
-    if (isSame && last >= 0 && this.#isSame(last) && this.#sourceEnds[last] === sourceStart) {
+    const isSame = length === sourceEnd - sourceStart;
+    if (isSame && last >= 0 && this.#sourceEnds[last] === sourceStart && this.#isSame(last)) {
       this.#sourceEnds[last] = sourceEnd;
     } else {
       this.#starts.push(this.#length);
       this.#sourceStarts.push(sourceStart);
       this.#sourceEnds.push(sourceEnd);
     }
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-  }
-
-  toString(): string {
-    return this.#pieces.join('');
+    this.#length += length;
   }
 
   /** Returns the part of the source of a part of the decoded text, which must not be empty. */

@@ -5,8 +5,8 @@ import { DecodedText } from './decoded-text.js';
 
 /** A block of the text of an HTML document: the content of one block-level element. */
 export interface HtmlBlock extends Block {
-  /** Path of that element in the source: `/html[1]/body[1]/p[2]`. Elements that a browser would add are not counted. */
-  readonly xpath: string;
+  /** Path of that element, see {@link toXpath}. */
+  readonly path: PathStep | undefined;
 }
 
 /** A requested element, as a span of the text. */
@@ -31,14 +31,28 @@ const maxDepth = 200;
 
 /** The parser takes quadratic time for deep nesting; browsers stop at 512. */
 const maxNesting = 10_000;
-const collapsible = /[ \t\n\r\f]+/g;
+
+/** A step in the path of an element. Paths of chunks are written out, and no others. */
+interface PathStep {
+  readonly parent: PathStep | undefined;
+  readonly name: string;
+  /** Number among the children of the parent with this name, from 1. */
+  readonly place: number;
+}
+
+/** Returns the path of an element in the source: `/html[1]/body[1]/p[2]`. Elements that a browser would add are not counted. */
+export function toXpath(path: PathStep | undefined): string {
+  let xpath = '';
+  for (let step = path; step; step = step.parent) xpath = `/${step.name}[${step.place}]${xpath}`;
+  return xpath;
+}
 
 interface Element {
   readonly name: string;
   readonly kind: TagKind | undefined;
-  readonly xpath: string;
+  readonly path: PathStep | undefined;
   /** The path of the innermost block, which may be the element itself. */
-  readonly blockXpath: string;
+  readonly blockPath: PathStep | undefined;
   /** Number of children of each name so far. */
   children?: Map<string, number>;
   /** Present for a requested element. `start` is -1 before its first text. */
@@ -51,10 +65,10 @@ interface Element {
  * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
  */
 export function readHtmlText(source: string, elementNames: ReadonlySet<string>): HtmlText {
-  const decoded = new DecodedText();
+  const decoded = new DecodedText(source);
   const blocks: (HtmlBlock & { heading: { level: number; title: string; end: number } | undefined })[] = [];
   const elements: HtmlElement[] = [];
-  const stack: Element[] = [{ name: '', kind: 'block', xpath: '', blockXpath: '' }];
+  const stack: Element[] = [{ name: '', kind: 'block', path: undefined, blockPath: undefined }];
   let hidden = 0;
   let preformatted = 0;
   /** Open rows of tables, and those of them that contain a block. */
@@ -63,7 +77,7 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   /** White space that is written before the next text, as an index of {@link gaps}. */
   let gap = 0;
   let gapAt = 0;
-  let blockXpath = '';
+  let blockPath: PathStep | undefined;
   let startsBlock = true;
   let openHeading: { level: number; block: number } | undefined;
   /** Requested elements without text so far. */
@@ -76,26 +90,30 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   }
 
   /** At both edges of a block. */
-  function startBlock({ name, kind }: Element, xpath: string, at: number): void {
+  function startBlock({ name, kind }: Element, path: PathStep | undefined, at: number): void {
     addGap(kind === 'cell' ? cellGap : paragraphs.test(name) ? paragraphGap : lineGap, at);
-    blockXpath = xpath;
+    blockPath = path;
     startsBlock = true;
   }
 
-  function write(data: string, start: number, end: number): void {
-    if (data === '') return;
+  /** Writes what is before a text: white space, and the beginning of a block. */
+  function beginText(): void {
     if (decoded.length > 0 && gap > 0) decoded.append(gaps[gap]!, gapAt, gapAt);
     gap = 0;
     for (const element of waiting) element.start = decoded.length;
     waiting = [];
-    if (startsBlock) {
-      startsBlock = false;
-      if (openHeading?.block === -1) openHeading.block = blocks.length;
-      // A row of a table stays together if it fits: all but its first block are inside it.
-      blocks.push({ start: decoded.length, heading: undefined, xpath: blockXpath, depth: filledRows });
-      filledRows = rows;
-    }
-    decoded.append(data, start, end);
+    if (!startsBlock) return;
+    startsBlock = false;
+    if (openHeading?.block === -1) openHeading.block = blocks.length;
+    // A row of a table stays together if it fits: all but its first block are inside it.
+    blocks.push({ start: decoded.length, heading: undefined, path: blockPath, depth: filledRows });
+    filledRows = rows;
+  }
+
+  function copy(start: number, end: number): void {
+    if (start === end) return;
+    beginText();
+    decoded.copy(start, end);
   }
 
   const parser = new Parser(
@@ -108,17 +126,17 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
         const isBlock = kind === 'block' || kind === 'cell';
         const place = (parent.children?.get(name) ?? 0) + 1;
         (parent.children ??= new Map()).set(name, place);
-        const xpath = stack.length < maxDepth ? `${parent.xpath}/${name}[${place}]` : parent.xpath;
+        const path = stack.length < maxDepth ? { parent: parent.path, name, place } : parent.path;
         const isAsked = elementNames.has(name);
         const asked = isAsked ? { start: -1, label: attributes['aria-label'] ?? attributes['id'] } : undefined;
         if (asked) waiting.push(asked);
-        const element = { name, kind, xpath, blockXpath: isBlock ? xpath : parent.blockXpath, asked };
+        const element = { name, kind, path, blockPath: isBlock ? path : parent.blockPath, asked };
         stack.push(element);
         if (kind === 'hidden') hidden++;
         if (name === 'tr') rows++;
         if (name === 'pre' || name === 'textarea') preformatted++;
         if (kind === 'break') addGap(lineGap, at);
-        if (isBlock) startBlock(element, xpath, at);
+        if (isBlock) startBlock(element, path, at);
         const level = headingLevel(name);
         if (level !== undefined) openHeading = { level, block: -1 };
       },
@@ -136,26 +154,31 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
           openHeading = undefined;
         }
         if (asked && asked.start !== -1) elements.push({ name, ...asked, end: decoded.length });
-        if (kind === 'block' || kind === 'cell') startBlock(element, stack.at(-1)!.blockXpath, parser.endIndex + 1);
+        if (kind === 'block' || kind === 'cell') startBlock(element, stack.at(-1)!.blockPath, parser.endIndex + 1);
       },
       ontext(data) {
         if (hidden > 0) return;
         const start = parser.startIndex;
         const end = parser.endIndex + 1;
         // Only text that is the same in the source can be split further.
-        if (preformatted > 0 || data.length !== end - start) return write(data, start, end);
-        let from = 0;
-        collapsible.lastIndex = 0;
-        for (let space = collapsible.exec(data); space; space = collapsible.exec(data)) {
-          const { index } = space;
-          const after = collapsible.lastIndex;
-          // A single space between words stays part of its run.
-          if (space[0] === ' ' && index > from && after < data.length) continue;
-          write(data.slice(from, index), start + from, start + index);
-          addGap(spaceGap, start + index);
-          from = after;
+        if (data.length !== end - start) {
+          beginText();
+          decoded.append(data, start, end);
+          return;
         }
-        write(data.slice(from), start + from, end);
+        let from = start;
+        for (let at = start; at < end && preformatted === 0; at++) {
+          const unit = source.charCodeAt(at);
+          if (!isSpace(unit)) continue;
+          const space = at;
+          while (at + 1 < end && isSpace(source.charCodeAt(at + 1))) at++;
+          // A single space between words stays part of its run.
+          if (unit === 0x20 && at === space && at > start && at + 1 < end) continue;
+          copy(from, space);
+          addGap(spaceGap, space);
+          from = at + 1;
+        }
+        copy(from, end);
       },
     },
     { recognizeSelfClosing: false },
@@ -165,6 +188,11 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   for (const { start, heading } of blocks)
     if (heading) heading.title = text.slice(start, heading.end).replace(/\s+/g, ' ').trim();
   return { text, blocks, elements, decoded };
+}
+
+/** White space of HTML. */
+function isSpace(unit: number): boolean {
+  return unit <= 0x20 && (unit === 0x20 || unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d);
 }
 
 function tooDeep(at: number): QuiverError {

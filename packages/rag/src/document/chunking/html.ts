@@ -1,5 +1,5 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import { headingLevel, readHtmlText, type HtmlElement } from './html-text.js';
+import { headingLevel, readHtmlText, toXpath, type HtmlElement } from './html-text.js';
 import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, splitAtLines, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
@@ -47,7 +47,7 @@ export function html(read: OptionReader): Chunker {
       ...span,
       ...page.decoded.toSource(span.start, span.end),
       text: text.slice(span.start, span.end),
-      metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
+      metadata: { ...span.metadata, xpath: toXpath(blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.path) },
     }));
   };
 }

@@ -13,8 +13,10 @@ export interface JsonContainer {
 
 /** A member of an object, or an element of an array. */
 export interface JsonMember {
-  /** Present in objects. */
-  readonly key?: JsonNode;
+  /** Start of the key, or of the value where there is no key. */
+  readonly start: number;
+  /** End of the key; equals `start` in a list. */
+  readonly keyEnd: number;
   readonly value: JsonNode;
 }
 
@@ -53,7 +55,7 @@ function readJsonLines(source: string, ensureAscii: boolean): JsonText | undefin
     const end = newline === -1 ? source.length : newline;
     try {
       const value = reader.readValue(start, end, members.length === 0 ? '[' : ',');
-      if (value) members.push({ value });
+      if (value) members.push({ start: value.start, keyEnd: value.start, value });
     } catch {
       return undefined;
     }
@@ -65,7 +67,6 @@ function readJsonLines(source: string, ensureAscii: boolean): JsonText | undefin
   return { compact, root: { kind: 'array', start: 0, end: compact.length, members } };
 }
 
-const space = /[ \t\n\r]*/y;
 const escape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
@@ -76,7 +77,7 @@ interface JsonReader {
 }
 
 function createReader(source: string, ensureAscii: boolean): JsonReader {
-  const compact = new DecodedText();
+  const compact = new DecodedText(source);
   let at = 0;
   let end = 0;
 
@@ -90,64 +91,67 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
     const open: JsonContainer[] = [];
     for (let value = root; ;) {
       if ('members' in value) open.push(value);
-      let container = open.at(-1);
+      let container = open[open.length - 1];
       // Closes as many containers as end here.
       while (container && peek() === closingOf(container)) {
         take(at + 1);
         container.end = compact.length;
         open.pop();
-        container = open.at(-1);
+        container = open[open.length - 1];
       }
       if (!container) break;
       if (container !== value) takeComma(container);
-      const key = container.kind === 'object' ? readKey() : undefined;
+      const memberStart = compact.length;
+      const keyEnd = container.kind === 'object' ? readKey() : memberStart;
       value = readStart();
-      container.members.push(key ? { key, value } : { value });
+      container.members.push({ start: memberStart, keyEnd, value });
     }
     if (at < end) throw invalid('the end of the text');
     return root;
   }
 
-  /** Empty at the end. */
-  function peek(): string {
-    return at < end ? source.charAt(at) : '';
+  /** Returns the next code unit; NaN at the end. */
+  function peek(): number {
+    return at < end ? source.charCodeAt(at) : Number.NaN;
   }
 
   /** Reads a string, a literal, or the first character of a container. */
   function readStart(): JsonNode {
     const start = compact.length;
-    const character = peek();
-    if (character === '{' || character === '[') {
+    const unit = peek();
+    if (unit === openingBrace || unit === openingBracket) {
       take(at + 1);
-      return { kind: character === '{' ? 'object' : 'array', start, end: start, members: [] };
+      return { kind: unit === openingBrace ? 'object' : 'array', start, end: start, members: [] };
     }
-    if (character === '"') return readString();
+    if (unit === quotationMark) return readString();
     literal.lastIndex = at;
     if (!literal.test(source)) throw invalid('a value');
     return take(literal.lastIndex);
   }
 
-  function readKey(): JsonNode {
-    if (peek() !== '"') throw invalid('a key in quotation marks');
-    const key = readString();
-    if (peek() !== ':') throw invalid("':'");
+  /** Returns the end of the key. */
+  function readKey(): number {
+    if (peek() !== quotationMark) throw invalid('a key in quotation marks');
+    readString();
+    const keyEnd = compact.length;
+    if (peek() !== colon) throw invalid("':'");
     take(at + 1);
-    return key;
+    return keyEnd;
   }
 
   function readString(): JsonNode {
     let quote = at + 1;
     let hasEscapes = false;
-    for (; source.charCodeAt(quote) !== 0x22; quote++) {
+    for (let unit = source.charCodeAt(quote); unit !== quotationMark; unit = source.charCodeAt(++quote)) {
       if (quote >= end) throw invalid("'\"'", quote);
-      const unit = source.charCodeAt(quote);
       if (unit < 0x20) throw invalid('no control character in a string', quote);
-      if (unit !== 0x5c) continue;
+      if (unit !== backslash) continue;
       hasEscapes = true;
       escape.lastIndex = quote + 1;
       if (!escape.test(source)) throw invalid('an escape sequence', quote);
       quote = escape.lastIndex - 1;
     }
+    if (!hasEscapes && !ensureAscii) return take(quote + 1);
     const raw = source.slice(at, quote + 1);
     const text = hasEscapes ? JSON.stringify(JSON.parse(raw)) : raw;
     return take(quote + 1, ensureAscii ? escapeNonAscii(text) : text);
@@ -155,23 +159,23 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
 
   function takeComma(container: JsonContainer): void {
     const closing = closingOf(container);
-    if (peek() !== ',') throw invalid(`',' or '${closing}'`);
+    if (peek() !== comma) throw invalid(`',' or '${String.fromCharCode(closing)}'`);
     take(at + 1);
     if (peek() === closing) throw invalid('a value');
   }
 
   /** Writes the token up to a position, and skips the white space behind it. */
-  function take(to: number, text: string = source.slice(at, to)): JsonNode {
+  function take(to: number, text?: string): JsonNode {
     const start = compact.length;
-    compact.append(text, at, to);
+    if (text === undefined) compact.copy(at, to);
+    else compact.append(text, at, to);
     skipSpace(to);
     return { start, end: compact.length };
   }
 
   function skipSpace(from: number): void {
-    space.lastIndex = from;
-    space.test(source);
-    at = space.lastIndex;
+    at = from;
+    for (let unit = source.charCodeAt(at); isSpace(unit); unit = source.charCodeAt(at)) at++;
   }
 
   function invalid(expected: string, index: number = at): QuiverError {
@@ -184,8 +188,15 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
   return { compact, readValue };
 }
 
-function closingOf({ kind }: JsonContainer): string {
-  return kind === 'object' ? '}' : ']';
+const [openingBrace, closingBrace, openingBracket, closingBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [quotationMark, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+
+function closingOf({ kind }: JsonContainer): number {
+  return kind === 'object' ? closingBrace : closingBracket;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
 function escapeNonAscii(text: string): string {

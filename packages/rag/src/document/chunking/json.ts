@@ -85,7 +85,7 @@ function splitValue(source: string, compact: DecodedText, root: JsonNode, option
       continue;
     }
     const last = container.members[group.end - 1]!;
-    add(startOf(first), last.value.end, group.text, {
+    add(first.start, last.value.end, group.text, {
       pointer,
       ...(last !== first && { lastPointer: pointerTo(frame.pointer, json, last, group.end - 1) }),
     });
@@ -108,13 +108,13 @@ function longestGroup(
           .slice(from, end)
           .map(({ value }, index) => `"${from + index}":${text.slice(value.start, value.end)}`)
           .join(',')
-      : text.slice(startOf(first), (members[end - 1] as JsonMember).value.end);
+      : text.slice(first.start, (members[end - 1] as JsonMember).value.end);
     if (kind === 'object' || isKeyed) return `{${inner}}`;
     return end - from === 1 ? inner : `[${inner}]`;
   };
   const fits = (end: number): boolean => {
     // A text is not shorter than its values, so most of those that do not fit need not be written.
-    const length = (members[end - 1] as JsonMember).value.end - startOf(members[from] as JsonMember);
+    const length = (members[end - 1] as JsonMember).value.end - (members[from] as JsonMember).start;
     return measure ? measure(render(end)) <= maxSize : length <= maxSize && render(end).length <= maxSize;
   };
   if (!fits(from + 1)) return undefined;
@@ -133,9 +133,9 @@ function longestGroup(
 
 /** Splits a string or a number of the source. An empty string that is too long keeps its quotation marks. */
 function splitScalar(source: string, { start, end }: { start: number; end: number }, options: PackOptions): Span[] {
-  const decoded = new DecodedText();
+  const decoded = new DecodedText(source);
   if (source[start] === '"') decodeString(source.slice(start + 1, end - 1), start + 1, decoded);
-  if (decoded.length === 0) decoded.append(source.slice(start, end), start, end);
+  if (decoded.length === 0) decoded.copy(start, end);
   const text = decoded.toString();
   const findCut = findSeparatorCut(text, { ...options, separators: ['\n\n', '\n', ' ', ''] });
   return packSpans(text, options, findCut).map((span) => ({
@@ -144,14 +144,11 @@ function splitScalar(source: string, { start, end }: { start: number; end: numbe
   }));
 }
 
-/** Start of a member in the compact text. */
-function startOf({ key, value }: JsonMember): number {
-  return (key ?? value).start;
-}
-
-function pointerTo(container: string, text: string, { key }: JsonMember, index: number): string {
-  const name = key ? (JSON.parse(text.slice(key.start, key.end)) as string) : String(index);
-  return `${container}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+function pointerTo(container: string, text: string, { start, keyEnd }: JsonMember, index: number): string {
+  if (keyEnd === start) return `${container}/${index}`;
+  const quoted = text.slice(start, keyEnd);
+  const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+  return `${container}/${name.replace(/[~/]/g, (mark) => (mark === '~' ? '~0' : '~1'))}`;
 }
 
 function tooDeep(): QuiverError {
@@ -164,7 +161,9 @@ function tooDeep(): QuiverError {
 /** Appends the content of a JSON string from `offset` in the source. */
 function decodeString(content: string, offset: number, decoded: DecodedText): void {
   for (const { 0: piece, index } of content.matchAll(/\\(?:u.{4}|.)|[^\\]+/g)) {
-    const text = piece.startsWith('\\') ? (JSON.parse(`"${piece}"`) as string) : piece;
-    decoded.append(text, offset + index, offset + index + piece.length);
+    const start = offset + index;
+    const end = start + piece.length;
+    if (piece.startsWith('\\')) decoded.append(JSON.parse(`"${piece}"`) as string, start, end);
+    else decoded.copy(start, end);
   }
 }

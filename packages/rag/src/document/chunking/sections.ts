@@ -32,17 +32,16 @@ export interface Section {
 export function readSections(text: string, blocks: readonly Block[]): Section[] {
   const sections: Section[] = [];
   let start = 0;
-  let path: readonly Heading[] = [];
+  const open: Heading[] = [];
   for (const block of blocks) {
     const { heading } = block;
     if (!heading?.title) continue;
-    if (block.start > 0) sections.push({ start, end: block.start, path });
-    let outer = path.length;
-    while (outer > 0 && path[outer - 1]!.level >= heading.level) outer--;
-    path = path.slice(0, outer).concat(heading);
+    if (block.start > 0) sections.push({ start, end: block.start, path: open.slice() });
+    while (open.length > 0 && open[open.length - 1]!.level >= heading.level) open.pop();
+    open.push(heading);
     start = block.start;
   }
-  sections.push({ start, end: text.length, path });
+  sections.push({ start, end: text.length, path: open });
   return sections;
 }
 
