@@ -3,8 +3,8 @@ import { lastAtOrBefore } from './text-boundary.js';
 /** A text that is decoded piece by piece, with the positions of its characters in the source. */
 export class DecodedText {
   readonly #source: string;
-  readonly #pieces: string[] = [];
-  /** Part of the source behind the pieces. */
+  #text = '';
+  /** Part of the source that follows the text. */
   #copyStart = 0;
   #copyEnd = 0;
   /** Runs of characters that are the same in both texts, or that were decoded from something else as a whole. */
@@ -34,17 +34,17 @@ export class DecodedText {
   /** Appends a piece that was decoded from a part of the source. */
   append(piece: string, sourceStart: number, sourceEnd: number): void {
     this.#endCopy();
-    this.#pieces.push(piece);
+    this.#text += piece;
     this.#addRun(piece.length, sourceStart, sourceEnd);
   }
 
   toString(): string {
     this.#endCopy();
-    return this.#pieces.join('');
+    return this.#text;
   }
 
   #endCopy(): void {
-    if (this.#copyEnd > this.#copyStart) this.#pieces.push(this.#source.slice(this.#copyStart, this.#copyEnd));
+    if (this.#copyEnd > this.#copyStart) this.#text += this.#source.slice(this.#copyStart, this.#copyEnd);
     this.#copyStart = this.#copyEnd;
   }
 

@@ -81,7 +81,7 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   let startsBlock = true;
   let openHeading: { level: number; block: number } | undefined;
   /** Requested elements without text so far. */
-  let waiting: { start: number }[] = [];
+  const waiting: { start: number }[] = [];
 
   function addGap(added: number, at: number): void {
     if (added <= gap) return;
@@ -91,7 +91,7 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
 
   /** At both edges of a block. */
   function startBlock({ name, kind }: Element, path: PathStep | undefined, at: number): void {
-    addGap(kind === 'cell' ? cellGap : paragraphs.test(name) ? paragraphGap : lineGap, at);
+    addGap(kind === 'cell' ? cellGap : paragraphs.has(name) ? paragraphGap : lineGap, at);
     blockPath = path;
     startsBlock = true;
   }
@@ -100,8 +100,7 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   function beginText(): void {
     if (decoded.length > 0 && gap > 0) decoded.append(gaps[gap]!, gapAt, gapAt);
     gap = 0;
-    for (const element of waiting) element.start = decoded.length;
-    waiting = [];
+    while (waiting.length > 0) waiting.pop()!.start = decoded.length;
     if (!startsBlock) return;
     startsBlock = false;
     if (openHeading?.block === -1) openHeading.block = blocks.length;
@@ -206,7 +205,9 @@ function tooDeep(at: number): QuiverError {
 /** White space between texts, weakest first: the strongest between two texts is written. */
 const gaps = ['', ' ', '\t', '\n', '\n\n'];
 const [spaceGap, cellGap, lineGap, paragraphGap] = [1, 2, 3, 4] as const;
-const paragraphs = /^(?:h[1-6]|p|ul|ol|dl|pre|table|blockquote|section|article)$/;
+const paragraphs: ReadonlySet<string> = new Set(
+  'h1 h2 h3 h4 h5 h6 p ul ol dl pre table blockquote section article'.split(' '),
+);
 
 /** Effect of elements on their text. Elements that are not listed are inline. */
 type TagKind = 'block' | 'hidden' | 'cell' | 'break';
