@@ -165,8 +165,9 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
           decoded.append(data, start, end);
           return;
         }
+        if (preformatted > 0) return copy(start, end);
         let from = start;
-        for (let at = start; at < end && preformatted === 0; at++) {
+        for (let at = start; at < end; at++) {
           const unit = source.charCodeAt(at);
           if (!isSpace(unit)) continue;
           const space = at;
