@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { Fetch } from '../fetch.js';
+import type { Fetch } from '../http/send.js';
 
 /** The largest response of an OAuth endpoint: 1 MiB. */
 const maxResponseBytes = 1024 * 1024;

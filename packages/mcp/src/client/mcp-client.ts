@@ -16,7 +16,7 @@ import { callTool, type CallToolOptions } from './tools/call-tool.js';
 import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
-import { createServerFetch, withAuthProvider } from './transports/http-options.js';
+import { resolveOAuthOptions } from './transports/http-options.js';
 
 /** Options of `MCPClient`. */
 export interface MCPClientOptions {
@@ -267,16 +267,14 @@ export class MCPClient implements AsyncDisposable {
   authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
     return this.#servers.run('AUTHENTICATE', serverName, async ({ target }) => {
       const { authenticate } = await import('../auth/client/authenticate.js');
-      const definition = target.kind === 'http' ? await withAuthProvider(target.definition) : undefined;
-      if (target.kind !== 'http' || !definition?.authProvider) {
+      const oauth = target.kind === 'http' ? await resolveOAuthOptions(target.definition, target.url) : undefined;
+      if (!oauth) {
         throw new QuiverError(
           'OAUTH_PROVIDER_MISSING',
           `Cannot sign in to MCP server '${serverName}': its definition has no \`authProvider\`. Set \`auth: 'oauth'\`, or pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
         );
       }
-      const serverFetch = await createServerFetch(definition, target.url);
-      const own = definition.fetch && { fetch: serverFetch };
-      await authenticate({ ...options, provider: definition.authProvider, serverUrl: target.url, serverFetch, ...own });
+      await authenticate({ ...options, ...oauth });
     });
   }
 

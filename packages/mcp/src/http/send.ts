@@ -1,5 +1,4 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { Fetch } from '../fetch.js';
 
 /** The longest response body, and the longest event of a stream: 64 Mi characters. */
 export const maxResponseLength: number = 64 * 1024 * 1024;
@@ -63,6 +62,9 @@ export abstract class HttpResponse {
  * @throws `TypeError` for network errors, as `fetch` does
  */
 export type Send = (url: URL, call: HttpCall) => Promise<HttpResponse>;
+
+/** As much of `fetch` as is used. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** `fetch` with the request context of the call that it belongs to. */
 export type ContextualFetch = (

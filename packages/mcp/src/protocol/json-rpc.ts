@@ -87,6 +87,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns parameters with further members in `_meta`. Members that are there take precedence. */
+export function withMeta(params: Params = {}, meta: Params | undefined): Params {
+  if (!meta) return params;
+  const { _meta: own } = params;
+  return { ...params, _meta: { ...meta, ...(isObject(own) && own) } };
+}
+
 /** Returns whether a value is a request id. JavaScript changes unsafe integers, so a response would carry another id. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);

@@ -3,6 +3,7 @@ import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../protocol/constants.js';
 import {
   isRequestId,
+  withMeta,
   type IncomingMessage,
   type JsonRpcResponse,
   type Params,
@@ -11,7 +12,6 @@ import {
 } from '../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
-import { withMeta } from '../protocol/with-meta.js';
 import type { Caller } from './auth-info.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import type { InFlight } from './drain.js';

@@ -1,4 +1,4 @@
-import type { Fetch } from '../../fetch.js';
+import type { Fetch } from '../../http/send.js';
 import type {
   OAuthClientInformationContext as Context,
   OAuthClientProvider,

@@ -7,7 +7,7 @@ import type {
   OAuthDiscoveryState,
   ProtectedResourceMetadata,
 } from '../../protocol/oauth-types.js';
-import type { Fetch } from '../../fetch.js';
+import type { Fetch } from '../../http/send.js';
 import { requireSecureUrl, withoutQuery } from '../secure-url.js';
 import { reasonOf } from './oauth-error.js';
 

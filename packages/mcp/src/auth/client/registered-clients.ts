@@ -1,4 +1,4 @@
-import type { Fetch } from '../../fetch.js';
+import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
 import { createGuardedFetch } from './guarded-fetch.js';

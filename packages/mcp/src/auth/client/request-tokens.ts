@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from '@quiver/core';
 import type * as OAuth from 'oauth4webapi';
-import type { Fetch } from '../../fetch.js';
+import type { Fetch } from '../../http/send.js';
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { basicAuthorization } from '../basic-authorization.js';
 import { isLoopbackHost } from '../secure-url.js';

@@ -1,5 +1,4 @@
-import type { Fetch } from '../../fetch.js';
-import type { HttpResponse, Send } from '../../http/send.js';
+import type { Fetch, HttpResponse, Send } from '../../http/send.js';
 import { toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { sendAuthorized } from './authorization.js';
 import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';

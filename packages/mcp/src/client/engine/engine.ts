@@ -5,6 +5,7 @@ import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../
 import {
   isObject,
   parseMessage,
+  withMeta,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
@@ -12,7 +13,6 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { withMeta } from '../../protocol/with-meta.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';

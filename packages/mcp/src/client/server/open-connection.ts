@@ -80,9 +80,8 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
       return connect(new StdioChannel(target.definition), 'legacy');
     }
   }
-  const { url } = target;
-  const { resolveHttpOptions, withAuthProvider } = await import('../transports/http-options.js');
-  const definition = await withAuthProvider(target.definition);
+  const { url, definition } = target;
+  const { resolveHttpOptions } = await import('../transports/http-options.js');
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {

@@ -1,18 +1,19 @@
 import type { AgentOptions } from 'node:https';
 import process from 'node:process';
-import type { Fetch } from '../../fetch.js';
-import { fromFetch, toFetch, type Send } from '../../http/send.js';
+import type { OAuthFetchOptions } from '../../auth/client/adopt-provider.js';
+import { fromFetch, toFetch, type Fetch, type Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { HttpServerDefinition } from '../config/server-definition.js';
 import type { HttpOptions } from './http-channel.js';
 
-/** Returns how the requests of a definition are sent, authorized if it has an `authProvider`. */
+/** Returns how the requests of a definition are sent, authorized if it signs in. */
 export async function resolveHttpOptions(definition: HttpServerDefinition, url: URL): Promise<HttpOptions> {
-  const { authProvider, headers, requestInit: { headers: requestHeaders, redirect } = {} } = definition;
+  const { headers, requestInit: { headers: requestHeaders, redirect } = {} } = definition;
   const send = await createPlainSend(definition, url);
+  const oauth = await resolveOAuthOptions(definition, url);
   return {
     url,
-    send: authProvider ? await authorize(send, definition, authProvider, url) : send,
+    send: oauth ? (await import('../../auth/client/with-authorization.js')).withAuthorization(send, oauth) : send,
     headers,
     requestHeaders: requestHeaders && Object.fromEntries(new Headers(requestHeaders)),
     followsRedirects: redirect !== 'manual' && redirect !== 'error',
@@ -36,31 +37,30 @@ async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefin
 /** Providers of definitions with `auth: 'oauth'`. An entry lives as long as its definition. */
 const loopbackProviders = new WeakMap<HttpServerDefinition, OAuthClientProvider>();
 
-/** Returns the definition with the provider that its `auth` stands for. */
-export async function withAuthProvider(definition: HttpServerDefinition): Promise<HttpServerDefinition> {
-  if (definition.auth === undefined) return definition;
+async function providerOf(definition: HttpServerDefinition): Promise<OAuthClientProvider | undefined> {
+  if (definition.auth === undefined) return definition.authProvider;
   const { createLoopbackProvider } = await import('../../auth/client/loopback-provider.js');
-  const authProvider = loopbackProviders.get(definition) ?? createLoopbackProvider();
-  loopbackProviders.set(definition, authProvider);
-  return { ...definition, authProvider };
+  const provider = loopbackProviders.get(definition) ?? createLoopbackProvider();
+  loopbackProviders.set(definition, provider);
+  return provider;
 }
 
-async function authorize(
-  send: Send,
+/** Returns how a definition signs in; `undefined` without `authProvider` and `auth`. */
+export async function resolveOAuthOptions(
   definition: HttpServerDefinition,
-  provider: OAuthClientProvider,
   serverUrl: URL,
-): Promise<Send> {
-  const { withAuthorization } = await import('../../auth/client/with-authorization.js');
+): Promise<OAuthFetchOptions | undefined> {
+  const provider = await providerOf(definition);
+  if (!provider) return undefined;
   const serverFetch = await createServerFetch(definition, serverUrl);
-  return withAuthorization(send, { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch });
+  return { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch };
 }
 
 /**
  * Returns the `fetch` for the metadata of one server: the user's or the built-in one, with the headers of the definition. The headers
  * go to the server's own origin only, never to an authorization server. Metadata belongs to no call, and has no request context.
  */
-export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
+async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
   const { fetch, headers, tls } = definition;
   const plain: Fetch = tls
     ? toFetch(await createPlainSend(definition, serverUrl))
