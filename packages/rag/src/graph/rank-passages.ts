@@ -1,10 +1,10 @@
 import type { Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { TopK } from '../retrieval/top-k.js';
+import { recordText } from '../store/check-arguments.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { roundScore, type ChunkEdge, type ChunkGraph, type RankedChunk } from './chunk-graph.js';
 import type { GraphSettings } from './graph-options.js';
-import { toPassage } from './passage.js';
 import type { TitledPassage } from './titles-in-query.js';
 
 export interface RankingRequest {
@@ -107,13 +107,12 @@ async function findCompletions(
   const words = queryText.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
   const languageOf = (record: VectorRecord): Language =>
-    analyzer.languageOf(toPassage(record).document, record.metadata['language']);
+    analyzer.languageOf(recordText(record), record.metadata['language']);
   await analyzer.load([...records.values()].map(languageOf));
   /** Returns which words have a term in a passage, in its language, and which have a term that it lacks. */
   const compare = (record: VectorRecord, among: readonly string[]): Record<'has' | 'lacks', string[]> => {
-    const { document } = toPassage(record);
     const language = languageOf(record);
-    const known = new Set(analyzer.toTerms(document, language));
+    const known = new Set(analyzer.toTerms(recordText(record), language));
     const which = (isKnown: boolean): string[] =>
       among.filter((word) => analyzer.toTerms(word, language).some((term) => known.has(term) === isKnown));
     return { has: which(true), lacks: which(false) };

@@ -1,6 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
-import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import { rerank, type RerankConfig } from '../rerank/rerank.js';
@@ -141,12 +141,12 @@ function planSearches(question: string, answers: readonly StepAnswer[]): Planned
 }
 
 async function search(
-  { store, indexName, embedder, mode = 'vector', fusion, databaseConfig, signal }: RetrieveOptions,
+  { store, indexName, mode = 'vector', fusion, databaseConfig, signal, ...options }: RetrieveOptions,
   searches: readonly PlannedSearch[],
   { limit, filter }: { limit: number; filter: VectorFilter },
 ): Promise<VectorMatch[][]> {
-  const { embed, weights } = embedAll(embedder, mode, fusion);
-  const vectors = await embed(searches, signal);
+  const embedder = mode === 'keyword' ? undefined : toEmbedder(options.embedder);
+  const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
   return Promise.all(
     searches.map(({ text }, place) =>
       queryChunks(store, {
@@ -155,7 +155,7 @@ async function search(
         mode,
         queryText: text,
         ...(vectors[place] && { queryVector: vectors[place] }),
-        ...(weights && { fusion: weights }),
+        ...(mode === 'hybrid' && { fusion: { vector: embedder?.hybridWeight ?? 1, ...fusion } }),
         topK: limit,
         ...(filter && { filter }),
         ...(signal && { signal }),
@@ -165,32 +165,20 @@ async function search(
 }
 
 /** A hypothetical passage is embedded like a document, the others like queries. */
-function embedAll(
-  input: EmbedderInput,
-  mode: QueryMode,
-  fusion: FusionWeights | undefined,
-): {
-  embed: (searches: readonly PlannedSearch[], signal: AbortSignal | undefined) => Promise<Float32Array[]>;
-  weights: FusionWeights | undefined;
-} {
-  if (mode === 'keyword') return { embed: async () => [], weights: undefined };
-  const embedder = toEmbedder(input);
-  const embed = async (
-    searches: readonly PlannedSearch[],
-    signal: AbortSignal | undefined,
-  ): Promise<Float32Array[]> => {
-    const isDocument = ({ step }: PlannedSearch): boolean => step === 'hyde';
-    const [queries, documents] = await Promise.all(
-      [searches.filter((one) => !isDocument(one)), searches.filter(isDocument)].map((group, place) => {
-        if (group.length === 0) return [];
-        const texts = group.map(({ text }) => text);
-        return embedder.embed(texts, { purpose: place === 0 ? 'query' : 'document', ...(signal && { signal }) });
-      }),
-    );
-    const [nextQuery, nextDocument] = [queries?.values(), documents?.values()];
-    return searches.map((one) => (isDocument(one) ? nextDocument : nextQuery)?.next().value as Float32Array);
+async function embedAll(
+  embedder: Embedder,
+  searches: readonly PlannedSearch[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
+  const purposeOf = ({ step }: PlannedSearch): 'query' | 'document' => (step === 'hyde' ? 'document' : 'query');
+  const embed = async (purpose: 'query' | 'document'): Promise<Iterator<Float32Array>> => {
+    const texts = searches.filter((one) => purposeOf(one) === purpose).map(({ text }) => text);
+    const vectors = texts.length === 0 ? [] : await embedder.embed(texts, { purpose, ...(signal && { signal }) });
+    return vectors.values();
   };
-  return { embed, weights: mode === 'hybrid' ? { vector: embedder.hybridWeight ?? 1, ...fusion } : undefined };
+  const [query, document] = await Promise.all([embed('query'), embed('document')]);
+  const next = { query, document };
+  return searches.map((one) => next[purposeOf(one)].next().value as Float32Array);
 }
 
 /** One list stays as it is, with the scores of the store. */

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceBm25 } from '../testing/reference-bm25.js';
 import { Bm25Index } from './bm25-index.js';
+import { lexicalTerms } from './lexical-terms.js';
 
 const idOf = (doc: number): string => String(doc).padStart(6, '0');
 const word = fc.constantFrom('red', 'green', 'blue', 'grey', 'lila', 'gold', 'black', 'white');
@@ -12,7 +13,7 @@ const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(' '));
 /** Compares with the definition. */
 function expectReference(index: Bm25Index, texts: ReadonlyMap<number, string>, question: string): void {
   const expected = referenceBm25(new Map([...texts].map(([doc, value]) => [idOf(doc), value])), question);
-  const found = index.search(question, { limit: 5, idOf });
+  const found = index.search(lexicalTerms(question), { limit: 5, idOf });
   expect(found.map(({ doc }) => idOf(doc))).toEqual(expected.slice(0, 5).map(({ id }) => id));
   found.forEach(({ score }, place) => expect(score).toBeCloseTo(expected[place]?.score ?? 0, 12));
 }
@@ -37,7 +38,7 @@ describe('Bm25Index', () => {
             texts.set(1000 + change, texts.get(doc) as string);
             texts.delete(doc);
           } else {
-            index.set(doc, sample);
+            index.set(doc, lexicalTerms(sample));
             texts.set(doc, sample);
           }
           if (change % 400 === 7) expectReference(index, texts, question);
@@ -51,19 +52,20 @@ describe('Bm25Index', () => {
 
   it('finds only accepted texts, and counts all of them', () => {
     const index = new Bm25Index();
-    ['red', 'red red', 'red blue'].forEach((value, doc) => index.set(doc, value));
-    const all = index.search('red', { limit: 3, idOf });
-    const some = index.search('red', { limit: 3, idOf, accept: (doc) => doc !== 1 });
+    ['red', 'red red', 'red blue'].forEach((value, doc) => index.set(doc, value.split(' ')));
+    const all = index.search(['red'], { limit: 3, idOf });
+    const some = index.search(['red'], { limit: 3, idOf, accept: (doc) => doc !== 1 });
     expect(some).toEqual(all.filter(({ doc }) => doc !== 1));
   });
 
   it('orders equal texts by id, also where some of them came later', () => {
     const index = new Bm25Index();
-    for (let doc = 0; doc < 3000; doc += 1) index.set(doc, 'a red house beside a blue lake');
-    index.search('red lake', { limit: 1, idOf });
-    index.set(7, 'a red house beside a blue lake');
-    index.set(5000, 'a red house beside a blue lake');
-    const found = index.search('red blue lake', { limit: 4000, idOf });
+    const terms = ['red', 'house', 'blue', 'lake'];
+    for (let doc = 0; doc < 3000; doc += 1) index.set(doc, terms);
+    index.search(['red', 'lake'], { limit: 1, idOf });
+    index.set(7, terms);
+    index.set(5000, terms);
+    const found = index.search(['red', 'blue', 'lake'], { limit: 4000, idOf });
     expect(found.map(({ doc }) => doc)).toEqual([...Array.from({ length: 3000 }, (_, doc) => doc), 5000]);
     expect(new Set(found.map(({ score }) => score)).size).toBe(1);
   });
@@ -76,7 +78,7 @@ describe('Bm25Index', () => {
       return process.memoryUsage().heapUsed;
     };
     const index = new Bm25Index();
-    const words = Array.from({ length: 300 }, (_, n) => `word${n}`).join(' ');
+    const words = Array.from({ length: 300 }, (_, n) => `word${n}`);
     const before = bytes();
     for (let change = 0; change < 6000; change += 1) index.set(change % 100, words);
     // All of them together take 29 MB, those that are left and may be removed 6 MB.
@@ -86,17 +88,8 @@ describe('Bm25Index', () => {
 
   it('finds nothing for words that no text holds, or for none', () => {
     const index = new Bm25Index();
-    expect(index.search('red', { limit: 3, idOf })).toEqual([]);
-    index.set(0, 'red');
-    for (const question of ['purple', 'the of', '!?', ''])
-      expect(index.search(question, { limit: 3, idOf })).toEqual([]);
-  });
-
-  it('accepts another function that splits texts into terms', () => {
-    const index = new Bm25Index({ toTerms: (value) => value.split('/') });
-    index.set(0, 'src/tools');
-    expect(index.search('tools', { limit: 3, idOf })).toHaveLength(1);
-    expect(index.search('src/tools', { limit: 3, idOf })).toHaveLength(1);
-    expect(index.search('src tools', { limit: 3, idOf })).toEqual([]);
+    expect(index.search(['red'], { limit: 3, idOf })).toEqual([]);
+    index.set(0, ['red']);
+    for (const terms of [['purple'], []]) expect(index.search(terms, { limit: 3, idOf })).toEqual([]);
   });
 });

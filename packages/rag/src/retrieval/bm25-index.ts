@@ -1,4 +1,3 @@
-import { lexicalTerms } from './lexical-terms.js';
 import { TopK } from './top-k.js';
 
 /** Saturation: how soon further occurrences of a word in a text stop to count. */
@@ -8,11 +7,6 @@ const b = 0.75;
 /** Removed texts stay in the postings until there are so many of them, and that share of all. */
 const minRemoved = 1024;
 const removedShare = 1 / 4;
-
-export interface Bm25Options {
-  /** Splits a text or a query into terms, in order. Default: English stems without stop words; words of other languages unchanged. */
-  toTerms?: (text: string) => string[];
-}
 
 export interface Bm25SearchOptions {
   limit: number;
@@ -38,7 +32,6 @@ export interface Bm25Match {
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  */
 export class Bm25Index {
-  readonly #toTerms: (text: string) => string[];
   /** By term: slot of a text and occurrences there, in turn. A text gets the next slot; a removed one keeps its slot. */
   readonly #postings = new Map<string, number[]>();
   readonly #slotOfDoc = new Map<number, number>();
@@ -51,22 +44,13 @@ export class Bm25Index {
   /** Sums of a search in progress, by slot: all 0 between searches. */
   #scores = new Float64Array(0);
 
-  constructor({ toTerms = lexicalTerms }: Bm25Options = {}) {
-    this.#toTerms = toTerms;
-  }
-
   /** Number of documents. */
   get count(): number {
     return this.#slotOfDoc.size;
   }
 
-  /** Adds a document, or replaces its text. */
-  set(doc: number, text: string): void {
-    this.setTerms(doc, this.#toTerms(text));
-  }
-
   /** Adds a document, or replaces its terms. */
-  setTerms(doc: number, terms: readonly string[]): void {
+  set(doc: number, terms: readonly string[]): void {
     this.delete(doc);
     const slot = this.#docs.push(doc) - 1;
     this.#slotOfDoc.set(doc, slot);
@@ -102,12 +86,7 @@ export class Bm25Index {
   }
 
   /** Returns documents that share a term with the query, best first, equal ones by id. */
-  search(text: string, options: Bm25SearchOptions): Bm25Match[] {
-    return this.searchTerms(this.#toTerms(text), options);
-  }
-
-  /** The same for the terms of a query. */
-  searchTerms(terms: readonly string[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
+  search(terms: readonly string[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
     const counts = new Map<string, number>();
     for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     if (this.#scores.length < this.#docs.length) this.#scores = new Float64Array(this.#docs.length * 2);

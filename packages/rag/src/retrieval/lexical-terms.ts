@@ -52,11 +52,14 @@ const unspaced =
 
 function addTerms(word: string, terms: string[]): void {
   for (const part of word.split(unspaced)) if (part !== '') terms.push(part);
-  for (const [run] of word.matchAll(unspaced)) {
-    const characters = [...run];
-    for (let at = 0; at < characters.length; at++) {
-      terms.push(characters[at] as string);
-      if (at + 1 < characters.length) terms.push(`${characters[at]}${characters[at + 1]}`);
-    }
+  for (const [run] of word.matchAll(unspaced)) addPairs(run, terms);
+}
+
+/** Adds the characters of a word and the pairs of neighbors. */
+export function addPairs(word: string, terms: string[]): void {
+  const characters = [...word];
+  for (let at = 0; at < characters.length; at++) {
+    terms.push(characters[at] as string);
+    if (at + 1 < characters.length) terms.push(`${characters[at]}${characters[at + 1]}`);
   }
 }

@@ -8,12 +8,12 @@ import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import {
   createQueryTool,
-  passagesSchema,
   toQueryResult,
   type QueryResult,
   type VectorQueryInput,
   type VectorQueryToolOptions,
 } from './query-tool.js';
+import { passagesSchema } from './query-schemas.js';
 
 /** Options of `createGraphRAGTool()`. */
 export interface GraphRAGToolOptions extends Omit<

@@ -10,7 +10,6 @@ import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import {
   createQueryTool,
   isFurtherVector,
-  passagesSchema,
   toQueryResult,
   type QueryCall,
   type QueryResult,
@@ -19,6 +18,7 @@ import {
   type VectorQueryInput,
   type VectorQueryToolOptions,
 } from './query-tool.js';
+import { passagesSchema } from './query-schemas.js';
 
 /** Output of a query tool. */
 export interface VectorQueryOutput {

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { Bm25Index, type Bm25Match, type Bm25SearchOptions } from '../bm25-index.js';
-import { lexicalTerms } from '../lexical-terms.js';
+import { addPairs, lexicalTerms } from '../lexical-terms.js';
 import { detectLanguage, hasScript } from './detect-language.js';
 import { foldWord, normalizeText } from './fold-word.js';
 import { english, findLanguage, type Language, languages, type Stemmer } from './languages.js';
@@ -145,7 +145,7 @@ export class KeywordIndex {
     this.#counts.set(language, (this.#counts.get(language) ?? 0) + 1);
     this.#index.delete(doc);
     this.#pending.delete(doc);
-    if (this.#analyzer.isLoaded(language)) this.#index.setTerms(doc, this.#analyzer.toTerms(text, language));
+    if (this.#analyzer.isLoaded(language)) this.#index.set(doc, this.#analyzer.toTerms(text, language));
     else this.#pending.set(doc, { text, language });
   }
 
@@ -178,14 +178,14 @@ export class KeywordIndex {
     await this.#analyzer.load([...this.#pending.values()].map(({ language }) => language));
     for (const [doc, { text, language }] of this.#pending) {
       if (!this.#analyzer.isLoaded(language)) continue;
-      this.#index.setTerms(doc, this.#analyzer.toTerms(text, language));
+      this.#index.set(doc, this.#analyzer.toTerms(text, language));
       this.#pending.delete(doc);
     }
   }
 
   /** Returns texts that share a term with a query, best first. */
   search(terms: readonly string[], options: Bm25SearchOptions): Bm25Match[] {
-    return this.#index.searchTerms(terms, options);
+    return this.#index.search(terms, options);
   }
 }
 
@@ -391,12 +391,4 @@ let segmenter: Intl.Segmenter | undefined;
 /** Returns `undefined` in engines without `Intl.Segmenter`. */
 function createSegmenter(): Intl.Segmenter | undefined {
   return typeof Intl.Segmenter === 'function' ? new Intl.Segmenter('th', { granularity: 'word' }) : undefined;
-}
-
-function addPairs(run: string, terms: string[]): void {
-  const characters = [...run];
-  for (let at = 0; at < characters.length; at++) {
-    terms.push(characters[at] as string);
-    if (at + 1 < characters.length) terms.push(`${characters[at]}${characters[at + 1]}`);
-  }
 }

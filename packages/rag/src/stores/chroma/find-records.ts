@@ -57,9 +57,9 @@ async function findByTerms(
       );
   }
   const index = new Bm25Index();
-  records.forEach((record, row) => index.set(row, keywordText(record)));
+  records.forEach((record, row) => index.set(row, lexicalTerms(keywordText(record))));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
-  const best = index.search(queryText, {
+  const best = index.search(terms, {
     limit,
     accept: filter && ((row) => evaluateFilter(filter, recordOf(row).metadata)),
     idOf: (row) => recordOf(row).id,

@@ -1,0 +1,101 @@
+import type { JsonSchema } from '@quiver/core/schema';
+
+interface QueryInputOptions {
+  /** Whether the tool lists the records that match a filter, page by page. */
+  readonly isList: boolean;
+  /** Whether the model can filter. */
+  readonly hasFilter: boolean;
+  readonly filterFields: Readonly<Record<string, string>> | undefined;
+  readonly defaultTopK: number;
+}
+
+/** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
+export function queryInputSchema({ isList, hasFilter, filterFields = {}, defaultTopK }: QueryInputOptions): JsonSchema {
+  const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
+  return {
+    type: 'object',
+    properties: {
+      ...(!isList && {
+        queryText: {
+          type: 'string',
+          minLength: 1,
+          description: 'The question, or the text to find related passages for.',
+        },
+      }),
+      topK: {
+        type: 'number',
+        minimum: 1,
+        default: defaultTopK,
+        description: `How many passages to return (default ${defaultTopK}).`,
+      },
+      ...(hasFilter && {
+        filter: {
+          type: ['object', 'string'],
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fields.length > 0 ? ` Fields:${fields.join(';')}.` : ''}`,
+        },
+      }),
+      ...(isList && {
+        cursor: {
+          type: 'string',
+          description:
+            'The nextCursor of the previous page, to read on with the same filter. Leave it out for the first page.',
+        },
+      }),
+    },
+    required: isList ? [] : ['queryText'],
+    additionalProperties: false,
+  };
+}
+
+const recordsSchema: JsonSchema = {
+  type: 'array',
+  description: 'The records that were merged into this passage.',
+  items: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      startIndex: { type: 'integer' },
+      endIndex: { type: 'integer' },
+      score: { type: 'number', description: 'Present if the record itself matched.' },
+    },
+    required: ['id'],
+  },
+};
+
+/**
+ * Returns the output schema of tools that find passages.
+ *
+ * @param ofSource - further members of a passage, all of them required
+ * @param ofResult - further members of the result
+ * @param optional - members of the result that can be absent
+ */
+export function passagesSchema(
+  ofSource: Record<string, JsonSchema> = {},
+  ofResult: Record<string, JsonSchema> = {},
+  optional: readonly string[] = [],
+): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            metadata: { type: 'object' },
+            vector: { type: 'array', items: { type: 'number' } },
+            score: { type: 'number', minimum: 0, maximum: 1 },
+            document: { type: 'string' },
+            records: recordsSchema,
+            ...ofSource,
+          },
+          required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],
+        },
+      },
+      ...ofResult,
+    },
+    required: ['relevantContext', 'sources', ...Object.keys(ofResult).filter((name) => !optional.includes(name))],
+  };
+}
