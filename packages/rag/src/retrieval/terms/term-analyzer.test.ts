@@ -198,6 +198,11 @@ describe('an analyzer', () => {
     expect(await toQueryTerms('Wo sind die Häuser?', auto, stored('de', 'en'))).toEqual(await termsIn('de', 'Häuser'));
     const mixed = 'Кто основал McKinsey & Company?';
     expect(await toQueryTerms(mixed, auto, stored('ru'))).toEqual(await termsIn('ru', mixed));
+    // French or English, its words are English in Chinese texts.
+    expect(await toQueryTerms('les containers de la production', auto, stored('zh'))).toEqual(
+      await termsIn('zh', 'les containers de la production'),
+    );
+    expect(await toQueryTerms('лодка', auto, stored('de'))).toEqual(await termsIn('de', 'лодка'));
     const twice = await toQueryTerms('Berlin Berlin', auto, stored('de', 'fr'));
     expect(twice.filter((term) => term === 'berlin')).toHaveLength(2);
   });

@@ -203,7 +203,8 @@ function frequentOf(counts: ReadonlyMap<Language, number>): Language[] {
 /** Returns the languages of a query: of each script the detected one, or all stored ones if the detection is not certain. */
 function candidatesFor(text: string, stored: readonly Language[]): readonly Language[] {
   const scripts = new Set(stored.map(({ script }) => script).filter((script) => hasScript(text, script)));
-  if (scripts.size === 0) return [detectLanguage(text).language];
+  // All languages of another script treat the words of the query in the same way: Latin ones as English, others verbatim.
+  if (scripts.size === 0) return stored.length > 0 ? stored.slice(0, 1) : [detectLanguage(text).language];
   return [...scripts].flatMap((script) => {
     const similar = stored.filter((each) => each.script === script);
     const { language, isCertain } = detectLanguage(text, similar);
