@@ -50,15 +50,11 @@ export class LocalIndex {
           this.#setVector(this.#records.set(record), operation.vectors[place] as Float32Array);
         return;
       }
-      case 'loadUpsert': {
-        const { first } = operation.vectors;
-        for (const [place, row] of this.#records.setAll(operation.rows).entries()) this.#setVector(row, first + place);
-        return;
-      }
+      case 'loadUpsert':
       case 'loadInsert': {
-        const { first, count } = operation.vectors;
-        this.#records.append(operation.rows);
-        for (let row = first; row < first + count; row += 1) this.#setVector(row, row);
+        const { rows, vectors } = operation;
+        const places = operation.type === 'loadInsert' ? this.#records.append(rows) : this.#records.setAll(rows);
+        for (const [place, row] of places.entries()) this.#setVector(row, vectors.first + place);
       }
     }
   }

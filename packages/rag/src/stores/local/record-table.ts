@@ -36,12 +36,12 @@ export class RecordTable {
     return this.#rows.length;
   }
 
-  /** Adds records behind all others. Their ids must be new. */
-  append(rows: EncodedRows): void {
+  /** Adds records behind all others. Their ids must be new. @returns their rows */
+  append(rows: EncodedRows): number[] {
     const encoded = { rows, first: this.count };
     this.#unread.push(encoded);
-    for (let place = 0; place < rows.count; place += 1) this.#rows.push(encoded);
     this.#sortedIds = undefined;
+    return Array.from({ length: rows.count }, () => this.#rows.push(encoded) - 1);
   }
 
   get(row: number): IndexRow {
@@ -67,7 +67,7 @@ export class RecordTable {
     return row;
   }
 
-  /** As {@link set}, for each of the records. */
+  /** As {@link set}, for each of the records. @returns their rows */
   setAll(rows: EncodedRows): number[] {
     return rows.ids().map((id, place) => {
       const row = this.#rowFor(id);

@@ -1,20 +1,15 @@
 import { QuiverError } from '@quiver/core';
 import type { EncodedRows, IndexRow } from '../record-table.js';
 
+/** Every row begins with this. Inside a JSON string the quotes are escaped, so it is found at the start of objects only. */
 const rowStart = '{"id":"';
-const newline = 0x0a;
 
-/** Encodes rows as a JSON list with a line for each. The JSON of a row contains no line break, so a row is found without a parser. */
-export function encodeRows(rows: readonly IndexRow[]): Buffer {
-  return Buffer.from(`[${rows.map((row) => JSON.stringify(row)).join('\n,')}]`);
-}
-
-/** The rows of an entry, as {@link encodeRows} wrote them. A query decodes only the rows that it returns. */
+/** The rows of an entry, as a JSON list. A query decodes only the rows that it returns. */
 export class EntryRows implements EncodedRows {
   readonly count: number;
   readonly #json: Buffer;
   #starts: number[] | undefined;
-  /** Rows of an earlier version, which wrote them in one line. */
+  /** All rows, where metadata contain objects that begin like a row. */
   #decoded: IndexRow[] | undefined;
 
   /** @param count - how many rows there are, by their vectors */
@@ -26,9 +21,8 @@ export class EntryRows implements EncodedRows {
   row(place: number): IndexRow {
     const starts = this.#findStarts();
     if (starts.length !== this.count) return this.#decodeAll()[place] as IndexRow;
-    const next = starts[place + 1];
-    // A line break and a comma are between two rows, a bracket is behind the last one.
-    const end = next === undefined ? this.#json.length - 1 : next - 2;
+    // A comma or bracket is behind each row.
+    const end = (starts[place + 1] ?? this.#json.length) - 1;
     return this.#parse(starts[place] as number, end) as IndexRow;
   }
 
@@ -36,22 +30,20 @@ export class EntryRows implements EncodedRows {
   ids(): string[] {
     const starts = this.#findStarts();
     if (starts.length !== this.count) return this.#decodeAll().map(({ id }) => id);
-    // One character for each byte, so places in the text are places in the bytes.
-    const text = this.#json.toString('latin1');
     return starts.map((start, place) => {
-      if (!text.startsWith(rowStart, start)) return this.row(place).id;
       const idStart = start + rowStart.length;
-      // A copy: a part of the text would keep all of it in memory.
-      const id = this.#json.toString('latin1', idStart, text.indexOf('"', idStart));
+      const id = this.#json.toString('latin1', idStart, this.#json.indexOf('"', idStart));
       return isUnescapedAscii(id) ? id : this.row(place).id;
     });
   }
 
   #findStarts(): number[] {
     if (this.#starts) return this.#starts;
-    const starts = [1];
-    for (let end = this.#json.indexOf(newline); end !== -1; end = this.#json.indexOf(newline, end + 1))
-      starts.push(end + 2);
+    // One character for each byte, so places in the text are places in the bytes.
+    const text = this.#json.toString('latin1');
+    const starts: number[] = [];
+    for (let start = text.indexOf(rowStart); start !== -1; start = text.indexOf(rowStart, start + rowStart.length))
+      starts.push(start);
     return (this.#starts = starts);
   }
 

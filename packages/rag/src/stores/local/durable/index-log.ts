@@ -171,16 +171,20 @@ export class IndexLog implements StoredIndex {
     return operation.type === 'upsert' && this.index.existing(operation.rows.map(({ id }) => id)).length === 0;
   }
 
-  #applyRead(operation: ReadOperation, checksum: number): void {
+  /** As `apply` of a `LogTarget`. */
+  #applyRead(operation: ReadOperation, checksum: number): boolean {
     this.#chain = chainOf(this.#chain, checksum);
     if (operation.type === 'create') {
       if (this.#index) throw new TypeError('a second description of the index');
       this.#index = new LocalIndex(operation.header);
-      return;
+      return true;
     }
     if (!this.#index) throw new TypeError('the first entry does not describe an index');
-    if ('vectors' in operation) this.#written += operation.vectors.count;
     this.#index.apply(operation);
+    if (!('vectors' in operation)) return true;
+    const { first, count } = operation.vectors;
+    this.#written += count;
+    return this.#index.count === first + count;
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */

@@ -2,7 +2,6 @@ import * as zlib from 'node:zlib';
 import { QuiverError } from '@quiver/core';
 import type { IndexHeader, IndexOperation, LoadOperation, UpsertOperation } from '../local-index.js';
 import { bytesOf } from '../vector-table.js';
-import { encodeRows } from './entry-rows.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
 export const headerLength = 12;
@@ -56,7 +55,7 @@ function encodePayload(operation: LogOperation): Uint8Array[] {
       return [];
     case 'insert':
     case 'upsert': {
-      const rows = encodeRows(operation.rows);
+      const rows = toJson(operation.rows);
       const length = Buffer.alloc(4);
       length.writeUInt32LE(rows.byteLength);
       return [length, rows, ...operation.vectors.map(bytesOf)];

@@ -25,8 +25,13 @@ export interface LogTarget {
    * @returns `undefined` for bytes that are not vectors of the index, and before there is an index
    */
   reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined;
-  /** Applies an entry whose checksum is right. @param checksum - CRC of the payload */
-  apply(operation: ReadOperation, checksum: number): void;
+  /**
+   * Applies an entry whose checksum is right.
+   *
+   * @param checksum - CRC of the payload
+   * @returns whether rows are at the place of their vectors: not where some replaced others
+   */
+  apply(operation: ReadOperation, checksum: number): boolean;
 }
 
 /** An entry that was read, except for vectors that are still being read to their place. */
@@ -38,8 +43,7 @@ interface PendingEntry {
   /** CRC of the bytes that were read. */
   readonly found: number;
   readonly decode: () => ReadOperation;
-  /** Vectors of an insert: the next rows follow them. */
-  readonly inserted?: ReservedRows | undefined;
+  readonly vectors?: ReservedRows;
   /** Vectors that are being read. */
   readonly reading: readonly { part: Uint8Array; done: Promise<unknown> }[];
 }
@@ -53,10 +57,11 @@ interface PendingEntry {
 export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<number> {
   const reader = createBlockReader(handle, end - start);
   let position = start;
+  let isInPlace = true;
   let entry = await readEntry(start);
   while (entry) {
-    // Its vectors arrive while this entry is checked. After rows that may replace others, the place of the next ones is not known yet.
-    const following = entry.inserted && (await readEntry(entry.next, entry.inserted));
+    // Its vectors arrive while this entry is checked. Not after rows that were replaced: their place would be left free.
+    const following = entry.vectors && isInPlace ? await readEntry(entry.next, entry.vectors) : undefined;
     const { checksum, next } = entry;
     let { found } = entry;
     for (const { part, done } of entry.reading) {
@@ -69,7 +74,7 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      target.apply(entry.decode(), checksum);
+      isInPlace = target.apply(entry.decode(), checksum);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
@@ -111,7 +116,7 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
       return { part, done };
     });
     const decode = (): ReadOperation => ({ type: isInsert ? 'loadInsert' : 'loadUpsert', rows, vectors });
-    return { ...entry, found, decode, inserted: isInsert ? vectors : undefined, reading };
+    return { ...entry, found, decode, vectors, reading };
   }
 }
 
