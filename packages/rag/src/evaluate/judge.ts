@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { recordText } from '../store/check-arguments.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
+import { scanPages } from '../store/scan-pages.js';
 import { describeTarget, type CaseTarget, type RetrievalCase } from './cases.js';
 import { evaluationInvalid } from './evaluation-error.js';
 import { toLetters } from './letters.js';
@@ -231,18 +232,11 @@ async function scan(
   { store, indexName, filter, signal }: IndexToSearch,
   visit: (records: readonly RetrievedResult[]) => void,
 ): Promise<void> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.scan({
-      indexName,
-      ...(filter && { filter }),
-      ...(cursor !== undefined && { cursor }),
-      ...(signal && { signal }),
-    });
+  const params = { indexName, ...(filter && { filter }), ...(signal && { signal }) };
+  for await (const records of scanPages(store, params)) {
     signal?.throwIfAborted();
-    visit(page.records);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+    visit(records);
+  }
 }
 
 function casesNotFound(indexName: string, missing: readonly { question: string; missing: string }[]): QuiverError {

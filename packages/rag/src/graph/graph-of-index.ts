@@ -1,7 +1,8 @@
 import { getDefaultLogger, isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
-import type { ScanParams, VectorFilter, VectorRecord, VectorStore } from '../store/index.js';
+import type { VectorFilter, VectorStore } from '../store/index.js';
+import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { graphInvalid } from './graph-error.js';
@@ -183,16 +184,6 @@ export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
 
 function nodesOf({ graph }: Held): number {
   return nodesPerGraph + (graph?.graph.ids.length ?? 0);
-}
-
-/** Reads all records of a scope, page by page. */
-export async function* scanPages(store: VectorStore, params: ScanParams): AsyncGenerator<VectorRecord[], void> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.scan({ ...params, ...(cursor !== undefined && { cursor }) });
-    yield page.records;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
 }
 
 /**

@@ -10,9 +10,10 @@ import type {
   VectorRecord,
   VectorStore,
 } from '../store/index.js';
+import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { filterKey, findGraph, scanPages, type GraphProgress } from './graph-of-index.js';
+import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';
 import { graphInvalid } from './graph-error.js';
 import type { GraphSettings } from './graph-options.js';
 import { toPassage } from './passage.js';

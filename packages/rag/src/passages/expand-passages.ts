@@ -1,6 +1,7 @@
 import { canonicalJson } from '../document/content-hash.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { invalidArgument, recordText } from '../store/check-arguments.js';
+import { scanPages } from '../store/scan-pages.js';
 import { partsOf } from '../store/store-call.js';
 import type { Cancellable, VectorFilter, VectorMatch, VectorStore } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
@@ -154,25 +155,17 @@ async function readNeighbors(
     const sources = [...new Set(part.map(({ source }) => source))];
     const both = bothFilters(trusted, { source: { $in: sources }, $or: part });
     let read = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await store.scan({
-        ...params,
-        filter: both,
-        limit: recordsPerPage,
-        ...(cursor !== undefined && { cursor }),
-      });
-      for (const record of page.records) {
+    for await (const records of scanPages(store, { ...params, filter: both, limit: recordsPerPage })) {
+      for (const record of records) {
         const chunk = toPlacedChunk(record);
         if (chunk) neighbors.push(chunk);
       }
-      read += page.records.length;
+      read += records.length;
       if (read > maxRecords)
         throw invalidArgument(
           `More than ${maxRecords} records of the index '${indexName}' have the sources of ${part.length} passages and places next to them. metadata.source must name one document, such as its path.`,
         );
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    }
   }
   return neighbors;
 }

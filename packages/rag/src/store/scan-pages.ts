@@ -1,0 +1,14 @@
+import type { ScanParams, VectorRecord, VectorStore } from './vector-store.js';
+
+/** Reads all records that match a filter, page by page. */
+export async function* scanPages(
+  store: Pick<VectorStore, 'scan'>,
+  params: ScanParams,
+): AsyncGenerator<VectorRecord[], void> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.scan({ ...params, ...(cursor !== undefined && { cursor }) });
+    yield page.records;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
