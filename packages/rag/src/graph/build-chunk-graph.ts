@@ -7,13 +7,13 @@ import {
   findNeighbors,
   offerNeighbor,
   similarityEdges,
-  UnitRows,
   type KnownNeighbors,
 } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
 import type { GraphPassage } from './passage.js';
 import type { GraphData } from './snapshot.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
+import { UnitRows } from './unit-rows.js';
 
 /** Progress of building a graph. */
 export interface BuildProgress {

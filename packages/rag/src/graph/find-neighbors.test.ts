@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findNeighbors, UnitRows, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
+import { findNeighbors, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
+import { UnitRows } from './unit-rows.js';
 
 function unitsOf(vectors: readonly (readonly number[] | Float32Array)[]): UnitRows {
   const rows = vectors.map((vector) => Float32Array.from(vector));

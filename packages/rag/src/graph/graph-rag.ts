@@ -4,8 +4,9 @@ import { nearestRows } from '../stores/local/nearest-rows.js';
 import { VectorTable } from '../stores/local/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
-import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
+import { findNeighbors, similarityEdges } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
+import { UnitRows } from './unit-rows.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
 export interface GraphChunk {
