@@ -32,6 +32,12 @@ import type {
 
 type Awaitable<Value> = Value | Promise<Value>;
 
+/** Capabilities of a store whose database ranks texts by their terms. */
+export const nativeKeywordSearch: VectorStoreCapabilities = {
+  modes: ['vector', 'keyword', 'hybrid'],
+  keywordRanking: 'native',
+};
+
 /** An existing index, open for one call. */
 export interface OpenIndex<Query = QueryParams> extends IndexShape {
   count(): Awaitable<number>;

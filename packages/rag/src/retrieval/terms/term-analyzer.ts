@@ -57,6 +57,15 @@ export function toAnalyzerId(value: unknown): string {
   );
 }
 
+/** Parameter of `createIndex()` of databases for which Quiver computes terms. */
+export interface LanguageParams {
+  /**
+   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
+   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
+   */
+  language?: string;
+}
+
 /**
  * Requires that an existing index has the requested language, if there is one. It keeps the version of its analyzer.
  *

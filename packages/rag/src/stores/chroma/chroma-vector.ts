@@ -9,7 +9,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
-import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
 import {
   clientPerSignal,
   createUnlessExists,
@@ -81,10 +81,7 @@ const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', eucli
  */
 export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   readonly databaseConfigKey = 'chroma';
-  readonly capabilities: VectorStoreCapabilities = {
-    modes: ['vector', 'keyword', 'hybrid'],
-    keywordRanking: 'native',
-  };
+  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
   readonly #listings = idListings();
   readonly #run: ServiceCalls<ChromaLikeClient>;

@@ -2,7 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import type { Utf8, Vector } from 'apache-arrow';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
-import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   type CheckedRecord,
   type IndexShape,
@@ -36,13 +36,7 @@ export interface LanceIndex extends IndexShape {
 const mark = 'quiver';
 
 /** Parameters of `createIndex()` of `LanceVectorStore`. */
-export interface LanceCreateIndexParams extends CreateIndexParams {
-  /**
-   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
-   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
-   */
-  language?: string;
-}
+export interface LanceCreateIndexParams extends CreateIndexParams, LanguageParams {}
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(

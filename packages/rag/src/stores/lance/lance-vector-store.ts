@@ -1,7 +1,7 @@
 import { untilAborted } from '@quiver/core';
 import { requireIndexName, requireIndexShape, toFilter } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -52,10 +52,7 @@ function requireName(indexName: string): void {
  */
 export class LanceVectorStore extends ClosableStore {
   readonly databaseConfigKey = 'lance';
-  readonly capabilities: VectorStoreCapabilities = {
-    modes: ['vector', 'keyword', 'hybrid'],
-    keywordRanking: 'native',
-  };
+  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
   readonly #lance: LazyClient<Lance>;
   readonly #run: ServiceCalls<Lance>;

@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { indexNotFound, type IndexShape, requireSameShape } from '../../store/check-arguments.js';
 import type { IndexCache } from '../../store/index-cache.js';
 import { createUnlessExists } from '../../store/store-call.js';
@@ -47,13 +47,7 @@ const createCatalog = [
 const termCharacters = `!"#$%&''()*+,-./:;<=>?@[\\]^_\`{|}~`;
 
 /** Parameters of `createIndex()` of `LibSQLVector`. */
-export interface LibSQLCreateIndexParams extends CreateIndexParams {
-  /**
-   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
-   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
-   */
-  language?: string;
-}
+export interface LibSQLCreateIndexParams extends CreateIndexParams, LanguageParams {}
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(

@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
@@ -82,10 +82,7 @@ const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', '
  */
 export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
   readonly databaseConfigKey = 'libsql';
-  readonly capabilities: VectorStoreCapabilities = {
-    modes: ['vector', 'keyword', 'hybrid'],
-    keywordRanking: 'native',
-  };
+  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived`. */
   readonly derived: DerivedData;
   readonly id: string;

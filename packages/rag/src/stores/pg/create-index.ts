@@ -1,24 +1,24 @@
 import { QuiverError } from '@quiver/core';
-import {
-  contextKey,
-  type IndexShape,
-  invalidArgument,
-  requireSameShape,
-  textKeys,
-} from '../../store/check-arguments.js';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
+import { type IndexShape, invalidArgument, requireSameShape } from '../../store/check-arguments.js';
+import type { CreateIndexParams } from '../../store/vector-store.js';
+import {
+  buildIndex,
+  type PgIndexConfig,
+  requestedElements,
+  requireIndexable,
+  typeOf,
+  vectorIndexName,
+} from './build-index.js';
 import type { SqlQuery } from './database.js';
-import { fieldToSql, quoteIdentifier, requireInteger, requireTextSearchName } from './filter-to-sql.js';
+import { fieldToSql, quoteIdentifier } from './filter-to-sql.js';
 import {
   derivedTableName,
   indexableDimension,
   lockCreation,
-  type ExistingIndex,
   type PgIndex,
-  type PgIndexElements,
   type PgIndexType,
-  type PgLanguage,
+  type PgTarget,
   type PgVectorExtension,
   type PgVectorType,
   readExtension,
@@ -26,6 +26,13 @@ import {
   toComment,
   wordsColumn,
 } from './pg-index.js';
+import {
+  defaultLanguage,
+  readLanguage,
+  textSearchColumn,
+  textSearchIndex,
+  textSearchIndexName,
+} from './text-search.js';
 
 /** Parameters of `createIndex()` of `PgVector`. */
 export interface PgCreateIndexParams extends CreateIndexParams {
@@ -50,8 +57,6 @@ export interface PgCreateIndexParams extends CreateIndexParams {
   /** Metadata fields that filters compare by equality, such as a tenant. Missing ones are added to an existing index. */
   metadataIndexes?: readonly string[];
 }
-
-export const defaultLanguage = 'english';
 
 /** Runs inside a transaction; any number of processes may do so at once. */
 export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & IndexShape & PgTarget): Promise<void> {
@@ -193,144 +198,6 @@ async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTar
   );
 }
 
-/** Type and parameters of an index of pgvector. */
-export interface PgIndexConfig {
-  /**
-   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible; for `buildIndex()` the type that the index has or was
-   * created with. `ivfflat` derives its centers from the data, so it is built by `buildIndex()` once they are there.
-   */
-  type?: PgIndexType;
-  /** Defaults 16 and 64, as in pgvector; for a rebuild those of the index. */
-  hnsw?: { m?: number; efConstruction?: number };
-  /** Default: one per 1,000 rows. */
-  ivf?: { lists?: number };
-  /**
-   * Smaller numbers in the index of type `hnsw`; the stored vectors are unchanged, and the best candidates are compared by them again. `half`:
-   * 16-bit numbers, half the size; the default from 2,001 dimensions. `binary`: one bit per number, 1/32 of the size, for the metric `cosine` and up to
-   * 64,000 dimensions; it loses much below about 1,000 dimensions. For a rebuild the default is that of the index.
-   */
-  quantization?: 'half' | 'binary';
-}
-
-export interface PgTarget {
-  readonly schemaName: string;
-  readonly indexName: string;
-}
-
-/** Rebuilds the vector index in a transaction: rows can be read meanwhile, and written when it ends. */
-export async function buildIndex(
-  query: SqlQuery,
-  index: ExistingIndex,
-  { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
-): Promise<void> {
-  const { table, dimension, metric, vectorType, extension } = index;
-  const type = typeOf(indexConfig) ?? (index.type === 'flat' ? index.requestedType : index.type);
-  if (!type)
-    throw invalidArgument(
-      `The index '${indexName}' has no vector index, and does not record which type to build. Pass indexConfig, such as { type: 'hnsw' }.`,
-    );
-  const elements = requestedElements(indexConfig, index);
-  requireIndexable(type, dimension, elements);
-  if (type !== index.requestedType)
-    await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...index, requestedType: type })}`);
-  const name = vectorIndexName(indexName);
-  const drop = `DROP INDEX IF EXISTS ${quoteIdentifier(schemaName, name)}`;
-  if (type === 'flat') return void (await query(drop));
-  const column = elements === vectorType ? 'embedding' : `(${quantizedSql('embedding', elements, index)})`;
-  const operators = `${extension.schema}.${elements}_${elements === 'bit' ? 'hamming_ops' : operatorClasses[metric]}`;
-  const options = type === 'hnsw' ? hnswOptions(indexConfig, index) : await ivfflatOptions(query, index, indexConfig);
-  // Writers wait here and hold no lock yet, so that the change of the index at the end, for which readers wait a moment too,
-  // cannot end in a deadlock.
-  await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
-  const next = `${indexName}_vector_new`;
-  await query(
-    `CREATE INDEX ${quoteIdentifier(next)} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`,
-  );
-  await query(drop);
-  await query(`ALTER INDEX ${quoteIdentifier(schemaName, next)} RENAME TO ${quoteIdentifier(name)}`);
-}
-
-function typeOf({ type, hnsw, ivf }: PgIndexConfig): PgIndexType | undefined {
-  return type ?? (hnsw ? 'hnsw' : ivf && 'ivfflat');
-}
-
-function vectorIndexName(indexName: string): string {
-  return `${indexName}_vector_idx`;
-}
-
-const operatorClasses: Readonly<Record<VectorMetric, string>> = {
-  cosine: 'cosine_ops',
-  euclidean: 'l2_ops',
-  dotproduct: 'ip_ops',
-};
-
-/** @throws `VECTOR_ARGUMENT_INVALID` */
-function requestedElements(
-  { quantization, ...config }: PgIndexConfig,
-  { dimension, vectorType, metric, elements }: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'>,
-): PgIndexElements {
-  if (quantization === undefined) return elements ?? (dimension > indexableDimension.vector ? 'halfvec' : vectorType);
-  if (quantization !== 'half' && quantization !== 'binary')
-    throw invalidArgument(`Unknown quantization '${String(quantization)}'; known: half, binary.`);
-  if ((typeOf(config) ?? 'hnsw') !== 'hnsw') throw invalidArgument('quantization is for an index of type hnsw.');
-  if (quantization === 'half') return 'halfvec';
-  if (metric === 'cosine') return 'bit';
-  throw invalidArgument(`The quantization 'binary' needs the metric cosine, not ${metric}.`);
-}
-
-/** The value that an index holds for a vector. */
-export function quantizedSql(
-  vector: string,
-  elements: PgIndexElements,
-  { dimension, extension }: Pick<ExistingIndex, 'dimension' | 'extension'>,
-): string {
-  return elements === 'bit'
-    ? `${extension.schema}.binary_quantize(${vector})::bit(${dimension})`
-    : `${vector}::${extension.schema}.${elements}(${dimension})`;
-}
-
-/** Parameters that are not given keep their values. */
-function hnswOptions({ hnsw = {} }: PgIndexConfig, { config }: PgIndex): string {
-  const m = requireInteger('m', hnsw.m ?? config['m'] ?? 16, 2, 100);
-  const construction = hnsw.efConstruction ?? config['ef_construction'] ?? 64;
-  return `m = ${m}, ef_construction = ${requireInteger('efConstruction', construction, 4, 1000)}`;
-}
-
-export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<number> {
-  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
-  return row?.['count'] as number;
-}
-
-const rowsPerList = 50;
-
-async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexConfig): Promise<string> {
-  const count = await countRows(query, index);
-  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
-  if (count < lists * rowsPerList) {
-    throw new QuiverError(
-      'VECTOR_INDEX_TOO_EARLY',
-      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centers, but there are ${count}. Build it after the rows are stored, or use hnsw.`,
-      { details: { lists, count } },
-    );
-  }
-  return `lists = ${lists}`;
-}
-
-const largestDimension = 16_000;
-
-/** @throws `VECTOR_ARGUMENT_INVALID` */
-function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
-  if (!['hnsw', 'ivfflat', 'flat'].includes(type))
-    throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
-  if (dimension > largestDimension)
-    throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
-  if (type !== 'flat' && dimension > indexableDimension[elements]) {
-    throw invalidArgument(
-      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension[elements]}. Use { type: 'flat' }, which compares all vectors, { quantization: 'binary' } with the metric cosine, or an embedding model with fewer dimensions.`,
-    );
-  }
-}
-
 /**
  * Creates indexes for equality conditions on a field. With them the planner also knows how many rows have a value, and chooses between the
  * index of the vectors and comparing just these rows. One that is there is kept.
@@ -373,55 +240,5 @@ function requireIndexableField(field: unknown): void {
   if (typeof field === 'string' && /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)*$/i.test(field) && field.length <= 200) return;
   throw invalidArgument(
     `metadataIndexes cannot have '${String(field)}': name a field by ASCII letters, digits, '_' and '-', nested ones with dots.`,
-  );
-}
-
-/** The column as part of a statement. The text is the document or, without one, the usual keys of the metadata. */
-function textSearchColumn(language: PgLanguage): string {
-  const text = [
-    `NULLIF(document, '')`,
-    ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
-    `''`,
-  ];
-  const context = `COALESCE((metadata ->> '${contextKey}') || ' ', '')`;
-  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, ${context} || COALESCE(${text.join(', ')}))) STORED`;
-}
-
-function textSearchIndexName(indexName: string): string {
-  return `${indexName}_words_idx`;
-}
-
-function textSearchIndex({ schemaName, indexName }: PgTarget): string {
-  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName, indexName)} USING gin (${wordsColumn})`;
-}
-
-/** Adds the keyword index to an index that was created without it, or for another language. */
-export async function addTextSearch(query: SqlQuery, target: PgTarget, name: string): Promise<void> {
-  const index = await readIndex(query, target.schemaName, target.indexName);
-  const language = await readLanguage(query, name);
-  if (!index || (index.language?.schema === language.schema && index.language.name === language.name)) return;
-  const { table } = index;
-  await query(`ALTER TABLE ${table} DROP COLUMN IF EXISTS ${wordsColumn}`);
-  await query(`ALTER TABLE ${table} ADD COLUMN ${textSearchColumn(language)}`);
-  await query(textSearchIndex(target));
-  const { analyzer: _replaced, ...others } = index;
-  await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...others, language })}`);
-}
-
-/** The language as a constant of a statement. */
-export function languageConstant({ schema, name }: PgLanguage): string {
-  return `'${quoteIdentifier(schema)}.${quoteIdentifier(name)}'::pg_catalog.regconfig`;
-}
-
-/** @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have */
-async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
-  requireTextSearchName(name);
-  const rows = await query(
-    `SELECT n.nspname AS schema, c.cfgname AS name FROM pg_catalog.pg_ts_config c JOIN pg_catalog.pg_namespace n ON n.oid = c.cfgnamespace ORDER BY n.nspname <> 'pg_catalog', c.cfgname`,
-  );
-  const found = rows.find((row) => row['name'] === name);
-  if (found && /^\w+$/.test(String(found['schema']))) return { schema: String(found['schema']), name };
-  throw invalidArgument(
-    `The database has no text search configuration '${name}'; it has: ${rows.map((row) => String(row['name'])).join(', ')}.`,
   );
 }

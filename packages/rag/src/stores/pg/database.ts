@@ -1,6 +1,7 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { PoolConfig } from 'pg';
 import { invalidArgument } from '../../store/check-arguments.js';
+import { lazyClient } from '../../store/store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
 export type SqlRow = Record<string, unknown>;
@@ -77,20 +78,12 @@ export function openDatabase(options: PgConnectionOptions): SqlDatabase {
       async () => pool,
       async () => {},
     );
-  let opened: ReturnType<typeof openPool> | undefined;
-  const open = (): ReturnType<typeof openPool> =>
-    (opened ??= openPool(options).catch((error: unknown) => {
-      // There is nothing to close.
-      opened = undefined;
-      throw error;
-    }));
+  const { open, release } = lazyClient(() => openPool(options));
   const lazyPool: PgPool = {
     query: async (sql, values) => (await open()).query(sql, values),
     connect: async () => (await open()).connect(),
     end: async () => {
-      const ending = opened;
-      opened = undefined;
-      await (await ending)?.end();
+      await (await release())?.end();
     },
   };
   return poolDatabase(lazyPool, open, lazyPool.end);

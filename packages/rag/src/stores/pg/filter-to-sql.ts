@@ -14,7 +14,8 @@ import type { SqlQuery } from './database.js';
  *
  * @throws `FILTER_NOT_SUPPORTED` for text that PostgreSQL cannot hold: NUL characters and halves of surrogate pairs
  */
-export function filterToSql(filter: Filter, parameters: SqlParameters): SqlCondition {
+export function filterToSql(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
+  if (!filter) return { sql: 'TRUE', exact: true };
   const state: State = { parameters, aliases: 0, exact: true };
   const sql = compile(state, filter, 'metadata', { widen: true, nullIsFalse: true });
   return { sql, exact: state.exact };
@@ -167,34 +168,10 @@ export function quoteIdentifier(...names: readonly string[]): string {
   return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
 }
 
-/** PostgreSQL cuts longer names, silently, so that two of them could become one. */
-const longestIdentifier = 63;
-
-/** @throws `VECTOR_ARGUMENT_INVALID` for anything but ASCII letters, digits, `_` and `-`, and for the system's own schemas */
-export function requireSchemaName(schemaName: string): void {
-  const allowed = typeof schemaName === 'string' && /^[a-z0-9_][a-z0-9_-]*$/i.test(schemaName);
-  if (allowed && schemaName.length <= longestIdentifier && !/^(?:pg_|information_schema$)/i.test(schemaName)) return;
-  throw invalidArgument(
-    `'${String(schemaName)}' cannot name a schema: use 1 to ${longestIdentifier} letters, digits, '_' and '-', and not a name of the system.`,
-  );
-}
-
-/** Names of languages become part of the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireTextSearchName(name: string): void {
-  if (typeof name === 'string' && /^[a-z_][a-z0-9_]*$/i.test(name) && name.length <= longestIdentifier) return;
-  throw invalidArgument(
-    `'${String(name)}' cannot name a text search configuration, such as 'english' or 'simple': use letters, digits and '_'.`,
-  );
-}
-
 /** Settings become part of the text of statements, so only integers are valid. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
   throw invalidArgument(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);
-}
-
-export function toCondition(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
-  return filter ? filterToSql(filter, parameters) : { sql: 'TRUE', exact: true };
 }
 
 /** Returns whether so few rows match a filter that comparing all of them is faster than a search through an HNSW index. */

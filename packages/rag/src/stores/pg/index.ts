@@ -1,6 +1,7 @@
 import type { PgVectorConfig } from './search.js';
 
-export type { PgCreateIndexParams, PgIndexConfig } from './create-index.js';
+export type { PgIndexConfig } from './build-index.js';
+export type { PgCreateIndexParams } from './create-index.js';
 export type { PgClient, PgConnectionOptions, PgPool } from './database.js';
 export type { PgIndexElements, PgIndexType, PgVectorType } from './pg-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';

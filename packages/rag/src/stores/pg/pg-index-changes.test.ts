@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildIndex } from './create-index.js';
+import { buildIndex } from './build-index.js';
 import { openDatabase } from './database.js';
 import { PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';

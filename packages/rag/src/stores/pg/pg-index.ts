@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidArgument } from '../../store/check-arguments.js';
 import type { DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
@@ -32,6 +33,11 @@ export interface PgIndex {
   readonly language?: PgLanguage;
   /** Id of the `TermAnalyzer` of the column `words`, where Quiver computes the terms. */
   readonly analyzer?: string;
+}
+
+export interface PgTarget {
+  readonly schemaName: string;
+  readonly indexName: string;
 }
 
 export interface PgLanguage {
@@ -145,6 +151,18 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
     [schemaName, mark],
   );
   return rows.map(({ name }) => String(name));
+}
+
+/** PostgreSQL cuts longer names, silently, so that two of them could become one. */
+export const longestIdentifier = 63;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for anything but ASCII letters, digits, `_` and `-`, and for the system's own schemas */
+export function requireSchemaName(schemaName: string): void {
+  const allowed = typeof schemaName === 'string' && /^[a-z0-9_][a-z0-9_-]*$/i.test(schemaName);
+  if (allowed && schemaName.length <= longestIdentifier && !/^(?:pg_|information_schema$)/i.test(schemaName)) return;
+  throw invalidArgument(
+    `'${String(schemaName)}' cannot name a schema: use 1 to ${longestIdentifier} letters, digits, '_' and '-', and not a name of the system.`,
+  );
 }
 
 /** With `_vector_idx` behind it, a name is still within PostgreSQL's 63 bytes. */

@@ -1,7 +1,7 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
@@ -16,17 +16,10 @@ import type {
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import {
-  addTextSearch,
-  buildIndex,
-  countRows,
-  createIndex,
-  defaultLanguage,
-  type PgCreateIndexParams,
-  type PgIndexConfig,
-} from './create-index.js';
+import { buildIndex, countRows, type PgIndexConfig } from './build-index.js';
+import { createIndex, type PgCreateIndexParams } from './create-index.js';
 import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
-import { filterSelectivity, requireSchemaName } from './filter-to-sql.js';
+import { filterSelectivity } from './filter-to-sql.js';
 import {
   changeDerived,
   derivedTable,
@@ -37,6 +30,7 @@ import {
   type PgIndexElements,
   type PgIndexType,
   type PgVectorType,
+  requireSchemaName,
 } from './pg-index.js';
 import {
   deleteRecords,
@@ -48,6 +42,7 @@ import {
   upsertRecords,
 } from './records.js';
 import { findRecords, type PgQueryParams } from './search.js';
+import { addTextSearch, defaultLanguage } from './text-search.js';
 
 /** Options of `PgVector`. */
 export interface PgVectorOptions extends PgConnectionOptions {
@@ -88,10 +83,7 @@ export interface PgIndexDescription extends IndexDescription {
  */
 export class PgVector extends ClosableStore<object, PgQueryParams> {
   readonly databaseConfigKey = 'pgvector';
-  readonly capabilities: VectorStoreCapabilities = {
-    modes: ['vector', 'keyword', 'hybrid'],
-    keywordRanking: 'native',
-  };
+  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived` in the schema, created by `prepare()`. */
   readonly derived: DerivedData;
   readonly id: string;

@@ -17,9 +17,9 @@ import type {
   VersionParams,
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import { toCondition } from './filter-to-sql.js';
+import { filterToSql } from './filter-to-sql.js';
 import { type ExistingIndex, type PgIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
-import { recordTsvectors } from './record-terms.js';
+import { recordTsvectors } from './text-search.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
@@ -111,7 +111,7 @@ export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: re
 /** Ids of all records that pass a filter, locked until the transaction ends. */
 export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
-  const condition = toCondition(filter, parameters);
+  const condition = filterToSql(filter, parameters);
   const rows = await query(
     `SELECT id${condition.exact ? '' : ', metadata'} FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
     parameters.values,
@@ -137,7 +137,7 @@ export async function readByIds(
 export async function scanRecords(query: SqlQuery, { table }: PgIndex, params: ScanParams): Promise<ScanPage> {
   const filter = toFilter(params.filter);
   const parameters = new SqlParameters();
-  const condition = toCondition(filter, parameters);
+  const condition = filterToSql(filter, parameters);
   return readPage(params, filter, condition, async (after, limit) => {
     const start = after === undefined ? '' : ` AND id > $${parameters.values.length + 1}::text`;
     const rows = await query(
@@ -193,7 +193,7 @@ export async function readVersion(
 ): Promise<string | undefined> {
   const parameters = new SqlParameters();
   // A superset of the matching rows has another version as well when one of them changes.
-  const { sql: where } = toCondition(toFilter(filter), parameters);
+  const { sql: where } = filterToSql(toFilter(filter), parameters);
   const limit = Number.isFinite(maxRows) ? ` LIMIT ${Math.floor(maxRows) + 1}` : '';
   const [row] = await query(
     `SELECT pg_catalog.count(*)::float8 AS count, COALESCE(pg_catalog.sum(pg_catalog.hashtextextended(r.id, r.writer)), 0)::text AS writers

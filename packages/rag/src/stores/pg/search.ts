@@ -4,9 +4,9 @@ import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import { languageConstant, quantizedSql } from './create-index.js';
+import { quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
+import { type FilterSelectivity, requireInteger, filterToSql } from './filter-to-sql.js';
 import {
   type ExistingIndex,
   indexChanged,
@@ -16,8 +16,8 @@ import {
   toComment,
   wordsColumn,
 } from './pg-index.js';
-import { queryLexemes } from './record-terms.js';
 import { toRecord } from './records.js';
+import { languageConstant, queryLexemes } from './text-search.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
 export interface PgVectorConfig {
@@ -66,7 +66,7 @@ async function findNearest(
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   const parameters = new SqlParameters();
   const vector = parameters.addValue(context.toVectorValue(values));
-  const condition = toCondition(filter, parameters);
+  const condition = filterToSql(filter, parameters);
   const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where: condition.sql };
   // Vectors of zeros have no cosine similarity, so an index does not contain them.
   const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
@@ -122,7 +122,7 @@ async function findByTerms(
       ? // Characters that PostgreSQL cannot store are not part of any term.
         `unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text))`
       : `unnest(${parameters.addValue(await queryLexemes(analyzer, queryText))}::text[]) AS term(lexeme)`;
-  const condition = toCondition(filter, parameters);
+  const condition = filterToSql(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collectMatching(limit, filter, condition, async (size, offset) => {
     const page = { columns, where: condition.sql, limit: size, offset };

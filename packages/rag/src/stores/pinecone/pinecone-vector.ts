@@ -10,7 +10,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { defaultPageSize, type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { defaultPageSize, nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -118,9 +118,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
       find: findShape,
       list: listIndexNames,
     });
-    this.capabilities = config.sparseEncoder
-      ? { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'native' }
-      : { modes: ['vector'] };
+    this.capabilities = config.sparseEncoder ? nativeKeywordSearch : { modes: ['vector'] };
   }
 
   async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {

@@ -1,6 +1,6 @@
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
-import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   type CheckedRecord,
   type IndexShape,
@@ -40,13 +40,7 @@ export interface QdrantIndex extends QdrantShape {
 const distances: Readonly<Record<VectorMetric, string>> = { cosine: 'Cosine', euclidean: 'Euclid', dotproduct: 'Dot' };
 
 /** Parameters of `createIndex()` of `QdrantVector`. */
-export interface QdrantCreateIndexParams extends CreateIndexParams {
-  /**
-   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
-   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
-   */
-  language?: string;
-}
+export interface QdrantCreateIndexParams extends CreateIndexParams, LanguageParams {}
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(

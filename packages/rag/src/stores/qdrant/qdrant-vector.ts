@@ -1,7 +1,7 @@
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -66,10 +66,7 @@ function requireName(indexName: string): void {
  */
 export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
   readonly databaseConfigKey = 'qdrant';
-  readonly capabilities: VectorStoreCapabilities = {
-    modes: ['vector', 'keyword', 'hybrid'],
-    keywordRanking: 'native',
-  };
+  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
   readonly #listings = idListings();
   readonly #run: ServiceCalls<QdrantLikeClient>;

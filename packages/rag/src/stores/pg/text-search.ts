@@ -1,0 +1,100 @@
+import { queryTerms, recordTerms } from '../../retrieval/terms/record-terms.js';
+import { contextKey, invalidArgument, textKeys } from '../../store/check-arguments.js';
+import type { VectorRecord } from '../../store/vector-store.js';
+import type { SqlQuery } from './database.js';
+import { quoteIdentifier } from './filter-to-sql.js';
+import { longestIdentifier, type PgLanguage, type PgTarget, readIndex, toComment, wordsColumn } from './pg-index.js';
+
+export const defaultLanguage = 'english';
+
+/** The column as part of a statement. The text is the document or, without one, the usual keys of the metadata. */
+export function textSearchColumn(language: PgLanguage): string {
+  const text = [
+    `NULLIF(document, '')`,
+    ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
+    `''`,
+  ];
+  const context = `COALESCE((metadata ->> '${contextKey}') || ' ', '')`;
+  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, ${context} || COALESCE(${text.join(', ')}))) STORED`;
+}
+
+export function textSearchIndexName(indexName: string): string {
+  return `${indexName}_words_idx`;
+}
+
+export function textSearchIndex({ schemaName, indexName }: PgTarget): string {
+  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName, indexName)} USING gin (${wordsColumn})`;
+}
+
+/** Adds the keyword index to an index that was created without it, or for another language. */
+export async function addTextSearch(query: SqlQuery, target: PgTarget, name: string): Promise<void> {
+  const index = await readIndex(query, target.schemaName, target.indexName);
+  const language = await readLanguage(query, name);
+  if (!index || (index.language?.schema === language.schema && index.language.name === language.name)) return;
+  const { table } = index;
+  await query(`ALTER TABLE ${table} DROP COLUMN IF EXISTS ${wordsColumn}`);
+  await query(`ALTER TABLE ${table} ADD COLUMN ${textSearchColumn(language)}`);
+  await query(textSearchIndex(target));
+  const { analyzer: _replaced, ...others } = index;
+  await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...others, language })}`);
+}
+
+/** The language as a constant of a statement. */
+export function languageConstant({ schema, name }: PgLanguage): string {
+  return `'${quoteIdentifier(schema)}.${quoteIdentifier(name)}'::pg_catalog.regconfig`;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have */
+export async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
+  requireTextSearchName(name);
+  const rows = await query(
+    `SELECT n.nspname AS schema, c.cfgname AS name FROM pg_catalog.pg_ts_config c JOIN pg_catalog.pg_namespace n ON n.oid = c.cfgnamespace ORDER BY n.nspname <> 'pg_catalog', c.cfgname`,
+  );
+  const found = rows.find((row) => row['name'] === name);
+  if (found && /^\w+$/.test(String(found['schema']))) return { schema: String(found['schema']), name };
+  throw invalidArgument(
+    `The database has no text search configuration '${name}'; it has: ${rows.map((row) => String(row['name'])).join(', ')}.`,
+  );
+}
+
+/** Names of languages become part of the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
+function requireTextSearchName(name: string): void {
+  if (typeof name === 'string' && /^[a-z_][a-z0-9_]*$/i.test(name) && name.length <= longestIdentifier) return;
+  throw invalidArgument(
+    `'${String(name)}' cannot name a text search configuration, such as 'english' or 'simple': use letters, digits and '_'.`,
+  );
+}
+
+/** Limits of a `tsvector`: bytes of a lexeme, and the largest position. */
+const longestLexeme = 2046;
+const largestPosition = 16_383;
+
+/** Returns the terms of each record as `tsvector` in text form, which PostgreSQL stores unchanged. */
+export async function recordTsvectors(
+  analyzerId: string,
+  records: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
+): Promise<string[]> {
+  return (await recordTerms(analyzerId, records)).map(toTsvector);
+}
+
+/** Returns the different terms of a query that PostgreSQL can store. */
+export async function queryLexemes(analyzerId: string, queryText: string): Promise<string[]> {
+  return (await queryTerms(analyzerId, queryText)).filter(isLexeme);
+}
+
+function toTsvector(terms: readonly string[]): string {
+  const positions = new Map<string, number[]>();
+  for (const [place, term] of terms.entries()) {
+    if (!isLexeme(term)) continue;
+    const position = Math.min(place + 1, largestPosition);
+    const list = positions.get(term);
+    if (list) list.push(position);
+    else positions.set(term, [position]);
+  }
+  // Names such as “o'reilly#” contain an apostrophe.
+  return Array.from(positions, ([term, list]) => `'${term.replaceAll("'", "''")}':${list.join(',')}`).join(' ');
+}
+
+function isLexeme(term: string): boolean {
+  return term.length * 3 <= longestLexeme || Buffer.byteLength(term) <= longestLexeme;
+}
