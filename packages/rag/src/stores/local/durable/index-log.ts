@@ -114,9 +114,15 @@ export class IndexLog implements StoredIndex {
   /** Applies the entries behind those that were read. @param size - length of the file */
   async #read(size: number): Promise<void> {
     const range = { file: this.#file, handle: this.#handle, start: this.#end, end: size };
-    this.#end = await readEntries(range, {
+    await readEntries(range, {
       reserve: (byteLength, after) => this.#index?.reserve(byteLength, after),
-      apply: (operation, checksum) => this.#applyRead(operation, checksum),
+      apply: (operation, checksum, end) => {
+        const isInPlace = this.#applyRead(operation);
+        // Now, not at the end: an error of a later entry must not lead to a second application of this one.
+        this.#end = end;
+        this.#chain = chainOf(this.#chain, checksum);
+        return isInPlace;
+      },
     });
   }
 
@@ -171,9 +177,8 @@ export class IndexLog implements StoredIndex {
     return operation.type === 'upsert' && this.index.existing(operation.rows.map(({ id }) => id)).length === 0;
   }
 
-  /** As `apply` of a `LogTarget`. */
-  #applyRead(operation: ReadOperation, checksum: number): boolean {
-    this.#chain = chainOf(this.#chain, checksum);
+  /** @returns whether rows are at the place of their vectors */
+  #applyRead(operation: ReadOperation): boolean {
     if (operation.type === 'create') {
       if (this.#index) throw new TypeError('a second description of the index');
       this.#index = new LocalIndex(operation.header);

@@ -179,6 +179,25 @@ describe('opening an index', () => {
     expect(await opened.describeIndex({ indexName })).toMatchObject({ count: 351 });
   });
 
+  it('applies no entry twice when an entry behind it could not be read the first time', async () => {
+    await using writer = new LocalVector({ path });
+    await using reader = new LocalVector({ path });
+    await writer.createIndex({ indexName, dimension });
+    await reader.describeIndex({ indexName });
+    await apply(writer, { kind: 'upsert', first: 1, count: 100 }, 0);
+    const first = (await stat(logFile())).size;
+    for (const round of [1, 2]) await apply(writer, { kind: 'upsert', first: 1000 * round + 1, count: 100 }, round);
+    const whole = await readFile(logFile());
+    const damaged = Buffer.from(whole);
+    damaged[first + 500] = (whole[first + 500] as number) ^ 0x55;
+    await writeFile(logFile(), damaged);
+    await expect(reader.describeIndex({ indexName })).rejects.toMatchObject({ code: 'VECTOR_STORE_CORRUPT' });
+    await writeFile(logFile(), whole);
+    expect(await reader.describeIndex({ indexName })).toMatchObject({ count: 300 });
+    expect(await reader.version({ indexName })).toBe(await writer.version({ indexName }));
+    expect(await recordsOf(reader)).toEqual(await recordsOf(writer));
+  });
+
   it('reports an id that is new by its entry, but is not, at the first use of ids', async () => {
     const header = { name: indexName, dimension: 1, metric: 'cosine' } as const;
     const insert = (ids: readonly string[]): LogOperation => {

@@ -108,7 +108,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * CRC-32 (IEEE 802.3), by Node's own function where it has one (22.2 and newer).
+ * CRC-32 (IEEE 802.3), by Node's own function where it has one (20.15, 22.2 and newer).
  *
  * @param before - CRC of the bytes before these
  */

@@ -29,9 +29,10 @@ export interface LogTarget {
    * Applies an entry whose checksum is right.
    *
    * @param checksum - CRC of the payload
+   * @param end - of the entry, in bytes of the file
    * @returns whether rows are at the place of their vectors: not where some replaced others
    */
-  apply(operation: ReadOperation, checksum: number): boolean;
+  apply(operation: ReadOperation, checksum: number, end: number): boolean;
 }
 
 /** An entry that was read, except for vectors that are still being read to their place. */
@@ -49,12 +50,12 @@ interface PendingEntry {
 }
 
 /**
- * Applies every complete entry and returns the end of the last one. The rest is a write that was cut off by a crash: a part of a
- * header or payload, or the zeros that some file systems leave.
+ * Applies every complete entry. The rest is a write that was cut off by a crash: a part of a header or payload, or the zeros that some
+ * file systems leave.
  *
  * @throws `VECTOR_STORE_CORRUPT` when complete entries have changed: no entry is skipped silently
  */
-export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<number> {
+export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<void> {
   const reader = createBlockReader(handle, end - start);
   let position = start;
   let isInPlace = true;
@@ -70,18 +71,17 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
     }
     if (found !== checksum) {
       // The length reached the disk before the data did: possible only for the very last write.
-      if (next === end) return position;
+      if (next === end) return;
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      isInPlace = target.apply(entry.decode(), checksum);
+      isInPlace = target.apply(entry.decode(), checksum, next);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
     position = next;
     entry = following ?? (await readEntry(next));
   }
-  return position;
 
   /** @returns `undefined` behind the last complete entry */
   async function readEntry(at: number, after?: ReservedRows): Promise<PendingEntry | undefined> {
