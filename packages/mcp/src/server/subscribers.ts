@@ -30,41 +30,32 @@ export function createInstanceBus(instance: Instance): ServerEventBus {
   };
 }
 
-/** A connected legacy client. */
-type Subscriber = Pick<LegacySession, 'receivesChanges' | 'subscriptions' | 'send'>;
-
-export interface SubscribersOptions<Session extends Subscriber> {
-  readonly sessions: ReadonlySet<Session>;
-  /** Returns whether the caller of a session can see what changed. Default: all callers can. */
-  readonly concerns?: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
+export interface SubscribersOptions {
+  /** Connected legacy clients. */
+  readonly sessions: ReadonlySet<LegacySession>;
+  /** Returns whether the caller of a session can see what changed. */
+  readonly concerns: (session: LegacySession, event: ServerEvent) => boolean | Promise<boolean>;
   /** Receives every change before clients are notified. */
-  readonly onEvent?: (event: ServerEvent) => void;
-  readonly bus?: ServerEventBus | undefined;
+  readonly onEvent: (event: ServerEvent) => void;
+  readonly bus: ServerEventBus | undefined;
   readonly logger: Logger;
 }
 
 /** Clients of both eras that receive change notifications. */
-export class Subscribers<Session extends Subscriber = LegacySession> {
-  readonly #sessions: ReadonlySet<Session>;
-  readonly #concerns: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
-  readonly #onEvent: ((event: ServerEvent) => void) | undefined;
-  readonly #bus: ServerEventBus | undefined;
-  readonly #logger: Logger;
+export class Subscribers {
+  readonly #options: SubscribersOptions;
   readonly #listeners = new Set<(event: ServerEvent) => void>();
   readonly #unsubscribe: (() => void) | undefined;
 
-  constructor({ sessions, concerns = () => true, onEvent, bus, logger }: SubscribersOptions<Session>) {
-    this.#sessions = sessions;
-    this.#concerns = concerns;
-    this.#onEvent = onEvent;
-    this.#bus = bus;
-    this.#logger = logger;
-    this.#unsubscribe = bus?.subscribe((event) => this.#deliver(event));
+  constructor(options: SubscribersOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.bus?.subscribe((event) => this.#deliver(event));
   }
 
   /** Publishes a change to every instance. Settles when the bus has accepted the event. */
   async publish(event: ServerEvent): Promise<void> {
-    if (this.#bus) await this.#bus.publish(event);
+    const { bus } = this.#options;
+    if (bus) await bus.publish(event);
     else this.#deliver(event);
   }
 
@@ -84,17 +75,14 @@ export class Subscribers<Session extends Subscriber = LegacySession> {
   }
 
   #deliver(event: ServerEvent): void {
-    this.#onEvent?.(event);
+    const { sessions, concerns, onEvent } = this.#options;
+    onEvent(event);
     for (const listener of this.#listeners) this.#guarded(() => listener(event));
-    if (this.#sessions.size === 0) return;
-    const text = JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
-    for (const session of this.#sessions) {
-      if (!isSubscribed(session, event)) continue;
-      const concerned = this.#concerns(session, event);
-      const notify = (is: boolean): void => this.#guarded(() => is && session.send(text));
-      if (typeof concerned === 'boolean') notify(concerned);
-      else void concerned.then(notify);
-    }
+    if (sessions.size === 0) return;
+    const text = notificationText(event);
+    for (const session of sessions)
+      if (isSubscribed(session, event))
+        whenConcerned(concerns(session, event), () => this.#guarded(() => session.send(text)));
   }
 
   /** One broken connection must not keep notifications from the others. */
@@ -102,12 +90,21 @@ export class Subscribers<Session extends Subscriber = LegacySession> {
     try {
       deliver();
     } catch (error) {
-      this.#logger.warn(`A change notification could not be sent to an MCP client: ${toErrorMessage(error)}`, error);
+      this.#options.logger.warn(
+        `A change notification could not be sent to an MCP client: ${toErrorMessage(error)}`,
+        error,
+      );
     }
   }
 }
 
-function isSubscribed({ receivesChanges, subscriptions }: Subscriber, event: ServerEvent): boolean {
+/** Notifies a client unless its caller cannot see what changed. */
+export function whenConcerned(isConcerned: boolean | Promise<boolean>, notify: () => void): void {
+  if (isConcerned === true) notify();
+  else if (isConcerned) void isConcerned.then((is) => is && notify());
+}
+
+function isSubscribed({ receivesChanges, subscriptions }: LegacySession, event: ServerEvent): boolean {
   return receivesChanges && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
 }
 
@@ -116,4 +113,9 @@ export function toNotification(event: ServerEvent): { method: string; params?: {
   if (event.kind === 'resource_updated')
     return { method: 'notifications/resources/updated', params: { uri: event.uri } };
   return { method: `notifications/${event.kind.replace('_list_changed', '')}/list_changed` };
+}
+
+/** Returns the notification of a change as JSON text. */
+export function notificationText(event: ServerEvent): string {
+  return JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
 }

@@ -109,7 +109,7 @@ async function initialize(server: ServerDefinition, session: LegacySession, para
     session.initialized = true;
   });
   // The client may now receive what other instances send.
-  if (!session.isStateless) await server.instance.start();
+  if (server.instance.isShared && !session.isStateless) await server.instance.start();
   return JSON.stringify({
     protocolVersion: session.protocolVersion,
     capabilities: capabilitiesFor(session, server.capabilities),

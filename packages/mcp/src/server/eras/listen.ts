@@ -7,7 +7,7 @@ import { requireTasks } from '../methods/tasks.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes } from '../methods/resources.js';
 import { isConcerned } from '../methods/is-concerned.js';
-import { toNotification, type ServerEvent } from '../subscribers.js';
+import { toNotification, whenConcerned, type ServerEvent } from '../subscribers.js';
 import { taskMembers } from '../tasks/task-record.js';
 
 /** Lists that a client may subscribe to, by the member of the filter. */
@@ -42,7 +42,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   // Changes may come from other instances.
-  await server.instance.start();
+  if (server.instance.isShared) await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
   const method = 'notifications/subscriptions/acknowledged';
   const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
@@ -56,12 +56,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
       subscribers.listen((event) => {
         if (!accepts(filter, event)) return;
         const { method, params: about } = toNotification(event);
-        const notify = (isConcerned: boolean): void => {
-          if (isConcerned) request.notify(method, { ...about, _meta: identity });
-        };
-        const concerned = isConcerned(request, event);
-        if (typeof concerned === 'boolean') notify(concerned);
-        else void concerned.then(notify);
+        whenConcerned(isConcerned(request, event), () => request.notify(method, { ...about, _meta: identity }));
       }),
     );
     const watchTask = (id: string): Promise<() => Promise<void>> =>

@@ -143,6 +143,8 @@ export class HttpSession extends LegacySession implements SessionOwner {
 /** Sessions in memory: those of one endpoint, or copies of sessions that instances share. */
 export class SessionStore {
   protected readonly open: Map<string, HttpSession> = new Map();
+  /** Store of events that goes with the sessions. */
+  readonly events: EventStore | undefined;
   /** Endpoints in use. */
   readonly endpoints: Set<object> = new Set();
   readonly #connected: Set<LegacySession>;
@@ -150,11 +152,6 @@ export class SessionStore {
   /** @param connected - set of connected clients that the store keeps up to date */
   constructor(connected: Set<LegacySession> = new Set()) {
     this.#connected = connected;
-  }
-
-  /** Store of events that goes with the sessions. */
-  get events(): EventStore | undefined {
-    return undefined;
   }
 
   get size(): number {

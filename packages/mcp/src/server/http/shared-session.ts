@@ -6,14 +6,13 @@ import type { ClientCapabilities, Implementation, ServerCapabilities } from '../
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
 import type { ClientMessage } from '../legacy-session.js';
-import { toNotification, type ServerEvent } from '../subscribers.js';
+import { MAX_LIFETIME } from '../limits.js';
+import { notificationText, type ServerEvent } from '../subscribers.js';
 import { EventStream, toEvent } from './event-stream.js';
 import { eventStreamHeaders, type EventSink, type HttpReply } from './message.js';
 import { HttpSession, sessionIdInvalid, sessionNotFound, type SessionLimits, type SessionOwner } from './sessions.js';
 import type { SharedEventStore } from './shared-event-store.js';
 
-/** Milliseconds; a record cannot live longer. */
-const MAX_LIFETIME = 1e12;
 /** Characters of a request id that becomes part of a stream id. */
 const MAX_NAMED_REQUEST_ID = 64;
 
@@ -335,10 +334,6 @@ function parseStreamId(name: string): { writer?: string; requestId?: RequestId |
   } catch {
     return { writer };
   }
-}
-
-function notificationText(event: ServerEvent): string {
-  return JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
 }
 
 function callLost(): ProtocolError {

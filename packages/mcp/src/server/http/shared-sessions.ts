@@ -43,13 +43,13 @@ interface SessionNews {
 export class SharedSessions extends SessionStore implements SharedServer {
   readonly instance: Instance;
   readonly capabilities: ServerCapabilities;
-  readonly #events: SharedEventStore;
+  override readonly events: SharedEventStore;
 
   constructor({ capabilities, instance, sessions }: ServerDefinition) {
     super(sessions);
     this.instance = instance;
     this.capabilities = capabilities;
-    this.#events = new SharedEventStore(instance);
+    this.events = new SharedEventStore(instance);
     instance.on<SessionNews>('session', ({ id, record }, from) => {
       const copy = from === instance.id ? undefined : this.#copyOf(id);
       if (!copy) return;
@@ -60,10 +60,6 @@ export class SharedSessions extends SessionStore implements SharedServer {
       const incoming = parseMessage(message);
       if (incoming && incoming.kind !== 'request') this.#copyOf(id)?.settle(incoming);
     });
-  }
-
-  override get events(): SharedEventStore {
-    return this.#events;
   }
 
   readonly onStoreError = (error: unknown): void =>

@@ -218,7 +218,7 @@ function decode(answer: Answer): MiddlewareResult {
 }
 
 /**
- * Returns a result as an answer. The server adds the members of its era, also where a middleware returns them.
+ * Returns a result in its encoded form. The server adds the members of its era, also where a middleware returns them.
  *
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
