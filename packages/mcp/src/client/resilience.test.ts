@@ -134,7 +134,7 @@ describe('what the network does', () => {
           initialReconnectionDelay: 50,
           maxReconnectionDelay: 100,
           reconnectionDelayGrowFactor: 1,
-          maxRetries: 100,
+          maxRetries: 100_000,
         },
       },
     });
