@@ -43,16 +43,9 @@ function prepare(): void {
     for (const word of rest.split(' ')) addTo(others, word, number);
     for (const letter of letters) addTo(letterOwners as Map<string, number[]>, letter, number);
   }
-  for (const [word, owners] of others)
-    wordEvidence.set(
-      word,
-      owners.map((number) => [number, otherWordWeight / owners.length]),
-    );
-  for (const [word, owners] of frequent)
-    wordEvidence.set(
-      word,
-      owners.map((number) => [number, 1 / Math.sqrt(owners.length)]),
-    );
+  const toEvidence = (owners: readonly number[], weight: number): Evidence => owners.map((number) => [number, weight]);
+  for (const [word, owners] of others) wordEvidence.set(word, toEvidence(owners, otherWordWeight / owners.length));
+  for (const [word, owners] of frequent) wordEvidence.set(word, toEvidence(owners, 1 / Math.sqrt(owners.length)));
 }
 
 function addTo(lists: Map<string, number[]>, key: string, number: number): void {

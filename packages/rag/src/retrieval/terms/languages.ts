@@ -35,19 +35,24 @@ type Unspaced = 'Han' | 'Hiragana' | 'Hangul' | 'Thai' | 'Lao' | 'Khmer' | 'Myan
 
 type StemmerModule = { readonly stemmer: Stemmer };
 
+const withCompounds: ReadonlySet<string> = new Set(['da', 'nl', 'fi', 'de', 'hu', 'no', 'sv']);
+
 function language(
   code: string,
   name: string,
   script: Script,
-  {
-    letters = '',
-    hasCompounds = false,
-    foldsFirst = false,
-    load,
-  }: Partial<Pick<Language, 'letters' | 'hasCompounds' | 'foldsFirst'>> & { load?: () => Promise<StemmerModule> } = {},
+  { letters = '', load }: { letters?: string; load?: () => Promise<StemmerModule> } = {},
 ): Language {
   const loadStemmer = load && (async (): Promise<Stemmer> => (await load()).stemmer);
-  return { code, name, script, letters, hasCompounds, foldsFirst, ...(loadStemmer && { loadStemmer }) };
+  return {
+    code,
+    name,
+    script,
+    letters,
+    hasCompounds: withCompounds.has(code),
+    foldsFirst: code === 'en',
+    ...(loadStemmer && { loadStemmer }),
+  };
 }
 
 /**
@@ -56,56 +61,22 @@ function language(
  * English has its own stemmer, because the one of @orama/stemmers confuses words: its stem of “possession” is “posses”, of “possess” “possess”.
  */
 export const languages: readonly Language[] = [
-  language('en', 'english', 'Latin', { foldsFirst: true, load: () => import('stemmer') }),
-  language('da', 'danish', 'Latin', {
-    letters: 'æøåé',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/danish'),
-  }),
-  language('nl', 'dutch', 'Latin', {
-    letters: 'éëïóèü',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/dutch'),
-  }),
-  language('fi', 'finnish', 'Latin', {
-    letters: 'äöå',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/finnish'),
-  }),
-  language('fr', 'french', 'Latin', {
-    letters: 'àâçéèêëîïôùûüœ',
-    load: () => import('@orama/stemmers/french'),
-  }),
-  language('de', 'german', 'Latin', {
-    letters: 'äöüß',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/german'),
-  }),
-  language('hu', 'hungarian', 'Latin', {
-    letters: 'áéíóöőúüű',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/hungarian'),
-  }),
+  language('en', 'english', 'Latin', { load: () => import('stemmer') }),
+  language('da', 'danish', 'Latin', { letters: 'æøåé', load: () => import('@orama/stemmers/danish') }),
+  language('nl', 'dutch', 'Latin', { letters: 'éëïóèü', load: () => import('@orama/stemmers/dutch') }),
+  language('fi', 'finnish', 'Latin', { letters: 'äöå', load: () => import('@orama/stemmers/finnish') }),
+  language('fr', 'french', 'Latin', { letters: 'àâçéèêëîïôùûüœ', load: () => import('@orama/stemmers/french') }),
+  language('de', 'german', 'Latin', { letters: 'äöüß', load: () => import('@orama/stemmers/german') }),
+  language('hu', 'hungarian', 'Latin', { letters: 'áéíóöőúüű', load: () => import('@orama/stemmers/hungarian') }),
   language('id', 'indonesian', 'Latin', { load: () => import('@orama/stemmers/indonesian') }),
   language('ga', 'irish', 'Latin', { letters: 'áéíóú', load: () => import('@orama/stemmers/irish') }),
   language('it', 'italian', 'Latin', { letters: 'àèéìòù', load: () => import('@orama/stemmers/italian') }),
   language('lt', 'lithuanian', 'Latin', { letters: 'ąčęėįšųūž', load: () => import('@orama/stemmers/lithuanian') }),
-  language('no', 'norwegian', 'Latin', {
-    letters: 'æøåéòô',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/norwegian'),
-  }),
-  language('pt', 'portuguese', 'Latin', {
-    letters: 'áâãàçéêíóôõú',
-    load: () => import('@orama/stemmers/portuguese'),
-  }),
+  language('no', 'norwegian', 'Latin', { letters: 'æøåéòô', load: () => import('@orama/stemmers/norwegian') }),
+  language('pt', 'portuguese', 'Latin', { letters: 'áâãàçéêíóôõú', load: () => import('@orama/stemmers/portuguese') }),
   language('ro', 'romanian', 'Latin', { letters: 'ăâîșțşţ', load: () => import('@orama/stemmers/romanian') }),
   language('es', 'spanish', 'Latin', { letters: 'áéíñóúü', load: () => import('@orama/stemmers/spanish') }),
-  language('sv', 'swedish', 'Latin', {
-    letters: 'åäöé',
-    hasCompounds: true,
-    load: () => import('@orama/stemmers/swedish'),
-  }),
+  language('sv', 'swedish', 'Latin', { letters: 'åäöé', load: () => import('@orama/stemmers/swedish') }),
   language('tr', 'turkish', 'Latin', { letters: 'çğıöşüâî', load: () => import('@orama/stemmers/turkish') }),
   language('pl', 'polish', 'Latin', { letters: 'ąćęłńóśźż' }),
   language('cs', 'czech', 'Latin', { letters: 'áčďéěíňóřšťúůýž' }),
