@@ -1,9 +1,9 @@
 import { isQuiverError } from '@quiver/core';
-import { indexNotFound } from './check-arguments.js';
+import { indexNotFound, type IndexShape, requireIndexShape } from './check-arguments.js';
 import type { ServiceCalls } from './store-call.js';
-import type { IndexParams } from './vector-store.js';
+import type { CreateIndexParams, IndexParams } from './vector-store.js';
 
-/** Opens existing indexes, with cached descriptions. */
+/** Creates indexes, and opens existing ones with cached descriptions. */
 export interface IndexCache<Client, Index> {
   /**
    * Runs work with the description of an index. Another process may have deleted or recreated the index: when work fails for that
@@ -17,6 +17,8 @@ export interface IndexCache<Client, Index> {
     work: (index: Index, client: Client) => Promise<Result>,
     what?: string,
   ): Promise<Result>;
+  /** Runs the creation of an index after checking its name and shape. */
+  create(params: CreateIndexParams, work: (shape: IndexShape, client: Client) => Promise<unknown>): Promise<void>;
   /** Default: all indexes. */
   forget(indexName?: string): void;
 }
@@ -71,6 +73,12 @@ export function indexCache<Client, Index>({
           return work(current, client);
         }
       });
+    },
+    async create({ indexName, signal, ...params }, work) {
+      requireName(indexName);
+      const shape = requireIndexShape(params);
+      await run(`creating the index '${indexName}'`, signal, (client) => work(shape, client));
+      cached.delete(indexName);
     },
     forget(indexName) {
       if (indexName === undefined) cached.clear();

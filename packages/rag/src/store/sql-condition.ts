@@ -7,8 +7,8 @@ import type { ScanPage, ScanParams, VectorRecord } from './vector-store.js';
 export interface SqlCondition {
   /** A boolean expression for WHERE; NULL is as good as FALSE. */
   readonly sql: string;
-  /** Whether the expression is equivalent to the filter. If `false`, it matches a superset, and the filter must be evaluated on the returned rows. */
-  readonly exact: boolean;
+  /** Filter to evaluate on the returned rows, because the expression matches a superset; absent if it is equivalent. */
+  readonly rest?: Filter;
 }
 
 /** Databases have no NUL in text, or cut the text there, and no halves of surrogate pairs. */
@@ -41,35 +41,30 @@ export class SqlParameters {
   }
 }
 
-export function keepMatching<Row extends { metadata?: unknown }>(
-  rows: Row[],
-  filter: Filter | undefined,
-  { exact }: Pick<SqlCondition, 'exact'>,
-): Row[] {
-  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
+export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], rest: Filter | undefined): Row[] {
+  return rest ? rows.filter(({ metadata }) => evaluateFilter(rest, metadata)) : rows;
 }
 
 const candidatesPerResult = 4;
 const fewestCandidates = 100;
 
 /**
- * Returns the first matching rows of an exact order, in pages where the condition matches a superset of the filter.
+ * Returns the first matching rows of an exact order, in pages where a filter is left to evaluate.
  *
  * @param read - returns the rows of a page; fewer than `limit` only at the end
  */
 export async function collectMatching<Row extends { metadata?: unknown }>(
   wanted: number,
-  filter: Filter | undefined,
-  condition: Pick<SqlCondition, 'exact'>,
+  rest: Filter | undefined,
   read: (limit: number, offset: number) => Promise<Row[]>,
 ): Promise<Row[]> {
-  if (condition.exact) return read(wanted, 0);
+  if (!rest) return read(wanted, 0);
   const found: Row[] = [];
   let limit = Math.max(fewestCandidates, wanted * candidatesPerResult);
   let offset = 0;
   while (found.length < wanted) {
     const rows = await read(limit, offset);
-    found.push(...keepMatching(rows, filter, condition));
+    found.push(...keepMatching(rows, rest));
     if (rows.length < limit) break;
     offset += limit;
     limit *= 4;
@@ -87,13 +82,12 @@ const fewestRows = 1000;
  */
 export async function readPage(
   { cursor, limit = defaultPageSize }: Pick<ScanParams, 'cursor' | 'limit'>,
-  filter: Filter | undefined,
-  condition: Pick<SqlCondition, 'exact'>,
+  rest: Filter | undefined,
   read: (after: string | undefined, limit: number) => Promise<VectorRecord[]>,
 ): Promise<ScanPage> {
   const size = requireTopK(limit, 'limit');
-  // If the condition matches a superset, only few of the records may match the filter.
-  const count = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
+  // Only few of the records may match.
+  const count = rest ? Math.max(size + 1, fewestRows) : size + 1;
   const found: VectorRecord[] = [];
   let after = cursor;
   let isLast = false;
@@ -101,7 +95,7 @@ export async function readPage(
     const records = await read(after, count);
     isLast = records.length < count;
     after = records.at(-1)?.id;
-    found.push(...keepMatching(records, filter, condition));
+    found.push(...keepMatching(records, rest));
   }
   const records = found.slice(0, size);
   const last = records.at(-1);

@@ -272,7 +272,7 @@ export async function selectIds({ table }: LanceIndex, filter: Filter | undefine
 /** Returns a page of records, ordered by id. */
 export async function scanRecords({ table }: LanceIndex, params: ScanParams): Promise<ScanPage> {
   const { condition: where, rest } = filterToLance(toFilter(params.filter));
-  return readPage(params, rest, { exact: rest === undefined }, async (after, limit) => {
+  return readPage(params, rest, async (after, limit) => {
     const conditions = [where, after === undefined ? undefined : `id > ${quote(after)}`];
     const query = table
       .query()

@@ -54,6 +54,17 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     expect(() => new LanceVectorStore(options)).toThrow(expect.objectContaining(error));
   });
 
+  it('closes after pending changes, and can be used again', async () => {
+    const store = openAt(await newFolder());
+    await store.createIndex({ indexName, dimension: 1 });
+    const changes = ['a', 'b', 'c'].map((id) => store.upsert({ indexName, ids: [id], vectors: [[1]] }));
+    await store.close();
+    await Promise.all(changes);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
+    await store.upsert({ indexName, ids: ['d'], vectors: [[1]] });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 4 });
+  });
+
   it('computes terms in the language of the index, which it keeps', async () => {
     const store = openAt(await newFolder());
     const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];

@@ -1,5 +1,5 @@
 import { untilAborted } from '@quiver/core';
-import { requireIndexName, requireIndexShape, toFilter } from '../../store/check-arguments.js';
+import { type IndexShape, requireIndexName, toFilter } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
@@ -76,13 +76,8 @@ export class LanceVectorStore extends ClosableStore {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LanceCreateIndexParams): Promise<void> {
-    const { indexName, signal } = params;
-    requireName(indexName);
-    const shape = requireIndexShape(params);
-    await this.#inTurn(signal, () =>
-      this.#run(`creating the index '${indexName}'`, signal, (lance) => createIndex(lance, { ...params, ...shape })),
-    );
-    this.#indexes.forget(indexName);
+    const create = (shape: IndexShape, lance: Lance): Promise<void> => createIndex(lance, { ...params, ...shape });
+    await this.#inTurn(params.signal, () => this.#indexes.create(params, create));
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
@@ -112,8 +107,8 @@ export class LanceVectorStore extends ClosableStore {
 
   /** Closes the connection if the store opened it. The store can be used again afterwards. */
   async close(): Promise<void> {
-    this.#indexes.forget();
     await this.#changes;
+    this.#indexes.forget();
     (await this.#lance.release())?.close();
   }
 

@@ -9,16 +9,16 @@ import type { SqlCondition, SqlParameters } from '../../store/sql-condition.js';
  * by number. In these cases, the condition matches a superset.
  */
 export function filterToSqlite(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
-  if (!filter) return { sql: 'TRUE', exact: true };
-  const state: State = { parameters, aliases: 0, exact: true };
+  if (!filter) return { sql: 'TRUE' };
+  const state: State = { parameters, aliases: 0, isExact: true };
   const sql = compile(state, filter, rootPath, true);
-  return { sql, exact: state.exact };
+  return { sql, ...(!state.isExact && { rest: filter }) };
 }
 
 interface State {
   readonly parameters: SqlParameters;
   aliases: number;
-  exact: boolean;
+  isExact: boolean;
 }
 
 const rootPath = `'$'`;
@@ -49,7 +49,7 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
 }
 
 function inexact(state: State, widen: boolean): string {
-  state.exact = false;
+  state.isExact = false;
   return widen ? 'TRUE' : 'FALSE';
 }
 
@@ -156,7 +156,7 @@ function orderTest(state: State, order: FilterOrder, limit: string | number): Va
 
 /** `lower` of SQLite converts ASCII only. */
 function containsText(state: State, path: string, part: string, widen: boolean): string {
-  state.exact = false;
+  state.isExact = false;
   const text = `(metadata ->> ${path})`;
   const found = `instr(lower(${text}), ${scalar(state, part.toLowerCase())}) > 0`;
   const isAscii = `length(${text}) = octet_length(${text})`;

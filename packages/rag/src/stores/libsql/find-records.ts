@@ -31,13 +31,13 @@ async function findNearest(
   const vector = toVector(queryVector, index.dimension, 'The query vector');
   const parameters = new SqlParameters('?');
   const distance = distanceSql(index, vector, parameters);
-  const condition = filterToSqlite(filter, parameters);
+  const { sql: where, rest } = filterToSqlite(filter, parameters);
   const table = recordsTable(index);
   // The other columns are read only for the best records.
-  const rows = await collectMatching(limit, filter, condition, async (size, offset) => {
+  const rows = await collectMatching(limit, rest, async (size, offset) => {
     const found = await database.query(
       `SELECT ${recordColumns(includeVector)}, distance FROM (
-         SELECT number AS found, ${distance} AS distance FROM ${table} WHERE ${condition.sql} ORDER BY distance, id LIMIT ${size} OFFSET ${offset}
+         SELECT number AS found, ${distance} AS distance FROM ${table} WHERE ${where} ORDER BY distance, id LIMIT ${size} OFFSET ${offset}
        ) JOIN ${table} ON number = found ORDER BY distance, id`,
       parameters.values,
     );
@@ -84,14 +84,14 @@ async function findByTerms(
   const parameters = new SqlParameters('?');
   // Quoted, a term is never an operator of the query language.
   const query = parameters.addValue(wanted.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR '));
-  const condition = filterToSqlite(filter, parameters);
+  const { sql: where, rest } = filterToSqlite(filter, parameters);
   let weights: ReadonlyMap<unknown, number> | undefined;
-  const rows = await collectMatching(limit, filter, condition, async (size, offset) => {
+  const rows = await collectMatching(limit, rest, async (size, offset) => {
     const [found = [], counts = [], frequencies = []] = await database.queryAll([
       statement(
         `SELECT ${recordColumns(includeVector)}, relevance FROM (
            SELECT number AS found, -bm25(${terms}) AS relevance FROM ${terms} JOIN ${table} ON number = ${terms}.rowid
-           WHERE ${terms} MATCH ${query} AND ${condition.sql} ORDER BY relevance DESC, id LIMIT ${size} OFFSET ${offset}
+           WHERE ${terms} MATCH ${query} AND ${where} ORDER BY relevance DESC, id LIMIT ${size} OFFSET ${offset}
          ) JOIN ${table} ON number = found ORDER BY relevance DESC, id`,
         ...(parameters.values as string[]),
       ),

@@ -1,5 +1,5 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
@@ -105,13 +105,7 @@ export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
-    const { indexName, signal } = params;
-    requireName(indexName);
-    const shape = requireIndexShape(params);
-    await this.#run(`creating the index '${indexName}'`, signal, (database) =>
-      createIndex(database, { ...params, ...shape }),
-    );
-    this.#indexes.forget(indexName);
+    await this.#indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
   }
 
   protected override async search(search: Search, params: LibSQLQueryParams): Promise<VectorMatch[]> {

@@ -153,21 +153,20 @@ export async function selectIds(
   filter: Filter | undefined,
 ): Promise<string[]> {
   const parameters = new SqlParameters('?');
-  const condition = filterToSqlite(filter, parameters);
+  const { sql: where, rest } = filterToSqlite(filter, parameters);
   const rows = await database.query(
-    `SELECT id, ${condition.exact ? `'{}' AS metadata` : 'json(metadata) AS metadata'} FROM ${recordsTable(index)} WHERE ${condition.sql} ORDER BY id`,
+    `SELECT id, ${rest ? 'json(metadata)' : `'{}'`} AS metadata FROM ${recordsTable(index)} WHERE ${where} ORDER BY id`,
     parameters.values,
   );
-  return keepMatching(rows.map(toRecord), filter, condition).map(({ id }) => id);
+  return keepMatching(rows.map(toRecord), rest).map(({ id }) => id);
 }
 
 /** A page of records, ordered by id. */
 export async function scanRecords(database: LibSQLDatabase, index: LibSQLIndex, params: ScanParams): Promise<ScanPage> {
-  const filter = toFilter(params.filter);
   const parameters = new SqlParameters('?');
-  const condition = filterToSqlite(filter, parameters);
-  const select = `SELECT ${recordColumns(params.includeVector ?? false)} FROM ${recordsTable(index)} WHERE ${condition.sql}`;
-  return readPage(params, filter, condition, async (after, limit) => {
+  const { sql: where, rest } = filterToSqlite(toFilter(params.filter), parameters);
+  const select = `SELECT ${recordColumns(params.includeVector ?? false)} FROM ${recordsTable(index)} WHERE ${where}`;
+  return readPage(params, rest, async (after, limit) => {
     const start = after === undefined ? '' : ` AND id > ?${parameters.values.length + 1}`;
     const values = after === undefined ? parameters.values : [...parameters.values, after];
     return (await database.query(`${select}${start} ORDER BY id LIMIT ${limit}`, values)).map(toRecord);

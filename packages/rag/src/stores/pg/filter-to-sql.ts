@@ -15,16 +15,16 @@ import type { SqlQuery } from './database.js';
  * @throws `FILTER_NOT_SUPPORTED` for text that PostgreSQL cannot hold: NUL characters and halves of surrogate pairs
  */
 export function filterToSql(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
-  if (!filter) return { sql: 'TRUE', exact: true };
-  const state: State = { parameters, aliases: 0, exact: true };
+  if (!filter) return { sql: 'TRUE' };
+  const state: State = { parameters, aliases: 0, isExact: true };
   const sql = compile(state, filter, 'metadata', { widen: true, nullIsFalse: true });
-  return { sql, exact: state.exact };
+  return { sql, ...(!state.isExact && { rest: filter }) };
 }
 
 interface State {
   readonly parameters: SqlParameters;
   aliases: number;
-  exact: boolean;
+  isExact: boolean;
 }
 
 const fewValues = 16;
@@ -78,7 +78,7 @@ function compile(state: State, filter: Filter, root: string, place: Place): stri
       return `(CASE WHEN jsonb_typeof(${value}) = 'array' THEN jsonb_array_length(${value}) = ${size}::text::bigint ELSE FALSE END)`;
     }
     case 'regex':
-      state.exact = false;
+      state.isExact = false;
       return widen ? 'TRUE' : 'FALSE';
     case 'contains':
       return contains(state, read(state, filter.path, root), filter.value, widen);
@@ -139,7 +139,7 @@ function compare(state: State, value: string, order: FilterOrder, limit: string 
 function contains(state: State, value: string, part: FilterScalar, widen: boolean): string {
   const element = `${value} @> ${scalar(state, part)}`;
   if (typeof part !== 'string') return `(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${element} ELSE FALSE END)`;
-  state.exact = false;
+  state.isExact = false;
   const text = `(${value} #>> '{}')`;
   const found = `position(${state.parameters.add(part.toLowerCase())}::text IN lower(${text} COLLATE "C")) > 0`;
   const isAscii = `octet_length(${text}) = char_length(${text})`;

@@ -10,7 +10,7 @@ export type PgIndexType = 'hnsw' | 'ivfflat' | 'flat';
 /** `halfvec` takes half the space; its numbers have three to four digits. */
 export type PgVectorType = 'vector' | 'halfvec';
 
-/** What an index of vectors holds: the vectors, 16-bit numbers, or the signs of their numbers. */
+/** Elements of an index of vectors: the vectors, 16-bit numbers, or the signs of their numbers. */
 export type PgIndexElements = PgVectorType | 'bit';
 
 /** An index as the database describes it. */

@@ -1,5 +1,5 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
-import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { invalidArgument, requireIndexName } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
@@ -122,15 +122,12 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
   }
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
-    const { indexName, signal } = params;
-    requireName(indexName);
-    const shape = requireIndexShape(params);
-    const create = async (query: SqlQuery): Promise<void> => {
-      await query(noTimeout);
-      await createIndex(query, { ...params, ...shape, schemaName: this.#schemaName });
-    };
-    await this.#run(`creating the index '${indexName}'`, signal, ({ transaction }) => transaction(create, signal));
-    this.#indexes.forget(indexName);
+    await this.#indexes.create(params, (shape, { transaction }) =>
+      transaction(async (query) => {
+        await query(noTimeout);
+        await createIndex(query, { ...params, ...shape, schemaName: this.#schemaName });
+      }, params.signal),
+    );
   }
 
   /**

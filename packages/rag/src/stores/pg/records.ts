@@ -111,12 +111,12 @@ export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: re
 /** Ids of all records that pass a filter, locked until the transaction ends. */
 export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
-  const condition = filterToSql(filter, parameters);
+  const { sql: where, rest } = filterToSql(filter, parameters);
   const rows = await query(
-    `SELECT id${condition.exact ? '' : ', metadata'} FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
+    `SELECT id${rest ? ', metadata' : ''} FROM ${table} WHERE ${where} ORDER BY id FOR UPDATE`,
     parameters.values,
   );
-  return keepMatching(rows, filter, condition).map(({ id }) => String(id));
+  return keepMatching(rows, rest).map(({ id }) => String(id));
 }
 
 /** Returns the existing records, in the order of the ids. */
@@ -135,13 +135,12 @@ export async function readByIds(
 
 /** A page of records, ordered by id. */
 export async function scanRecords(query: SqlQuery, { table }: PgIndex, params: ScanParams): Promise<ScanPage> {
-  const filter = toFilter(params.filter);
   const parameters = new SqlParameters();
-  const condition = filterToSql(filter, parameters);
-  return readPage(params, filter, condition, async (after, limit) => {
+  const { sql: where, rest } = filterToSql(toFilter(params.filter), parameters);
+  return readPage(params, rest, async (after, limit) => {
     const start = after === undefined ? '' : ` AND id > $${parameters.values.length + 1}::text`;
     const rows = await query(
-      `${selectSql(table, params.includeVector ?? false)} WHERE ${condition.sql}${start} ORDER BY id LIMIT ${limit}`,
+      `${selectSql(table, params.includeVector ?? false)} WHERE ${where}${start} ORDER BY id LIMIT ${limit}`,
       after === undefined ? parameters.values : [...parameters.values, after],
     );
     return rows.map(toRecord);

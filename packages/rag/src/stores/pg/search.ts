@@ -66,8 +66,8 @@ async function findNearest(
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   const parameters = new SqlParameters();
   const vector = parameters.addValue(context.toVectorValue(values));
-  const condition = filterToSql(filter, parameters);
-  const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where: condition.sql };
+  const { sql: where, rest } = filterToSql(filter, parameters);
+  const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where };
   // Vectors of zeros have no cosine similarity, so an index does not contain them.
   const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
   const hasUsableIndex =
@@ -78,14 +78,14 @@ async function findNearest(
     filter &&
     (await context.selectivity({ query, index, filter, wanted: limit }));
   if (hasUsableIndex && !isSelective) {
-    const candidates = (condition.exact ? limit : limit * candidatesPerResult) + 1;
+    const candidates = (rest ? limit * candidatesPerResult : limit) + 1;
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
-    const found = keepMatching(seen, filter, condition).slice(0, limit);
+    const found = keepMatching(seen, rest).slice(0, limit);
     // A farther row shows that the last place is not tied with rows that were not returned. Only all rows can settle a tie.
     const isCertain = distanceOf(seen.at(-1)) > distanceOf(found.at(-1));
     if (isCertain && found.length === limit) return found.map((row) => toMatch(row, index.metric));
   }
-  const rows = await collectMatching(limit, filter, condition, (size, offset) =>
+  const rows = await collectMatching(limit, rest, (size, offset) =>
     runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
   );
   return rows.map((row) => toMatch(row, index.metric));
@@ -122,10 +122,10 @@ async function findByTerms(
       ? // Characters that PostgreSQL cannot store are not part of any term.
         `unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text))`
       : `unnest(${parameters.addValue(await queryLexemes(analyzer, queryText))}::text[]) AS term(lexeme)`;
-  const condition = filterToSql(filter, parameters);
+  const { sql: where, rest } = filterToSql(filter, parameters);
   const columns = toColumns(includeVector);
-  const rows = await collectMatching(limit, filter, condition, async (size, offset) => {
-    const page = { columns, where: condition.sql, limit: size, offset };
+  const rows = await collectMatching(limit, rest, async (size, offset) => {
+    const page = { columns, where, limit: size, offset };
     const found = await runQuery(context, keywordSql(index, lexemes, page), parameters);
     return found.filter(({ id }) => id !== null);
   });

@@ -4,7 +4,6 @@ import {
   checkUpsert,
   invalidArgument,
   keywordText,
-  requireIndexShape,
   requireSameShape,
   requireTopK,
   toFilter,
@@ -121,11 +120,10 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
     this.capabilities = config.sparseEncoder ? nativeKeywordSearch : { modes: ['vector'] };
   }
 
-  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
-    requirePineconeName(indexName);
-    const shape = requireIndexShape(params);
-    if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
-    await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
+  async createIndex(params: CreateIndexParams): Promise<void> {
+    const { indexName } = params;
+    await this.#shapes.create(params, async (shape, client) => {
+      if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
       const { cloud = 'aws', region = 'us-east-1' } = this.#config;
       const spec = { serverless: { cloud, region } };
       const existing = await createUnlessExists(
@@ -134,7 +132,6 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
       );
       if (existing) requireSameShape(indexName, existing, shape);
     });
-    this.#shapes.forget(indexName);
   }
 
   override async upsert(params: PineconeUpsertParams): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
@@ -84,13 +84,7 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: QdrantCreateIndexParams): Promise<void> {
-    const { indexName, signal } = params;
-    requireName(indexName);
-    const shape = requireIndexShape(params);
-    await this.#run(`creating the index '${indexName}'`, signal, (client) =>
-      createIndex(client, { ...params, ...shape }),
-    );
-    this.#shapes.forget(indexName);
+    await this.#shapes.create(params, (shape, client) => createIndex(client, { ...params, ...shape }));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
