@@ -1,4 +1,4 @@
-import { isWhiteSpace } from '../document/chunking/text-boundary.js';
+import { endOfWhiteSpace, isWhiteSpace, startOfWhiteSpace } from '../document/chunking/text-boundary.js';
 
 /** A quote in a text. */
 export interface Quote {
@@ -29,10 +29,10 @@ export function findQuotes(text: string): Quote[] {
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
-    const first = skipSpaces(text, start, end);
+    const first = endOfWhiteSpace(text, start, end);
     const mark = fenceAt(text, first, end);
     if (fence !== '') {
-      if (mark.startsWith(fence) && skipSpaces(text, first + mark.length, end) === end) fence = '';
+      if (mark.startsWith(fence) && endOfWhiteSpace(text, first + mark.length, end) === end) fence = '';
     } else if (mark !== '') {
       endParagraph();
       endBlock();
@@ -41,7 +41,7 @@ export function findQuotes(text: string): Quote[] {
       endParagraph();
       let from = first;
       while (from < end && (text[from] === '>' || isWhiteSpace(text.charCodeAt(from)))) from += 1;
-      const to = trimmedEnd(text, from, end);
+      const to = startOfWhiteSpace(text, from, end);
       if (from === to) endBlock();
       else {
         block ??= { lines: [], start: from, end: to };
@@ -58,18 +58,6 @@ export function findQuotes(text: string): Quote[] {
   endParagraph();
   endBlock();
   return quotes;
-}
-
-function skipSpaces(text: string, start: number, end: number): number {
-  let at = start;
-  while (at < end && isWhiteSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-function trimmedEnd(text: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && isWhiteSpace(text.charCodeAt(at - 1))) at -= 1;
-  return at;
 }
 
 /** Returns the marks of a code fence, at least three, or an empty text. A line with further backticks contains a code span. */
@@ -124,8 +112,8 @@ function quotesInParagraph(text: string, from: number, to: number): Quote[] {
 }
 
 function trimmed(text: string, from: number, to: number): Quote {
-  const start = skipSpaces(text, from, to);
-  const end = trimmedEnd(text, start, to);
+  const start = endOfWhiteSpace(text, from, to);
+  const end = startOfWhiteSpace(text, start, to);
   return { text: text.slice(start, end), start, end };
 }
 

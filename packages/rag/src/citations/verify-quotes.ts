@@ -78,12 +78,12 @@ export function verifyQuotes(
     .filter(({ text }) => text.length >= minLength)
     .map((quote) => ({ quote, content: toContent(quote.text) }))
     .filter(({ content: { parts } }) => parts.reduce((sum, { length }) => sum + length, 0) >= minLength);
-  const contents = new Map(quotes.map(({ content }) => [content.key, content]));
-  const states = Array.from(contents.values(), (content): QuoteState => ({ content, places: [], source: -1 }));
-  const stateOf = new Map(states.map((state) => [state.content.key, state]));
-  const patterns = new Patterns(states);
+  const states = new Map(
+    quotes.map(({ content }): [string, QuoteState] => [content.key, { content, places: [], source: -1 }]),
+  );
+  const patterns = new Patterns([...states.values()]);
   let steps = 0;
-  for (const [source, text] of states.length === 0 ? [] : texts.entries()) {
+  for (const [source, text] of states.size === 0 ? [] : texts.entries()) {
     const folded = foldText(text);
     patterns.automaton.search(folded.units, (pattern, end) => {
       for (const { state, part } of patterns.users[pattern]!) {
@@ -102,7 +102,7 @@ export function verifyQuotes(
       }
     });
   }
-  const found = quotes.map(({ quote, content }) => ({ ...quote, places: stateOf.get(content.key)!.places }));
+  const found = quotes.map(({ quote, content }) => ({ ...quote, places: states.get(content.key)!.places }));
   return {
     found: found.filter(({ places }) => places.length > 0),
     missing: found.flatMap(({ places, ...quote }) => (places.length > 0 ? [] : [quote])),

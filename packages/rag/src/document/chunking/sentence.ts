@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { invalidOptions, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
 import { createSizeLimit, packSpans, type Chunker, type FindCut } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
-import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
+import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore, startOfWhiteSpace } from './text-boundary.js';
 
 /** Options of the strategy `sentence`. */
 export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
@@ -105,7 +105,7 @@ const sentenceEnd = new RegExp(`[\\p{STerm}.…:;]${closing}*$`, 'u');
 const continuation = /[,:;–—-]/;
 
 function isSentenceStart(text: string, at: number): boolean {
-  const end = beforeWhiteSpace(text, at);
+  const end = startOfWhiteSpace(text, 0, at);
   let lineBreaks = 0;
   for (let index = end; index < at; index++) if (isLineBreak(text.charCodeAt(index))) lineBreaks++;
   if (lineBreaks > 1) return true;
@@ -121,12 +121,6 @@ function isLineBreak(unit: number): boolean {
 function isSmall(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit < 0x80 ? unit >= 0x61 && unit <= 0x7a : /^\p{Ll}/u.test(text.slice(at, at + 2));
-}
-
-function beforeWhiteSpace(text: string, at: number): number {
-  let end = at;
-  while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
-  return end;
 }
 
 /** A sentence continues after these. */
@@ -156,7 +150,7 @@ const nextWord = /[\p{L}\p{M}]+/uy;
 
 /** Whether the text before `at` ends in a full stop that does not end the sentence: of an abbreviation, an ordinal or a list number. */
 function continues(text: string, at: number): boolean {
-  const dot = beforeWhiteSpace(text, at) - 1;
+  const dot = startOfWhiteSpace(text, 0, at) - 1;
   if (text[dot] !== '.') return false;
   let start = dot;
   while (start > Math.max(0, dot - longestWord) && isDigit(text, start - 1)) start--;

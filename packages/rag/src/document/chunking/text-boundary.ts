@@ -92,17 +92,23 @@ export function endOfWhiteSpace(text: string, start: number, end: number): numbe
   return at;
 }
 
-/** The same, but white space that carries an accent is not skipped. */
+/** The position after the last character before `end` that is not white space, or `start`. */
+export function startOfWhiteSpace(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && isWhiteSpace(text.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+/** Like {@link endOfWhiteSpace}, but white space that carries an accent is not skipped. */
 export function skipWhiteSpace(text: string, start: number, end: number): number {
   let at = endOfWhiteSpace(text, start, end);
   while (at > start && at < end && !isGraphemeBoundary(text, at, start)) at--;
   return at;
 }
 
-/** The position after the last character before `end` that is not white space, or `start`. */
+/** Like {@link startOfWhiteSpace}, but white space that carries an accent stays. */
 export function trimEnd(text: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && isWhiteSpace(text.charCodeAt(at - 1))) at--;
+  let at = startOfWhiteSpace(text, start, end);
   while (at < end && !isGraphemeBoundary(text, at, start)) at++;
   return at;
 }
