@@ -4,9 +4,6 @@ import { lastAtOrBefore } from './text-boundary.js';
 export class DecodedText {
   readonly #source: string;
   #text = '';
-  /** Part of the source that follows the text. */
-  #copyStart = 0;
-  #copyEnd = 0;
   /** Runs of characters that are the same in both texts, or that were decoded from something else as a whole. */
   readonly #starts: number[] = [];
   readonly #sourceStarts: number[] = [];
@@ -23,29 +20,17 @@ export class DecodedText {
 
   /** Appends a part of the source. */
   copy(start: number, end: number): void {
-    if (start !== this.#copyEnd) {
-      this.#endCopy();
-      this.#copyStart = start;
-    }
-    this.#copyEnd = end;
-    this.#addRun(end - start, start, end);
+    this.append(this.#source.slice(start, end), start, end);
   }
 
   /** Appends a piece that was decoded from a part of the source. */
   append(piece: string, sourceStart: number, sourceEnd: number): void {
-    this.#endCopy();
     this.#text += piece;
     this.#addRun(piece.length, sourceStart, sourceEnd);
   }
 
   toString(): string {
-    this.#endCopy();
     return this.#text;
-  }
-
-  #endCopy(): void {
-    if (this.#copyEnd > this.#copyStart) this.#text += this.#source.slice(this.#copyStart, this.#copyEnd);
-    this.#copyStart = this.#copyEnd;
   }
 
   #addRun(length: number, sourceStart: number, sourceEnd: number): void {

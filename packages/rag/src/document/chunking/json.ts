@@ -148,7 +148,8 @@ function pointerTo(container: string, text: string, { start, keyEnd }: JsonMembe
   if (keyEnd === start) return `${container}/${index}`;
   const quoted = text.slice(start, keyEnd);
   const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
-  return `${container}/${name.replace(/[~/]/g, (mark) => (mark === '~' ? '~0' : '~1'))}`;
+  const escaped = /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
+  return `${container}/${escaped}`;
 }
 
 function tooDeep(): QuiverError {
