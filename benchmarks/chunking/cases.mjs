@@ -22,6 +22,7 @@ export function quiverCases({ MDocument }) {
       ],
     }),
     'semantic-markdown': run('fromMarkdown', { strategy: 'semantic-markdown', maxSize: 4000 }),
+    html: run('fromHTML', { strategy: 'html' }),
     'html, headers': run('fromHTML', {
       strategy: 'html',
       headers: [
@@ -69,19 +70,26 @@ export function mastraCases({ MDocument }) {
   };
 }
 
-export function langchainCases({
-  RecursiveCharacterTextSplitter,
-  CharacterTextSplitter,
-  MarkdownTextSplitter,
-  LatexTextSplitter,
-}) {
+/** The package has no splitter of sentences or of JSON: its recursive splitter takes their separators, or the text of the JSON. */
+export function langchainCases(
+  { RecursiveCharacterTextSplitter, CharacterTextSplitter, MarkdownTextSplitter, LatexTextSplitter, TokenTextSplitter },
+  { getEncoding },
+) {
   const common = { chunkSize: size, chunkOverlap: overlap };
   const run = (splitter) => (text) => splitter.splitText(text);
+  const sentences = ['. ', '! ', '? ', '\n', ' ', ''];
+  const token = new TokenTextSplitter({ encodingName: 'cl100k_base', ...common });
+  // Otherwise its first call downloads the encoding.
+  token.tokenizer = getEncoding('cl100k_base');
   return {
     recursive: run(new RecursiveCharacterTextSplitter(common)),
     'recursive, TypeScript': run(RecursiveCharacterTextSplitter.fromLanguage('js', common)),
     character: run(new CharacterTextSplitter({ separator: '\n', ...common })),
+    sentence: run(new RecursiveCharacterTextSplitter({ ...common, chunkOverlap: 0, separators: sentences })),
+    token: run(token),
     markdown: run(new MarkdownTextSplitter(common)),
+    html: run(RecursiveCharacterTextSplitter.fromLanguage('html', common)),
+    json: run(new RecursiveCharacterTextSplitter({ ...common, chunkOverlap: 0 })),
     latex: run(new LatexTextSplitter(common)),
   };
 }
@@ -107,6 +115,7 @@ export const inputs = {
   markdown: ['markdown', 1],
   'markdown, headers': ['markdown', 1],
   'semantic-markdown': ['markdown', 0.05],
+  html: ['html', 1],
   'html, headers': ['html', 0.2],
   json: ['json', 1],
   latex: ['latex', 1],

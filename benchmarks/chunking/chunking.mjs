@@ -26,6 +26,7 @@ const anchorPackages = [
   '@mastra/rag@2.6.4',
   '@mastra/core@1.71.0',
   '@langchain/textsplitters@1.0.2',
+  'js-tiktoken@1.0.21',
   '@chonkiejs/core@0.0.11',
 ];
 // The published form of the package; its peer dependencies come from its own folder.
@@ -40,7 +41,7 @@ else
   );
 
 const corpus = values.real
-  ? await readRealFiles(Number(values.megabytes) * 1e6)
+  ? readRealFiles(Number(values.megabytes) * 1e6)
   : createCorpus(Number(values.megabytes) * 1e6);
 /** For each case, a list of documents. */
 const documents = Object.fromEntries(
@@ -102,7 +103,7 @@ anchors?.remove();
 
 async function addAnchors({ folder, load }) {
   systems['@mastra/rag'] = mastraCases(await load('@mastra/rag'));
-  systems.LangChain = langchainCases(await load('@langchain/textsplitters'));
+  systems.LangChain = langchainCases(await load('@langchain/textsplitters'), await load('js-tiktoken'));
   systems.chonkie = await chonkieCases(
     await import(pathToFileURL(join(folder, 'node_modules/@chonkiejs/core/dist/index.js')).href),
   );

@@ -1,29 +1,39 @@
-// Real documents: READMEs, changelogs and JSON files of the packages in node_modules, and the same Markdown as web pages.
+// Real documents: READMEs, changelogs, web pages and JSON files of the packages in node_modules.
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const packages = fileURLToPath(new URL('../../node_modules/.pnpm', import.meta.url));
-const requireOfRag = createRequire(new URL('../../packages/rag/package.json', import.meta.url));
+const readmes = new Set(['README.md', 'readme.md', 'CHANGELOG.md']);
+/** Larger files are data that nobody searches for, such as all icons of a set. */
+const longest = 1_000_000;
 
 /**
  * @param bytes - limit for each format
  * @returns lists of texts by format
  */
-export async function readRealFiles(bytes) {
+export function readRealFiles(bytes) {
   const markdown = [];
+  const html = [];
   const json = [];
+  const sizes = new Map();
+  const read = (path, texts, accepts = () => true) => {
+    const size = sizes.get(texts) ?? 0;
+    if (size > bytes) return;
+    const text = readFileSync(path, 'utf8');
+    if (text.length <= 100 || text.length > longest || !accepts(text)) return;
+    texts.push(text);
+    sizes.set(texts, size + text.length);
+  };
   for (const folder of packageFolders()) {
-    for (const name of ['README.md', 'readme.md', 'CHANGELOG.md']) read(join(folder, name), markdown, bytes);
-    read(join(folder, 'package.json'), json, bytes);
+    for (const name of readmes) if (existsSync(join(folder, name))) read(join(folder, name), markdown);
+    for (const path of filesIn(folder)) {
+      if (path.endsWith('.html')) read(path, html);
+      else if (path.endsWith('.json')) read(path, json, isJson);
+    }
   }
-  const { HtmlRenderer, Parser } = requireOfRag('commonmark');
-  const html = markdown.map(
-    (text) =>
-      `<!doctype html><html><head><title>x</title></head><body>${new HtmlRenderer().render(new Parser().parse(text))}</body></html>`,
-  );
-  return { text: markdown, markdown, html, json };
+  // The strategies for source code and LaTeX read the same texts.
+  return { text: markdown, typescript: markdown, latex: markdown, markdown, html, json };
 }
 
 function* packageFolders() {
@@ -37,8 +47,20 @@ function* packageFolders() {
   }
 }
 
-function read(path, texts, bytes) {
-  if (!existsSync(path) || texts.join('').length > bytes) return;
-  const text = readFileSync(path, 'utf8');
-  if (text.length > 100) texts.push(text);
+function filesIn(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+/** Some files are JSON with comments, and some are broken, for tests. */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
