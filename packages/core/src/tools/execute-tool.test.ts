@@ -149,6 +149,14 @@ describe('executeTool', () => {
     });
   });
 
+  it('names a missing tool', async () => {
+    const tools: Record<string, Tools.ToolLike> = {};
+    await expect(executeTool(tools['forecast'] as Tools.ToolLike, {})).rejects.toMatchObject({
+      code: 'TOOL_NOT_EXECUTABLE',
+      message: 'executeTool needs a tool, not undefined. Check the name under which the tool is looked up.',
+    });
+  });
+
   it('returns the last value of a tool that yields, and closes it when the caller gives up', async () => {
     let isClosed = false;
     const tool = createTool({

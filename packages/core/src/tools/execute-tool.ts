@@ -44,7 +44,7 @@ function accept(value: unknown): Validation & { ok: true } {
  * @returns the validated output, or a `ToolFailure` when input, output or request context does not fit its schema. A tool that
  *   yields preliminary results returns its last one.
  * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal aborts
- * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
+ * @throws `TOOL_NOT_EXECUTABLE` when there is no tool, or it has no `execute`
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  * @example
  * const forecast = await executeTool(tools.weather, { city: 'Oslo' }, { abortSignal: AbortSignal.timeout(5000) });
@@ -59,6 +59,10 @@ export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOpt
 }
 
 function startTool(tool: ToolLike, input: unknown, options: ToolCallOptions): Promise<unknown> {
+  if (tool === undefined || tool === null) {
+    const message = `executeTool needs a tool, not ${String(tool)}. Check the name under which the tool is looked up.`;
+    throw new QuiverError('TOOL_NOT_EXECUTABLE', message);
+  }
   const { execute } = tool;
   if (typeof execute !== 'function') {
     const message = `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that receives the call must provide its result.`;

@@ -30,6 +30,8 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');
+  if (Array.isArray(config.tools))
+    throw invalid('tools of MCPServer must be an object with one tool per name, such as { weather }, not an array.');
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
   if (config.visible !== undefined && typeof config.visible !== 'function')
     throw invalid('visible of MCPServer must be a function.');

@@ -123,6 +123,7 @@ test.each([
   [{ cacheHints: { 'tools/list': { ttlMs: 1, cacheScope: 'shared' as never } } }, 'must be public or private'],
   [{ pageSize: 0 }, 'pageSize'],
   [{ name: '' }, 'needs a name and a version'],
+  [{ tools: [] as never }, 'must be an object with one tool per name'],
 ])('the configuration %j is refused', (config, reason) => {
   expect(() => new MCPServer({ name: 'n', version: '1', tools: {}, ...config })).toThrow(
     expect.objectContaining({ code: 'SERVER_CONFIG_INVALID', message: expect.stringContaining(reason) }) as Error,

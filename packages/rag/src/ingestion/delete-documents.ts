@@ -1,5 +1,5 @@
 import { canonicalJson } from '../document/content-hash.js';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument, requireKnownOptions } from '../store/check-arguments.js';
 import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
 import { addSource, isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type Sources } from './scope.js';
@@ -17,16 +17,27 @@ export interface DeleteDocumentsOptions {
   signal?: AbortSignal;
 }
 
+/** `Record` makes the compiler compare this list with the options. */
+const optionNames = Object.keys({
+  store: 0,
+  indexName: 0,
+  sources: 0,
+  scope: 0,
+  maxRetries: 0,
+  signal: 0,
+} satisfies Record<keyof DeleteDocumentsOptions, 0>);
+
 /**
  * Deletes all chunks that {@link ingest} stored for documents. Records from other programs stay, even if they have the same source.
  *
  * @returns the number of deleted chunks
- * @throws `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` when `sources` is not a list of values; the abort reason; errors of the
+ * @throws `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option, and when `sources` is not a list of values; the abort reason; errors of the
  *   store, such as `VECTOR_INDEX_NOT_FOUND`
  * @example
  * await deleteDocuments({ store, indexName: 'docs', sources: ['guide.md'], scope: { tenant: 'b' } });
  */
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
+  requireKnownOptions('deleteDocuments', options, optionNames);
   const { store, indexName, maxRetries = defaultMaxRetries, signal } = options;
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))

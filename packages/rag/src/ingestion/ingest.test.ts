@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
+import { deleteDocuments } from './delete-documents.js';
 import { ingest, type IngestOptions } from './ingest.js';
 
 const indexName = 'docs';
@@ -33,6 +34,19 @@ const stored = async (): Promise<string[]> =>
   (await store.scan({ indexName })).records.map(({ document }) => document ?? '').toSorted();
 
 describe('ingest', () => {
+  it('rejects a misspelled option, as does deleteDocuments', async () => {
+    const misspelled = { scop: { tenant: 'b' } };
+    await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("ingest has no option 'scop'. Its options are: documents, store,") as string,
+    });
+    expect(await store.listIndexes()).toEqual([]);
+    await run([guide('# A')]);
+    const deletion = { store, indexName, sources: ['guide.md'], ...misspelled };
+    await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    expect(await stored()).toEqual(['# A']);
+  });
+
   it('creates the index and stores every chunk with its text, place and source', async () => {
     const report = await run([guide('# Coats\n\nWarm ones.\n\n## Winter\n\nBelow five degrees.')]);
     expect(report).toEqual({ documents: 1, added: 2, moved: 0, unchanged: 0, removed: 0 });

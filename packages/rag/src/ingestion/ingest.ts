@@ -6,7 +6,7 @@ import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { abortableItems, runAhead } from '../store/async-items.js';
 import type { IngestEstimate } from './dry-run.js';
-import { contextKey, invalidArgument } from '../store/check-arguments.js';
+import { contextKey, invalidArgument, requireKnownOptions } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -87,6 +87,25 @@ export interface IngestOptions {
   signal?: AbortSignal;
 }
 
+/** `Record` makes the compiler compare this list with the options. */
+const optionNames = Object.keys({
+  documents: 0,
+  store: 0,
+  indexName: 0,
+  embedder: 0,
+  scope: 0,
+  chunkOptions: 0,
+  vectors: 0,
+  metric: 0,
+  cleanup: 0,
+  batchSize: 0,
+  concurrency: 0,
+  maxRetries: 0,
+  dryRun: 0,
+  onProgress: 0,
+  signal: 0,
+} satisfies Record<keyof IngestOptions, 0>);
+
 /**
  * Updates an index with documents: chunks them, embeds new and changed chunks, and removes stale ones. A second run over the same
  * documents embeds nothing.
@@ -103,7 +122,7 @@ export interface IngestOptions {
  *
  * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISMATCH` for a document of another scope; `INGEST_EMBEDDER_CHANGED`
  *   when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata named `embedder`;
- *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an invalid option; errors of
+ *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; errors of
  *   store, embedder and `documents`
  *
  * @example
@@ -111,6 +130,7 @@ export interface IngestOptions {
  * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
+  requireKnownOptions('ingest', options, optionNames);
   if (!options.dryRun) return runIngest(options, true);
   const { toDryRun } = await import('./dry-run.js');
   const run = toDryRun(options);

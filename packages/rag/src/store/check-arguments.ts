@@ -14,6 +14,16 @@ export function invalidArgument(message: string, details?: Record<string, unknow
   return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
 }
 
+/**
+ * Rejects options that a function does not have. JavaScript would ignore a misspelled `scope`, and reach the documents of all owners.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
+export function requireKnownOptions(name: string, options: object, known: readonly string[]): void {
+  const unknown = Object.entries(options).find(([key, value]) => value !== undefined && !known.includes(key));
+  if (unknown) throw invalidArgument(`${name} has no option '${unknown[0]}'. Its options are: ${known.join(', ')}.`);
+}
+
 export function indexNotFound(indexName: string, existing: readonly string[]): QuiverError {
   const known = existing.length > 0 ? ` Existing: ${existing.join(', ')}.` : ' There is none yet.';
   return new QuiverError(
