@@ -28,6 +28,43 @@ it('reads a description again after its maximum age', async () => {
   expect(await use(read)).toBe('second');
 });
 
+it('does not cache a description that was read before the index was recreated', async () => {
+  let answer = (_index: string): void => {};
+  const answers = [new Promise<string>((resolve) => (answer = resolve)), Promise.resolve('second')];
+  const cache = indexCache({
+    run: serviceCalls('Toy', async () => 'client'),
+    requireName: () => {},
+    find: () => answers.shift() ?? Promise.resolve(undefined),
+    list: async () => [],
+  });
+  const reading = cache.use({ indexName: 'things' }, read);
+  await cache.create({ indexName: 'things', dimension: 1 }, async () => {});
+  answer('first');
+  expect(await reading).toBe('first');
+  expect(await cache.use({ indexName: 'things' }, read)).toBe('second');
+});
+
+it('passes the signal to every request, and rejects an invalid name with a promise', async () => {
+  const { signal } = new AbortController();
+  const signals: unknown[] = [];
+  const cache = indexCache({
+    run: serviceCalls('Toy', async () => 'client'),
+    requireName: (name) => {
+      if (name === '') throw new Error('no name');
+    },
+    find: async (_client, _name, passed) => void signals.push(passed),
+    list: async (_client, passed) => {
+      signals.push(passed);
+      return [];
+    },
+  });
+  const work = async (): Promise<void> => {};
+  await expect(cache.use({ indexName: 'things', signal }, work)).rejects.toThrow('There is none yet.');
+  expect(signals).toEqual([signal, signal]);
+  const rejected = cache.use({ indexName: '' }, work);
+  await expect(rejected).rejects.toThrow('no name');
+});
+
 it('repeats work that failed on an outdated description', async () => {
   const { use, answers } = setUp();
   const fail = async (index: string): Promise<string> => {

@@ -30,7 +30,7 @@ export interface IndexCacheOptions<Client, Index> {
   readonly requireName: (indexName: string) => void;
   /** @returns `undefined` if there is no such index */
   readonly find: (client: Client, indexName: string, signal: AbortSignal | undefined) => Promise<Index | undefined>;
-  readonly list: (client: Client) => Promise<string[]>;
+  readonly list: (client: Client, signal: AbortSignal | undefined) => Promise<string[]>;
   /** Whether an error can result from an outdated description. Default: an error of the client, or another dimension. */
   readonly mayBeStale?: (error: unknown) => boolean;
   /** A monotonic clock, in milliseconds. */
@@ -50,15 +50,23 @@ export function indexCache<Client, Index>({
   now = () => performance.now(),
 }: IndexCacheOptions<Client, Index>): IndexCache<Client, Index> {
   const cached = new Map<string, { index: Index; at: number }>();
+  let forgotten = 0;
+  const forget = (indexName?: string): void => {
+    forgotten += 1;
+    if (indexName === undefined) cached.clear();
+    else cached.delete(indexName);
+  };
   return {
-    use: ({ indexName, signal }, work, what = `using the index '${indexName}'`) => {
+    forget,
+    async use({ indexName, signal }, work, what = `using the index '${indexName}'`) {
       requireName(indexName);
       return run(what, signal, async (client) => {
         const load = async (): Promise<Index> => {
-          const at = now();
+          const [at, before] = [now(), forgotten];
           const index = await find(client, indexName, signal);
-          if (!index) throw indexNotFound(indexName, await list(client));
-          cached.set(indexName, { index, at });
+          if (!index) throw indexNotFound(indexName, await list(client, signal));
+          // The index may have been recreated since it was found.
+          if (forgotten === before) cached.set(indexName, { index, at });
           return index;
         };
         const known = cached.get(indexName);
@@ -78,11 +86,7 @@ export function indexCache<Client, Index>({
       requireName(indexName);
       const shape = requireIndexShape(params);
       await run(`creating the index '${indexName}'`, signal, (client) => work(shape, client));
-      cached.delete(indexName);
-    },
-    forget(indexName) {
-      if (indexName === undefined) cached.clear();
-      else cached.delete(indexName);
+      forget(indexName);
     },
   };
 }

@@ -30,6 +30,20 @@ it('opens the client again after a failure', async () => {
   expect(await release()).toBeUndefined();
 });
 
+it('keeps a client that was opened after the release of one that fails later', async () => {
+  let fail = (_error: Error): void => {};
+  const first = new Promise<string>((_resolve, reject) => (fail = reject));
+  const clients = [first, Promise.resolve('second'), Promise.resolve('third')];
+  const { open, release } = lazyClient(() => clients.shift() as Promise<string>);
+  const failing = open();
+  const releasing = release();
+  expect(await open()).toBe('second');
+  fail(new Error('no network'));
+  await expect(failing).rejects.toThrow('no network');
+  expect(await releasing).toBeUndefined();
+  expect(await open()).toBe('second');
+});
+
 it('rejects with the abort reason', async () => {
   const run = serviceCalls('Toy', async () => 'client');
   const reason = new Error('enough');

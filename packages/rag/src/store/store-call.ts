@@ -32,11 +32,14 @@ export interface LazyClient<Client> {
 export function lazyClient<Client>(create: () => Promise<Client>): LazyClient<Client> {
   let opened: Promise<Client> | undefined;
   return {
-    open: () =>
-      (opened ??= create().catch((error: unknown) => {
-        opened = undefined;
+    open: () => {
+      const opening: Promise<Client> = (opened ??= create().catch((error: unknown) => {
+        // Another one may be open since the release of this one.
+        if (opened === opening) opened = undefined;
         throw error;
-      })),
+      }));
+      return opening;
+    },
     release: async () => {
       const released = opened;
       opened = undefined;

@@ -105,7 +105,7 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
         this.#run(`looking up the index '${indexName}'`, signal, ({ query }) =>
           lookUpIndex((sql, values) => query(sql, values, signal), schemaName, indexName),
         ),
-      list: ({ query }) => listIndexNames(query, schemaName),
+      list: ({ query }, signal) => listIndexNames((sql, values) => query(sql, values, signal), schemaName),
       mayBeStale,
     });
     this.derived = derivedTable(schemaName, {
