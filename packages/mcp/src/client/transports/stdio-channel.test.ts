@@ -66,6 +66,15 @@ describe('StdioChannel', () => {
     });
   });
 
+  test('says where the arguments of a program belong', async () => {
+    const channel = new StdioChannel({ command: 'node server.js' });
+    const receiver = { onMessage() {}, onError() {}, onSessionLost() {}, onClosed() {} };
+    await expect(channel.start(receiver)).rejects.toMatchObject({
+      code: 'SPAWN_FAILED',
+      message: expect.stringMatching(/PATH\. `command` is the program alone: its arguments belong in `args`\.$/),
+    });
+  });
+
   test('starts a .cmd file through the command interpreter on Windows', async () => {
     // A program that believes to run on Windows: PATHEXT finds `tool.cmd`, and `comspec` is a script that prints its arguments.
     const interpreter = join(scratch, 'interpreter.cjs');

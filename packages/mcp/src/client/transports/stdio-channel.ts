@@ -50,7 +50,9 @@ export class StdioChannel implements Channel {
         resolve();
       });
       child.once('error', (error) => {
-        const hint = (error as NodeJS.ErrnoException).code === 'ENOENT' ? ' Check `command`, `cwd` and PATH.' : '';
+        const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+        const split = /\s/.test(command) ? ' `command` is the program alone: its arguments belong in `args`.' : '';
+        const hint = isMissing ? ` Check \`command\`, \`cwd\` and PATH.${split}` : '';
         const message = `The program '${command}' could not be started: ${toErrorMessage(error)}.${hint}`;
         reject(new QuiverError('SPAWN_FAILED', message, { cause: error }));
       });
