@@ -57,6 +57,18 @@ describe('the detected language', () => {
     expect(detectLanguage(text).language.code).toBe(code);
   });
 
+  it.each([
+    ['vi', 'Việt Nam (chữ Hán: 越南) là một quốc gia ở phía đông bán đảo, với lịch sử lâu đời của những người dân.'],
+    ['vi', 'Lễ hội được tổ chức ở những ngõ nhỏ (東), kể từ những thế kỷ trước đã được biết.'],
+    ['de', 'Eine Reise nach 東京 🎉🎉🎉🎉🎉🎉🎉🎉 für die ganze Familie'],
+    [
+      'de',
+      'Die ﬂüssigen Stoﬀe ﬂießen durch ﬁligrane Röhren von 5 μm, die oﬀen und häuﬁg auch ﬂach sind. ﬁ ﬁ ﬁ ﬂ ﬂ ﬂ ﬀ ﬀ ﬃ ﬃ ﬄ ﬄ',
+    ],
+  ])('is %s for accents, emoji and ligatures beside one letter of another script: %s', (code, text) => {
+    expect(detectLanguage(text).language.code).toBe(code);
+  });
+
   it('is Danish or Norwegian for texts that could be both', () => {
     const { language } = detectLanguage('Adgangskoden til kontoen skal ændres efter halvfems dage.');
     expect(['da', 'no']).toContain(language.code);

@@ -157,14 +157,19 @@ function scriptOf(text: string, among: readonly Language[]): Script {
   const { latin, others } = countLetters(text);
   if (others < latin * foreignShare) return 'Latin';
   let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
+  let known = 0;
   for (const script of new Set(among.map((each) => each.script))) {
     const count = script === 'Latin' ? 0 : (text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0);
+    known += count;
     if (count > most.count) most = { script, count };
   }
-  return most.script;
+  return known < latin * foreignShare ? 'Latin' : most.script;
 }
 
-/** Counts the letters a to z, and those of other scripts together, which takes much less time than counting each script. */
+/**
+ * Counts the letters a to z, and those of other scripts together, which takes much less time than counting each script. Emoji, ligatures and
+ * Latin letters with two accents are among the others: a few of them and one Chinese character do not make a text Chinese.
+ */
 function countLetters(text: string): { latin: number; others: number } {
   let latin = 0;
   let others = 0;

@@ -55,6 +55,17 @@ function language(
   };
 }
 
+/** This stemmer replaces letters in its word, which fails for a string: “ученици” threw a TypeError. It gets a list of letters instead. */
+async function loadBulgarian(): Promise<StemmerModule> {
+  const { stemmer } = await import('@orama/stemmers/bulgarian');
+  const toLetters = (word: string): unknown => {
+    const letters = [...word];
+    return Object.assign(letters, { substring: (start: number, end: number) => letters.slice(start, end).join('') });
+  };
+  // It reads nothing of a string but its letters, its length and `substring`.
+  return { stemmer: (word) => stemmer(toLetters(word) as string) };
+}
+
 /**
  * All languages. Stemmers are loaded when a text needs them.
  *
@@ -85,7 +96,7 @@ export const languages: readonly Language[] = [
   }),
   language('ru', 'russian', 'Cyrillic', { letters: 'ыэёъщ', load: () => import('@orama/stemmers/russian') }),
   language('uk', 'ukrainian', 'Cyrillic', { letters: 'іїєґщ', load: () => import('@orama/stemmers/ukrainian') }),
-  language('bg', 'bulgarian', 'Cyrillic', { letters: 'ъщ', load: () => import('@orama/stemmers/bulgarian') }),
+  language('bg', 'bulgarian', 'Cyrillic', { letters: 'ъщ', load: loadBulgarian }),
   language('sr', 'serbian', 'Cyrillic', { letters: 'ђјљњћџ', load: () => import('@orama/stemmers/serbian') }),
   language('el', 'greek', 'Greek', { load: () => import('@orama/stemmers/greek') }),
   language('ar', 'arabic', 'Arabic', { letters: 'كيىةأإ', load: () => import('@orama/stemmers/arabic') }),

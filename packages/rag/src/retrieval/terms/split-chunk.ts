@@ -131,5 +131,6 @@ function addPiece(
   words.push(piece);
   const digits = lettersAndDigits.exec(piece)?.[1];
   if (digits !== undefined) names.push(digits);
-  else if (camelCase.test(piece)) words.push(...(piece.match(humps) ?? []));
+  // One by one: a function takes no more than 100,000 arguments.
+  else if (camelCase.test(piece)) for (const hump of piece.match(humps) ?? []) words.push(hump);
 }

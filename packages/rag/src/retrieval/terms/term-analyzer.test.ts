@@ -71,6 +71,8 @@ describe('terms of a language', () => {
     ['ru', 'docker контейнеры', 'контейнер'],
     ['uk', 'книги', 'книгами'],
     ['bg', 'книгите', 'книга'],
+    ['bg', 'учениците', 'ученик'],
+    ['bg', 'случаеве', 'случай'],
     ['el', 'άνθρωποι', 'ΑΝΘΡΩΠΟΣ'],
     ['ar', 'كِتَابٌ', 'الكتاب'],
     ['ar', 'أحمد', 'احمد'],
@@ -128,6 +130,7 @@ describe('terms of a language', () => {
     for (const unit of ['a', 'ab', 'ä', 'A', 'a-', 'a.', 'aB', '1.', 'a_', 'ท', '中', 'क्', "a'"])
       for (const language of ['de', 'auto'])
         expect(Array.isArray(await termsIn(language, unit.repeat(20_000)))).toBe(true);
+    expect(await termsIn('en', 'aB'.repeat(200_000))).toHaveLength(200_000);
     for (const letter of ['a', 'а'])
       expect(Array.isArray(await termsIn('auto', letter + '\u0316'.repeat(400_000)))).toBe(true);
     expect(Array.isArray(await termsIn('th', 'ภาษาไทย'.repeat(50_000)))).toBe(true);
