@@ -26,9 +26,8 @@ interface EncodedRow {
 /** The records of an index without their vectors, by row and by id. Rows are dense, as those of a `VectorTable`. */
 export class RecordTable {
   readonly #rows: (IndexRow | EncodedRow)[] = [];
+  /** Without the last rows, as long as nothing has needed an id since they were appended. */
   readonly #rowOfId = new Map<string, number>();
-  /** Entries whose ids are not in the map, because nothing has needed an id yet. */
-  #unread: EncodedRow[] = [];
   /** `undefined` if ids were added or removed since the last sort. */
   #sortedIds: readonly string[] | undefined;
 
@@ -39,7 +38,6 @@ export class RecordTable {
   /** Adds records behind all others. Their ids must be new. @returns their rows */
   append(rows: EncodedRows): number[] {
     const encoded = { rows, first: this.count };
-    this.#unread.push(encoded);
     this.#sortedIds = undefined;
     return Array.from({ length: rows.count }, () => this.#rows.push(encoded) - 1);
   }
@@ -98,13 +96,18 @@ export class RecordTable {
 
   /** @throws `VECTOR_STORE_CORRUPT` */
   #readIds(): Map<string, number> {
-    for (const { first, rows } of this.#unread) {
-      for (const [place, id] of rows.ids().entries()) {
-        if (this.#rowOfId.has(id)) throw duplicate(id);
-        this.#rowOfId.set(id, first + place);
+    let entry: EncodedRow | undefined;
+    let ids: readonly string[] = [];
+    for (let row = this.#rowOfId.size; row < this.count; row += 1) {
+      const stored = this.#rows[row] as IndexRow | EncodedRow;
+      if ('rows' in stored && stored !== entry) {
+        entry = stored;
+        ids = entry.rows.ids();
       }
+      const id = 'rows' in stored ? (ids[row - stored.first] as string) : stored.id;
+      if (this.#rowOfId.has(id)) throw duplicate(id);
+      this.#rowOfId.set(id, row);
     }
-    this.#unread = [];
     return this.#rowOfId;
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { IndexRow } from '../record-table.js';
@@ -63,4 +65,22 @@ it('reports rows that are not JSON, or not as many as their vectors', () => {
     { id: 'b', metadata: {} },
   ]);
   for (const count of [1, 3]) expect(() => new EntryRows(rows, count).ids()).toThrow(corrupt);
+});
+
+it('keeps no JSON of rows that are decoded together', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const record = { id: 'a', metadata: { author: { id: 'b' } } };
+  const open = (): [rows: EntryRows, json: WeakRef<Buffer>] => {
+    const json = encode([record]);
+    const rows = new EntryRows(json, 1);
+    expect(rows.ids()).toEqual(['a']);
+    return [rows, new WeakRef(json)];
+  };
+  const [rows, json] = open();
+  // A reference is strong until the current job ends.
+  await new Promise(setImmediate);
+  collectGarbage();
+  expect(json.deref()).toBeUndefined();
+  expect(rows.row(0)).toEqual(record);
 });

@@ -7,7 +7,7 @@ const rowStart = '{"id":"';
 /** The rows of an entry, as a JSON list. A query decodes only the rows that it returns. */
 export class EntryRows implements EncodedRows {
   readonly count: number;
-  readonly #json: Buffer;
+  #json: Buffer;
   #starts: number[] | undefined;
   /** All rows, where metadata contain objects that begin like a row. */
   #decoded: IndexRow[] | undefined;
@@ -48,7 +48,11 @@ export class EntryRows implements EncodedRows {
   }
 
   #decodeAll(): IndexRow[] {
-    this.#decoded ??= this.#parse(0, this.#json.length) as IndexRow[];
+    if (!this.#decoded) {
+      this.#decoded = this.#parse(0, this.#json.length) as IndexRow[];
+      // Otherwise the memory holds all records twice.
+      this.#json = Buffer.alloc(0);
+    }
     if (this.#decoded.length !== this.count) throw unreadable();
     return this.#decoded;
   }
