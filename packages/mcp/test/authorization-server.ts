@@ -113,6 +113,8 @@ export async function startAuthorizationServer(knobs: AuthorizationServerKnobs =
     }
     return void res.writeHead(404).end();
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const self: AuthorizationServer = {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

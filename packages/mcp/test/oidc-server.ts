@@ -28,6 +28,8 @@ export async function startOidcServer({ resources, accessTokenTtl, format }: Oid
     if (req.url?.startsWith('/interaction/')) return interact(provider, req, res);
     return handle?.(req, res);
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const introspector = { client_id: 'mcp-server', client_secret: 'secret', redirect_uris: [], response_types: [] };

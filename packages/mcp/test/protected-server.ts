@@ -67,6 +67,8 @@ export async function startProtectedServer(
     if (!result?.proceed) return;
     await server.startHTTP({ url, httpPath: '/mcp', req, res });
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  http.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const origin = `http://localhost:${(http.address() as AddressInfo).port}`;
   middleware = createOAuthMiddleware({

@@ -140,6 +140,8 @@ export async function startRecordingServer(token?: string) {
     }
     await transport.handleRequest(request, response);
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  http.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const close = (): void => {
     http.closeAllConnections();

@@ -95,6 +95,8 @@ export async function startScripted(script: Script) {
       (script[name] ?? usual[name] ?? plain(202))(response, message, request);
     });
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  http.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   atEnd.push(() => {
     http.closeAllConnections();

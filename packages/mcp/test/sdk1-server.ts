@@ -96,6 +96,8 @@ if (mode === 'stdio') {
     if (!known) await createSdkServer().connect(transport as Parameters<Server['connect']>[0]);
     await transport.handleRequest(req, res, body);
   });
+  // A test that waits for the machine must not find its idle connection closed.
+  http.keepAliveTimeout = 600_000;
   http.listen(Number(port ?? 0), '127.0.0.1', () => {
     process.stdout.write(`http://127.0.0.1:${(http.address() as { port: number }).port}/mcp\n`);
   });
