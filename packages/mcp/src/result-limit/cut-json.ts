@@ -61,17 +61,21 @@ export function countWithin(head: string, elements: readonly string[], limit: Si
  * counter of tokens is slow: the number of checks depends on the length of all texts, not on their number.
  */
 function areShort(elements: readonly string[], limit: SizeLimit): boolean {
-  let size = 1;
+  /** Characters of a group of several texts. Grows until a group is too long, because to find how much of it fits takes many checks. */
+  let room = 1;
   let isGrowing = true;
   for (let start = 0; start < elements.length;) {
-    const group = elements.slice(start, start + size);
+    let end = start;
+    let length = 0;
+    do length += (elements[end++] as string).length + 1;
+    while (end < elements.length && length + (elements[end] as string).length <= room);
+    const group = elements.slice(start, end);
     const count = countWithin('', group, limit);
     if (count === 0) return false;
     start += count;
     isGrowing &&= count === group.length;
-    if (isGrowing) size *= 2;
-    // Half of what was too long: a longer group would take many checks to find how much of it is within the limit.
-    else if (count < group.length) size = Math.max(1, count >> 1);
+    if (isGrowing) room *= 2;
+    else if (count < group.length) room = Math.max(1, room >> 1);
   }
   return true;
 }

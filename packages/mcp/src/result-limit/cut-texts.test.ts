@@ -97,7 +97,10 @@ describe('JSON', () => {
     expect(Object.getPrototypeOf(cut?.marked)).toBe(Object.prototype);
   });
 
-  test('of very many elements is cut once, with few calls of the counter', () => {
+  test.each([
+    ['short ones', []],
+    ['short ones after long ones', ['x', 'x'.repeat(3000), 'x'.repeat(3000)]],
+  ])('of very many elements is cut once, with few calls of the counter: %s', (_name, first) => {
     let counted = 0;
     let calls = 0;
     const countTokens = (text: string): number => {
@@ -105,7 +108,7 @@ describe('JSON', () => {
       counted += text.length;
       return text.length / 4;
     };
-    const value = Array.from({ length: 400_000 }, (_, id) => ({ id }));
+    const value = [...first, ...Array.from({ length: 400_000 }, (_, id) => ({ id }))];
     const cut = cutTexts([JSON.stringify(value)], parseResultLimit({ tokens: 1_000, countTokens }));
     expect(cut?.unit).toBe('elements');
     // The counter is slow, and reads about the size of the limit, and each element together with others.
