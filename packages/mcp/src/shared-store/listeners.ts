@@ -1,16 +1,19 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 
-type Listener = (message: string) => void;
+interface Subscription {
+  readonly listener: (message: string) => void;
+  readonly onGap: (() => void) | undefined;
+}
 
 /** Listeners of channels in this process. */
 export class Listeners {
-  readonly #channels = new Map<string, Set<{ listener: Listener }>>();
+  readonly #channels = new Map<string, Set<Subscription>>();
 
   /** @returns a function that removes the listener; `true` when it was the last one of its channel */
-  add(channel: string, listener: Listener): () => boolean {
+  add(channel: string, listener: Subscription['listener'], onGap?: () => void): () => boolean {
     const subscribed = this.#channels.get(channel) ?? new Set();
     // The same function may subscribe twice.
-    const subscription = { listener };
+    const subscription = { listener, onGap };
     this.#channels.set(channel, subscribed.add(subscription));
     return () => {
       if (!subscribed.delete(subscription) || subscribed.size > 0) return false;
@@ -28,17 +31,26 @@ export class Listeners {
 
   /** Calls the listeners of a channel. Their exceptions are logged. */
   call(channel: string, message: string): void {
-    const subscribed = this.#channels.get(channel);
-    for (const subscription of Array.from(subscribed ?? []))
-      try {
-        // An earlier listener may have ended the subscription.
-        if (subscribed?.has(subscription)) subscription.listener(message);
-      } catch (error) {
-        getDefaultLogger().warn(`A listener of the channel '${channel}' failed: ${toErrorMessage(error)}`, error);
-      }
+    this.#forEach(channel, ({ listener }) => listener(message));
+  }
+
+  /** Reports to all listeners that messages may have been missed. */
+  reportGap(): void {
+    for (const channel of this.channels) this.#forEach(channel, ({ onGap }) => onGap?.());
   }
 
   clear(): void {
     this.#channels.clear();
+  }
+
+  #forEach(channel: string, run: (subscription: Subscription) => void): void {
+    const subscribed = this.#channels.get(channel);
+    for (const subscription of Array.from(subscribed ?? []))
+      try {
+        // An earlier listener may have ended the subscription.
+        if (subscribed?.has(subscription)) run(subscription);
+      } catch (error) {
+        getDefaultLogger().warn(`A listener of the channel '${channel}' failed: ${toErrorMessage(error)}`, error);
+      }
   }
 }

@@ -60,9 +60,10 @@ export interface SharedStore {
    * Receives the messages that are published after the promise has resolved, each once, in the order in which one store object
    * published them. An exception of a listener is logged, and affects neither other listeners nor the sender.
    *
+   * @param onGap - called when messages may have been missed, after a broken connection is back; by stores that may miss some
    * @returns a function that ends the subscription. It may be called again, and does not reject
    */
-  subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
+  subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => Promise<void>>;
   /**
    * Takes tokens from a bucket, which is full at first and refilled continuously. Callers that wait get no place in a queue.
    *

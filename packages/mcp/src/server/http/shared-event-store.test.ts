@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { Instance } from '../../shared-store/instance.js';
+import type { SharedStore } from '../../shared-store/shared-store.js';
 import { SharedEventStore } from './shared-event-store.js';
 
 const ignore = (): void => {};
@@ -53,4 +54,16 @@ test('an event whose message is lost arrives a minute later at most, and soon af
   await events.storeEvent('b/own', { number: 3 });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(received).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
+});
+
+test('an event arrives at once when the store reports that its message may have been missed', async () => {
+  const subscribe = vi.spyOn(store, 'subscribe');
+  const received = await follow('c/own');
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  vi.spyOn(store, 'publish').mockResolvedValue();
+  await events.storeEvent('c/own', { number: 1 });
+  const [, , onGap] = subscribe.mock.calls[0] as Parameters<SharedStore['subscribe']>;
+  onGap?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(received).toEqual([{ number: 1 }]);
 });

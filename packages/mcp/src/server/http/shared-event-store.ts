@@ -74,7 +74,8 @@ export class SharedEventStore implements EventStore {
     const { streamId, entry } = parseEventId(lastEventId);
     const log = this.#logOf(streamId);
     const bell = new Bell(signal);
-    const unsubscribe = await instance.store.subscribe(log, () => bell.ring());
+    const ring = (): void => bell.ring();
+    const unsubscribe = await instance.store.subscribe(log, ring, ring);
     try {
       let last = entry;
       let isQuiet = true;

@@ -64,7 +64,7 @@ export class TaskStorage {
 
   /** Calls back after every change of a task, in all instances. */
   watch(id: string, listener: () => void): Promise<() => Promise<void>> {
-    return this.#instance.store.subscribe(this.#keyOf(id), listener);
+    return this.#instance.store.subscribe(this.#keyOf(id), listener, listener);
   }
 
   /** @returns whether the record had the version */

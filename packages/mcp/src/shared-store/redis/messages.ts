@@ -33,10 +33,14 @@ export class Messages {
     this.#options = options;
   }
 
-  async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
+  async subscribe(
+    channel: string,
+    listener: (message: string) => void,
+    onGap?: () => void,
+  ): Promise<() => Promise<void>> {
     const remove = await this.#change(async (subscriber) => {
       await this.#add(subscriber, channel);
-      return this.#listeners.add(channel, listener);
+      return this.#listeners.add(channel, listener, onGap);
     });
     return async () => {
       if (!remove() || this.#isClosed) return;
@@ -88,7 +92,20 @@ export class Messages {
       void this.#change((subscriber) => this.#options.settle(subscriber.ping())).catch(() => {});
     }, heartbeatInterval);
     this.#heartbeat.unref?.();
-    return this.#options.connection.openSubscriber((channel, message) => this.#listeners.call(channel, message));
+    return this.#options.connection.openSubscriber({
+      onMessage: (channel, message) => this.#listeners.call(channel, message),
+      onReady: () => this.#reportGap(),
+    });
+  }
+
+  /** Messages were lost while the connection was interrupted. The first connection has no listeners yet. */
+  #reportGap(): void {
+    if (this.#listeners.channels.length === 0) return;
+    // The response means that the channels are restored.
+    this.#change((subscriber) => this.#options.settle(subscriber.ping())).then(
+      () => this.#listeners.reportGap(),
+      () => {},
+    );
   }
 
   #drop(): void {

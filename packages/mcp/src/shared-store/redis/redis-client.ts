@@ -13,6 +13,8 @@ export interface NodeRedisClient extends Emitter {
 
 /** The part of a duplicated client that is called. */
 export interface NodeRedisSubscriber extends Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'ready', listener: () => void): unknown;
   connect(): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -33,6 +35,7 @@ export interface IoredisClient extends Emitter {
 export interface IoredisSubscriber extends Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
+  on(event: 'ready', listener: () => void): unknown;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   ping(): Promise<unknown>;
@@ -49,10 +52,16 @@ export interface RedisSubscriber {
   close(): void;
 }
 
+interface SubscriberEvents {
+  onMessage(channel: string, message: string): void;
+  /** Called after every connect and reconnect. */
+  onReady(): void;
+}
+
 /** The two clients behind one interface. */
 export interface RedisConnection {
   send(command: string[]): Promise<unknown>;
-  openSubscriber(onMessage: (channel: string, message: string) => void): RedisSubscriber;
+  openSubscriber(events: SubscriberEvents): RedisSubscriber;
   close(): void;
 }
 
@@ -75,9 +84,10 @@ export function adoptClient(client: NodeRedisClient | IoredisClient): RedisConne
 function adoptNodeRedis(client: NodeRedisClient): Omit<RedisConnection, 'close'> {
   return {
     send: (command) => client.sendCommand(command),
-    openSubscriber: (onMessage) => {
+    openSubscriber: ({ onMessage, onReady }) => {
       const subscriber = client.duplicate();
       subscriber.on('error', ignoreError);
+      subscriber.on('ready', onReady);
       const listener = (message: string, channel: string): void => onMessage(channel, message);
       return {
         ready: subscriber.connect(),
@@ -102,11 +112,12 @@ function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
     );
   return {
     send: ([command = '', ...values]) => client.call(command, ...values),
-    openSubscriber: (onMessage) => {
+    openSubscriber: ({ onMessage, onReady }) => {
       // Whatever the client has: commands wait until it is connected, and channels are restored after a reconnect.
       const subscriber = client.duplicate({ enableOfflineQueue: true, autoResubscribe: true });
       subscriber.on('error', ignoreError);
       subscriber.on('message', onMessage);
+      subscriber.on('ready', onReady);
       return {
         // It connects by itself, and its commands wait until then.
         ready: Promise.resolve(),

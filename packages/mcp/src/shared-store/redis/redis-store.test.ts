@@ -118,6 +118,30 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
     }
   });
 
+  it('reports that messages may have been missed while its connection was interrupted', async () => {
+    const proxy = await startProxy();
+    const listener = await open({}, addressOf(proxy.port));
+    const sender = await open();
+    try {
+      const received: string[] = [];
+      const onGap = vi.fn(() => received.push('gap'));
+      await listener.subscribe('channel', (message) => received.push(message), onGap);
+      expect(onGap).not.toHaveBeenCalled();
+      proxy.setFault({ kind: 'reset' });
+      await sender.publish('channel', 'lost');
+      // The client connects again.
+      await eventually(() => expect(proxy.passed).toBeGreaterThan(0));
+      proxy.setFault({ kind: 'none' });
+      await eventually(() => expect(onGap).toHaveBeenCalled());
+      await sender.publish('channel', 'found');
+      await eventually(() => expect(received.at(-1)).toBe('found'));
+      expect(received).not.toContain('lost');
+    } finally {
+      await listener.close();
+      await proxy.close();
+    }
+  });
+
   it('subscribes when the server is back, and closes while it is away', async () => {
     const proxy = await startProxy();
     const store = await open({ timeout: 300 }, addressOf(proxy.port));

@@ -122,10 +122,14 @@ export class RedisStore implements SharedStore {
     await this.#send('PUBLISH', this.#channel(channel), message);
   }
 
-  async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
+  async subscribe(
+    channel: string,
+    listener: (message: string) => void,
+    onGap?: () => void,
+  ): Promise<() => Promise<void>> {
     checkName('channel', channel);
     if (this.#isClosed) throw closedError();
-    return this.#messages.subscribe(this.#channel(channel), listener);
+    return this.#messages.subscribe(this.#channel(channel), listener, onGap);
   }
 
   async take(key: string, amount: number, { capacity, perSecond }: TokenBucket): Promise<number> {
