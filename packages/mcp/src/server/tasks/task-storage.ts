@@ -39,7 +39,10 @@ export class TaskStorage {
   async read(id: string): Promise<StoredTask | undefined> {
     if (!idPattern.test(id)) return undefined;
     const stored = await this.#instance.store.get(this.#keyOf(id));
-    return stored && { record: JSON.parse(stored.value) as TaskRecord, version: stored.version };
+    if (!stored) return undefined;
+    // Instances of an earlier build, which may share the store, wrote no number of the run.
+    const record = { run: 0, ...(JSON.parse(stored.value) as Omit<TaskRecord, 'run'>) };
+    return { record, version: stored.version };
   }
 
   async create(record: TaskRecord): Promise<void> {
