@@ -97,6 +97,8 @@ export function bodyTooLarge(maxBytes: number): ProtocolError {
 export function addressKeyOf(address: string | undefined): string | undefined {
   if (address === undefined || isLoopback(address)) return undefined;
   const ipv4 = /^(?:::ffff:)?([^:]+)$/i.exec(address)?.[1];
+  // The link-local addresses of all hosts of a network have one prefix.
+  if (/^fe[89ab]/i.test(address)) return `address ${address}`;
   return `address ${ipv4 ?? prefixOf(address)}`;
 }
 

@@ -153,6 +153,8 @@ describe('over HTTP', () => {
     [['1::', '1::2:3:4:5'], 'address 1:0:0:0::/64'],
     [['::2:3:4:5:6:7', '0:0:2:3::'], 'address 0:0:2:3::/64'],
     [['2001:db8:0:1::1'], 'address 2001:db8:0:1::/64'],
+    [['fe80::1'], 'address fe80::1'],
+    [['fe80::2%eth0'], 'address fe80::2%eth0'],
     [['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7'], 'address 192.0.2.7'],
   ])('counts the addresses %j of one site as one caller', (addresses, key) => {
     const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).caller);
