@@ -1,5 +1,5 @@
 import { canonicalJson } from '../document/content-hash.js';
-import { invalidArgument, requireKnownOptions } from '../store/check-arguments.js';
+import { invalidArgument, requireKnownOptions, requireStore } from '../store/check-arguments.js';
 import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
 import { addSource, isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type Sources } from './scope.js';
@@ -39,6 +39,7 @@ const optionNames = Object.keys({
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
   requireKnownOptions('deleteDocuments', options, optionNames);
   const { store, indexName, maxRetries = defaultMaxRetries, signal } = options;
+  requireStore(store);
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
     throw invalidArgument('sources must be a list of the values of metadata.source, without undefined and null.');

@@ -3,6 +3,7 @@ import type { ExtractParams, LanguageModelInput } from '../document/extract/extr
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
+import { requireStore } from '../store/check-arguments.js';
 import type { VectorStore } from '../store/vector-store.js';
 
 /** What a run would ask of models. Tokens are UTF-8 bytes divided by 4. */
@@ -24,8 +25,13 @@ interface Replaced {
   readonly chunkOptions?: ChunkParams;
 }
 
-/** Returns options of the same run with a store that changes nothing and models that only count. */
+/**
+ * Returns options of the same run with a store that changes nothing and models that only count.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` without a store; `EMBEDDER_INVALID`
+ */
 export function toDryRun<Options extends Replaced>(options: Options): { options: Options; estimate: IngestEstimate } {
+  requireStore(options.store);
   const estimate: IngestEstimate = { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
   const { id, dimension = 1 } = toEmbedder(options.embedder);
   const embedder: EmbedderInput = {

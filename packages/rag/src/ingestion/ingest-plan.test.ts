@@ -106,6 +106,22 @@ describe('a planned ingestion', () => {
     ]);
   });
 
+  it('rejects misspelled options and options of ingest() that a part does not have', async () => {
+    await ingest({ documents: documentsOf({ a: '# A' }), store, indexName, embedder, scope: { tenant: 'x' } });
+    const misspelled = { sources: listed({ b: '# B' }), store, indexName, scop: { tenant: 'y' } };
+    // Such a plan would remove the documents of all tenants.
+    await expect(planIngest(misspelled)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("planIngest has no option 'scop'") as string,
+    });
+    const { parts } = await planIngest({ sources: listed({ b: '# B' }), store, indexName, scope: { tenant: 'y' } });
+    const dry = { load: () => documentsOf({ b: '# B' }), store, embedder, dryRun: true };
+    await expect(ingestPart(parts[0] as IngestPart, dry)).rejects.toMatchObject({
+      message: expect.stringContaining("ingestPart has no option 'dryRun'") as string,
+    });
+    expect((await store.describeIndex({ indexName })).count).toBe(1);
+  });
+
   it('keeps and names sources without a document', async () => {
     await runPlan({ a: 'One.', b: 'Two.' });
     const { plan, parts } = await planIngest({ sources: listed({ a: 'One.', b: 'Two.' }), store, indexName });

@@ -3,6 +3,7 @@ import type { MDocument } from '../document/document.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { abortableItems } from '../store/async-items.js';
 import { deleteDocuments } from './delete-documents.js';
+import { requireKnownOptions, requireStore } from '../store/check-arguments.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
 import { runIngest, type IngestOptions, type IngestReport } from './ingest.js';
 import { isInScope, parseScope, toScopeFilter, type IngestScope } from './scope.js';
@@ -27,6 +28,18 @@ export interface PlanIngestOptions extends Pick<
   /** Identifies the plan. Default: a random UUID. Plans with the same id and sources have parts with the same ids. */
   id?: string;
 }
+
+/** `Record` makes the compiler compare this list with the options. */
+const planOptionNames = Object.keys({
+  sources: 0,
+  store: 0,
+  indexName: 0,
+  scope: 0,
+  partSize: 0,
+  id: 0,
+  maxRetries: 0,
+  signal: 0,
+} satisfies Record<keyof PlanIngestOptions, 0>);
 
 /** A plan for `finishIngest()`: plain data. */
 export interface IngestPlan {
@@ -64,23 +77,18 @@ export interface IngestPartReport extends IngestReport {
  * Memory holds the names of all sources, and those with chunks in the index.
  *
  * @throws `INGEST_PLAN_INVALID` for a source without a name or a fingerprint, or that is named twice, and for an invalid `partSize`;
- *   `INGEST_SCOPE_INVALID`; errors of `sources` and the store; the abort reason
+ *   `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option; errors of `sources` and the store; the abort reason
  * @example
  * const { plan, parts } = await planIngest({ sources: listFiles('./docs'), store, indexName: 'guides' });
  */
-export async function planIngest({
-  sources,
-  store,
-  indexName,
-  scope: givenScope,
-  partSize = 100,
-  id = crypto.randomUUID(),
-  maxRetries = defaultMaxRetries,
-  signal,
-}: PlanIngestOptions): Promise<{ plan: IngestPlan; parts: IngestPart[] }> {
+export async function planIngest(options: PlanIngestOptions): Promise<{ plan: IngestPlan; parts: IngestPart[] }> {
+  requireKnownOptions('planIngest', options, planOptionNames);
+  const { sources, store, indexName, maxRetries = defaultMaxRetries, signal } = options;
+  const { partSize = 100, id = crypto.randomUUID() } = options;
+  requireStore(store);
   if (!Number.isSafeInteger(partSize) || partSize < 1)
     throw invalidPlan(`partSize must be an integer of at least 1, not ${String(partSize)}`);
-  const scope = parseScope(givenScope);
+  const scope = parseScope(options.scope);
   const target = { plan: id, indexName, ...(scope && { scope }) };
   const named = new Set<string>();
   const parts: IngestPart[] = [];
@@ -148,6 +156,21 @@ export interface IngestPartOptions extends Omit<
   ) => Iterable<MDocument> | AsyncIterable<MDocument> | Promise<Iterable<MDocument>>;
 }
 
+/** `Record` makes the compiler compare this list with the options. */
+const partOptionNames = Object.keys({
+  load: 0,
+  store: 0,
+  embedder: 0,
+  chunkOptions: 0,
+  vectors: 0,
+  metric: 0,
+  batchSize: 0,
+  concurrency: 0,
+  maxRetries: 0,
+  onProgress: 0,
+  signal: 0,
+} satisfies Record<keyof IngestPartOptions, 0>);
+
 /**
  * Ingests one part of a plan: embeds new and changed chunks of its documents, and removes those that the documents no longer contain. It
  * may run again, in another process and at the same time as other parts: the result is the same.
@@ -156,7 +179,9 @@ export interface IngestPartOptions extends Omit<
  * @example
  * worker.process(async (job) => ingestPart(job.data, { load: (paths) => loadDocuments('./docs', { paths }), store, embedder }));
  */
-export async function ingestPart(part: IngestPart, { load, ...options }: IngestPartOptions): Promise<IngestPartReport> {
+export async function ingestPart(part: IngestPart, given: IngestPartOptions): Promise<IngestPartReport> {
+  requireKnownOptions('ingestPart', given, partOptionNames);
+  const { load, ...options } = given;
   const isPart =
     typeof part?.id === 'string' &&
     typeof part.indexName === 'string' &&

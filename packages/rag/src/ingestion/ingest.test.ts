@@ -47,6 +47,20 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['# A']);
   });
 
+  it('names a missing store, also in a dry run, and missing options', async () => {
+    const code = 'VECTOR_ARGUMENT_INVALID';
+    const message = expect.stringContaining('store must be a vector store') as string;
+    const missing = { store: undefined } as unknown as Partial<IngestOptions>;
+    await expect(run([], missing)).rejects.toMatchObject({ code, message });
+    await expect(run([], { ...missing, dryRun: true })).rejects.toMatchObject({ code, message });
+    const deletion = { indexName, sources: ['a'] } as unknown as Parameters<typeof deleteDocuments>[0];
+    await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code, message });
+    await expect(ingest(undefined as unknown as IngestOptions)).rejects.toMatchObject({
+      code,
+      message: 'ingest needs its options, an object, not undefined.',
+    });
+  });
+
   it('creates the index and stores every chunk with its text, place and source', async () => {
     const report = await run([guide('# Coats\n\nWarm ones.\n\n## Winter\n\nBelow five degrees.')]);
     expect(report).toEqual({ documents: 1, added: 2, moved: 0, unchanged: 0, removed: 0 });

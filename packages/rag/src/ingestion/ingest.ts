@@ -6,7 +6,7 @@ import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { abortableItems, runAhead } from '../store/async-items.js';
 import type { IngestEstimate } from './dry-run.js';
-import { contextKey, invalidArgument, requireKnownOptions } from '../store/check-arguments.js';
+import { contextKey, invalidArgument, requireKnownOptions, requireStore } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -159,8 +159,7 @@ export async function runIngest(
     if (!Number.isInteger(value) || value < least)
       throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
   }
-  if (typeof store?.upsert !== 'function')
-    throw invalidArgument('store must be a vector store, such as a LocalVector.');
+  requireStore(store);
   if (!isIterable(options.documents))
     throw invalidArgument(
       `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,

@@ -8,6 +8,7 @@ import type {
   VectorMetadata,
   VectorMetric,
   VectorRecord,
+  VectorStore,
 } from './vector-store.js';
 
 export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
@@ -20,8 +21,16 @@ export function invalidArgument(message: string, details?: Record<string, unknow
  * @throws `VECTOR_ARGUMENT_INVALID`
  */
 export function requireKnownOptions(name: string, options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw invalidArgument(`${name} needs its options, an object, not ${String(options)}.`);
   const unknown = Object.entries(options).find(([key, value]) => value !== undefined && !known.includes(key));
   if (unknown) throw invalidArgument(`${name} has no option '${unknown[0]}'. Its options are: ${known.join(', ')}.`);
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for anything but a store, which callers in JavaScript can forget */
+export function requireStore(store: VectorStore | undefined): void {
+  if (typeof store?.upsert !== 'function')
+    throw invalidArgument('store must be a vector store, such as a LocalVector.');
 }
 
 export function indexNotFound(indexName: string, existing: readonly string[]): QuiverError {
