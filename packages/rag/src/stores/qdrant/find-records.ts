@@ -4,7 +4,8 @@ import { queryTerms } from '../../retrieval/terms/record-terms.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import { filterToQdrant, type QdrantIndex } from './qdrant-index.js';
+import type { QdrantLikePoint } from './qdrant-client.js';
+import { filterToQdrant, type QdrantIndex, requireCurrentShape } from './qdrant-index.js';
 import { fromPoint, recordKeys, termsName, toUnitVector, vectorName } from './qdrant-point.js';
 
 /**
@@ -13,16 +14,18 @@ import { fromPoint, recordKeys, termsName, toUnitVector, vectorName } from './qd
  * @param exact - whether to compare all vectors
  */
 export async function findRecords(
-  { client, name, dimension, metric, analyzer, signal }: QdrantIndex,
+  index: QdrantIndex,
   search: VectorSearch | KeywordSearch,
   filter: Filter | undefined,
   exact: boolean,
 ): Promise<VectorMatch[]> {
+  const { client, name, dimension, metric, analyzer, signal } = index;
   const isKeyword = search.mode === 'keyword';
   const query = isKeyword
     ? countTerms(await queryTerms(analyzer, search.queryText))
     : toQueryValues(toVector(search.queryVector, dimension, 'The query vector'), metric);
-  if (!query) return [];
+  // In another language, the query may have terms.
+  if (!query) return requireCurrentShape(index).then(() => []);
   const { condition, rest } = filterToQdrant(filter);
   return nearestMatching({
     wanted: search.limit,
@@ -41,6 +44,7 @@ export async function findRecords(
         ...(condition && { filter: condition }),
         ...(exact && { params: { exact } }),
       });
+      if (!isKeyword && !canHaveMetric(metric, points)) await requireCurrentShape(index);
       return points.map((point) => {
         const score = Number(point.score);
         return {
@@ -50,6 +54,16 @@ export async function findRecords(
       });
     },
   });
+}
+
+/** Whether points have the order of a metric, and their vectors a length, which is stored with cosine only. A recreated index may have another metric. */
+function canHaveMetric(metric: VectorMetric, points: readonly (QdrantLikePoint & { score: number })[]): boolean {
+  const direction = metric === 'euclidean' ? 1 : -1;
+  return points.every(
+    ({ payload, score }, at) =>
+      (payload?.['length'] !== undefined) === (metric === 'cosine') &&
+      (at === 0 || direction * (Number(score) - Number(points[at - 1]?.score)) >= 0),
+  );
 }
 
 function toQueryValues(vector: Float32Array, metric: VectorMetric): number[] {

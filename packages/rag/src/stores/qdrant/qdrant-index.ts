@@ -79,6 +79,14 @@ export async function findShape(client: QdrantLikeClient, name: string): Promise
   }
 }
 
+/** @throws an error after which `indexCache` reads the shape again, if another process has deleted or recreated the collection */
+export async function requireCurrentShape({ client, name, ...index }: QdrantIndex): Promise<void> {
+  const shape = await findShape(client, name);
+  if (shape?.dimension === index.dimension && shape.metric === index.metric && shape.analyzer === index.analyzer)
+    return;
+  throw new Error(`The collection '${name}' was deleted or recreated while it was used. Try again.`);
+}
+
 export async function listIndexNames(client: QdrantLikeClient): Promise<string[]> {
   const names = (await client.getCollections()).collections.map(({ name }) => name);
   const shapes = await Promise.all(names.map((name) => findShape(client, name)));

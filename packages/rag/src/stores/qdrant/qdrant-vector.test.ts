@@ -127,6 +127,33 @@ describe('QdrantVector', () => {
     await expect(query([1, 1])).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
   });
 
+  const metrics = ['cosine', 'euclidean', 'dotproduct'] as const;
+  const changes = metrics.flatMap((before) =>
+    metrics.filter((after) => after !== before).map((after) => ({ before, after })),
+  );
+  it.each(changes)('orders results after $before became $after in another process', async ({ before, after }) => {
+    const { url } = await open();
+    const [reader, other] = [new QdrantVector({ url }), new QdrantVector({ url })];
+    await other.createIndex({ indexName, dimension: 2, metric: before });
+    await reader.query({ indexName, queryVector: [1, 0] });
+    await other.deleteIndex({ indexName });
+    await other.createIndex({ indexName, dimension: 2, metric: after });
+    const vectors = Array.from({ length: 20 }, (_, n) => [n + 1, (n * 7) % 5]);
+    await other.upsert({ indexName, ids: vectors.map((_vector, n) => `${n}`), vectors });
+    const query = { indexName, queryVector: [0.1, 0.01], topK: 3 };
+    expect(await reader.query(query)).toEqual(await other.query(query));
+  });
+
+  it('reports a deleted index to a query without terms', async () => {
+    const { url } = await open();
+    const [reader, other] = [new QdrantVector({ url }), new QdrantVector({ url })];
+    await other.createIndex({ indexName, dimension: 1 });
+    const query = { indexName, mode: 'keyword', queryText: 'the' } as const;
+    expect(await reader.query(query)).toEqual([]);
+    await other.deleteIndex({ indexName });
+    await expect(reader.query(query)).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+  });
+
   it('stores vectors for the metric of an index that another process has recreated', async () => {
     const { url } = await open();
     const [writer, other] = [new QdrantVector({ url }), new QdrantVector({ url })];
