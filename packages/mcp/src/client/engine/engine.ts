@@ -394,8 +394,9 @@ export class Engine implements Receiver {
 
   /** Whether the client declares the tasks extension, and the server has it. */
   get #createsTasks(): boolean {
-    const { extensions = {} } = this.server.capabilities ?? {};
-    return this.isModern && this.#taskCapabilities !== undefined && TASKS_EXTENSION in extensions;
+    const { extensions } = this.server.capabilities ?? {};
+    const hasTasks = isObject(extensions) && TASKS_EXTENSION in extensions;
+    return hasTasks && this.isModern && this.#taskCapabilities !== undefined;
   }
 
   /** Resolves with the id of the task that a late response names. Cancels the request if no response arrives. */

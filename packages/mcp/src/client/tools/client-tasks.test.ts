@@ -327,14 +327,22 @@ describe('a call that becomes a task', () => {
     await canceled();
   });
 
-  test.each([true, false])('ends the request of a call without a response (tasks: %s)', async (hasTasks) => {
+  test.each([
+    ['a server with tasks', true, { [extension]: {} }],
+    ['a client without tasks', false, { [extension]: {} }],
+    ['a server whose extensions are malformed', true, null],
+  ])('ends the request of a call without a response: %s', async (_, hasTasks, extensions) => {
     const controller = new AbortController();
     let request: AbortSignal | null | undefined;
     const { client } = connect({
       tasks: hasTasks,
       fetch: async (to, init) => {
-        const { method } = JSON.parse(String(init?.body)) as { method: string };
-        if (method !== 'tools/call') return fetch(to, init);
+        const { id, method } = JSON.parse(String(init?.body)) as { id: number; method: string };
+        if (method === 'server/discover') {
+          const capabilities = { tools: {}, extensions };
+          const discovered = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities };
+          return Response.json({ jsonrpc: '2.0', id, result: discovered });
+        }
         request = init?.signal;
         controller.abort(new Error('no longer needed'));
         return new Promise(() => {});
