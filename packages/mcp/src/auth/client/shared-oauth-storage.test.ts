@@ -66,6 +66,16 @@ describe('SharedOAuthStorage', () => {
     expect(crypto.scrypt).toHaveBeenCalledTimes(1);
   });
 
+  it('keeps the order of a write and a deletion that are not awaited', async () => {
+    const store = new InMemoryStore();
+    const open = (): SharedOAuthStorage =>
+      new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'not derived yet' });
+    for (const _ of ['before the key is derived', 'with a derived key']) {
+      await Promise.all([open().set('tokens', 'of a refresh'), open().delete('tokens')]);
+      expect(await open().get('tokens')).toBeUndefined();
+    }
+  });
+
   it('rejects a record that was damaged or copied to another name', async () => {
     const store = new InMemoryStore();
     const storage = new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });

@@ -75,11 +75,14 @@ export class SharedOAuthStorage implements OAuthStorage {
 
   async delete(key: string): Promise<void> {
     const name = this.#nameOf(key);
-    if (this.#fence === undefined) await this.#store.delete(name);
+    const fence = this.#fence;
+    // Earlier writes wait for the encryption key: a deletion does not overtake them.
+    if (this.#sealer) await this.#sealer.seal('');
+    if (fence === undefined) await this.#store.delete(name);
     else
       await this.#commit(
         name,
-        this.#fence,
+        fence,
         async (version) => version === 0 || (await this.#store.delete(name, { version })),
       );
   }
