@@ -81,6 +81,8 @@ export class RemoteServer {
   /** Tasks that callers wait for. They survive lost connections, and end with the client. */
   readonly awaitedTasks: Set<{ stop(error: unknown): Promise<void> }> = new Set();
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
+  /** Cancellations of the tasks of abandoned calls. Before the connection ends, they may still receive the id of a task. */
+  readonly #lateTasks = new Set<Promise<void>>();
   readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
   readonly #backOff = createBackOff();
@@ -242,7 +244,7 @@ export class RemoteServer {
   /** Ends the session, the connection and the wait for tasks. The next request connects again. */
   disconnect(): Promise<void> {
     // Without tasks, the state changes at once.
-    if (this.awaitedTasks.size === 0) return this.#disconnect();
+    if (this.awaitedTasks.size + this.#lateTasks.size === 0) return this.#disconnect();
     return this.#stopTasks().then(() => this.#disconnect());
   }
 
@@ -252,21 +254,20 @@ export class RemoteServer {
       'MCP_CONNECTION_CLOSED',
       `The client was disconnected from MCP server '${this.name}' before a task had ended.`,
     );
-    const stopping = Promise.all(Array.from(this.awaitedTasks, (task) => task.stop(error)));
-    await withinTime(stopping, stopTimeout, () => error).catch(() => {});
+    const stopping = Array.from(this.awaitedTasks, (task) => task.stop(error));
+    await withinTime(Promise.all([...stopping, ...this.#lateTasks]), stopTimeout, () => error).catch(() => {});
   }
 
-  /** Cancels the task of an abandoned call, if it has one. A disconnect waits for it. */
+  /** Cancels the task of an abandoned call, if it has one. */
   #cancelLateTask(engine: Engine, found: Promise<string | undefined>, requestContext?: AnyRequestContext): void {
     const canceled = found
       .then((taskId) => (taskId === undefined ? undefined : this.cancelTask(taskId, requestContext)))
       .catch((error: unknown) => this.#logError(error))
       .finally(() => {
-        this.awaitedTasks.delete(task);
+        this.#lateTasks.delete(canceled);
         this.#closeForgotten(engine);
       });
-    const task = { stop: () => canceled };
-    this.awaitedTasks.add(task);
+    this.#lateTasks.add(canceled);
   }
 
   /** Cancels a task that no caller waits for. A failure is logged. */
@@ -299,6 +300,8 @@ export class RemoteServer {
 
   /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
   async reconnect(): Promise<void> {
+    // Tasks that callers wait for continue over the next connection.
+    if (this.#lateTasks.size > 0) await Promise.all(this.#lateTasks);
     await this.#disconnect();
     await this.connect();
   }

@@ -327,6 +327,29 @@ describe('a call that becomes a task', () => {
     await canceled();
   });
 
+  test('is canceled when the client connects again before its response arrived', async () => {
+    const controller = new AbortController();
+    const isOnItsWay = new Gate();
+    const { client } = connect({
+      fetch: async (to, init) => {
+        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        const response = await fetch(to, { ...init, signal: null });
+        const text = await response.text();
+        if (method === 'tools/call') {
+          controller.abort(new Error('no longer needed'));
+          await isOnItsWay.passed;
+        }
+        return new Response(text, response);
+      },
+    });
+    const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
+    await expect(calling).rejects.toThrow('no longer needed');
+    const reconnecting = client.reconnectServer('it');
+    isOnItsWay.open();
+    await reconnecting;
+    await canceled();
+  });
+
   test.each([
     ['a server with tasks', true, { [extension]: {} }],
     ['a client without tasks', false, { [extension]: {} }],
@@ -336,7 +359,7 @@ describe('a call that becomes a task', () => {
     let request: AbortSignal | null | undefined;
     const { client } = connect({
       tasks: hasTasks,
-      fetch: async (to, init) => {
+      fetch: async (_to, init) => {
         const { id, method } = JSON.parse(String(init?.body)) as { id: number; method: string };
         if (method === 'server/discover') {
           const capabilities = { tools: {}, extensions };
