@@ -107,11 +107,10 @@ class Validation {
     const value = toJsonValue(given);
     const at: Application = { run: this, schema: schema as SchemaNode, value, path, issues, evaluated };
     if (schema === false) return fail(at, 'No value is allowed here.');
-    if (!isSchemaNode(schema)) throw invalidSchema(new TypeError('a schema must be an object or a boolean'));
     const isDynamic = this.schema.hasDynamicReferences;
-    if (isDynamic) this.scope.push(this.schema.baseOf(schema));
+    if (isDynamic) this.scope.push(this.schema.baseOf(at.schema));
     let ok = true;
-    for (const { check, operand, isLast } of this.schema.assertionsOf(schema)) {
+    for (const { check, operand, isLast } of this.schema.assertionsOf(at.schema)) {
       if (!ok && (isLast || !canContinue(issues))) break;
       ok = check(operand, at) && ok;
     }
@@ -215,8 +214,8 @@ function itemsOf({ value }: Application): readonly unknown[] {
 /** Returns the keys of the properties of an object; none for other values. */
 function keysOf(at: Application): readonly string[] {
   if (at.keys) return at.keys;
-  const { value } = at;
-  at.keys = isSchemaNode(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
+  const value = at.value as Readonly<Record<string, unknown>>;
+  at.keys = typeOf(value) === 'object' ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
   at.run.spend(at.keys.length);
   return at.keys;
 }
@@ -233,7 +232,7 @@ type Measure = (at: Application) => number | undefined;
 
 const numberOf: Measure = ({ value }) => (typeof value === 'number' ? value : undefined);
 const countOfItems: Measure = ({ value }) => (Array.isArray(value) ? value.length : undefined);
-const countOfProperties: Measure = (at) => (isSchemaNode(at.value) ? keysOf(at).length : undefined);
+const countOfProperties: Measure = (at) => (typeOf(at.value) === 'object' ? keysOf(at).length : undefined);
 
 /** Code points of a text. */
 const charactersOf: Measure = ({ run, value }) => {
@@ -299,7 +298,7 @@ const textKeywords: Record<string, Check<string>> = {
 const listKeywords: Record<string, Check<readonly unknown[]>> = {
   enum: (allowed, at) => checkEquals(at, allowed, allowed, 'one of '),
   required: (names, at) =>
-    !isSchemaNode(at.value) ||
+    typeOf(at.value) !== 'object' ||
     every(at, names as string[], (name) => {
       at.run.spend(1);
       return has(at, name) || fail(at, 'Required property is missing.', name);
@@ -379,7 +378,7 @@ const lastKeywords: Record<string, Check<unknown>> = {
 };
 
 function checkDependencies(dependencies: SchemaNode, at: Application): boolean {
-  if (!isSchemaNode(at.value)) return true;
+  if (typeOf(at.value) !== 'object') return true;
   const entries = Object.entries(dependencies);
   at.run.spend(entries.length);
   return every(at, entries, ([name, dependency]) => {
@@ -447,8 +446,10 @@ class CompiledSchema extends SchemaIndex {
   readonly #patterns = new Map<string, RegExp>();
   readonly #texts = new Map<object, ReadonlySet<string>>();
 
+  /** @throws `SCHEMA_INVALID` for a value that is not a schema object */
   assertionsOf(schema: SchemaNode): readonly Assertion[] {
     return getOrCreate(this.#assertions, schema, () => {
+      if (!isSchemaNode(schema)) throw invalidSchema(new TypeError('a schema must be an object or a boolean'));
       const names = this.isRefExclusive && isText(schema['$ref']) ? ['$ref'] : Object.keys(schema);
       const assertions = names.flatMap((name) => {
         const keyword = keywords.get(name);
