@@ -66,6 +66,8 @@ export function audit(write: (entry: AuditEntry) => unknown, { content = false }
       const time = new Date().toISOString();
       const start = performance.now();
       const { auditing, logger } = asRequest(context).server;
+      // Not the request: where the writer hangs, its data can be freed.
+      const unwritten = {};
       const finish = async (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
         const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
         try {
@@ -83,10 +85,10 @@ export function audit(write: (entry: AuditEntry) => unknown, { content = false }
         } catch (error) {
           logger.error(`An audit entry was not written: ${toErrorMessage(error)}`, error);
         } finally {
-          auditing.delete(finish);
+          auditing.delete(unwritten);
         }
       };
-      auditing.add(finish);
+      auditing.add(unwritten);
       try {
         const outcome = await next();
         // Not awaited: a slow writer must not delay the response.
