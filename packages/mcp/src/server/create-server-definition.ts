@@ -30,8 +30,9 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');
-  if (Array.isArray(config.tools))
-    throw invalid('tools of MCPServer must be an object with one tool per name, such as { weather }, not an array.');
+  requireRecord(config.tools, 'tools');
+  requireRecord(config.agents, 'agents');
+  requireRecord(config.workflows, 'workflows');
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
   if (config.visible !== undefined && typeof config.visible !== 'function')
     throw invalid('visible of MCPServer must be a function.');
@@ -133,6 +134,15 @@ function requireKnownOptions(config: object): void {
   );
   if (unknown.length === 0) return;
   throw invalid(`MCPServer has no option ${unknown.join(', ')}. Its options are: ${optionNames.join(', ')}.`);
+}
+
+/** A list would be served under the names 0, 1 and so on, and a promise or a map as nothing. */
+function requireRecord(value: object | undefined | null, option: string): void {
+  if (value === undefined || value === null) return;
+  const isRecord = typeof value === 'object' && !(Symbol.iterator in value) && !(value instanceof Promise);
+  if (isRecord) return;
+  const hint = value instanceof Promise ? ' Await the promise.' : '';
+  throw invalid(`${option} of MCPServer must be an object with one entry per name, such as { weather }.${hint}`);
 }
 
 /** Whether the rest of a result may become a resource. */

@@ -123,7 +123,11 @@ test.each([
   [{ cacheHints: { 'tools/list': { ttlMs: 1, cacheScope: 'shared' as never } } }, 'must be public or private'],
   [{ pageSize: 0 }, 'pageSize'],
   [{ name: '' }, 'needs a name and a version'],
-  [{ tools: [] as never }, 'must be an object with one tool per name'],
+  [{ tools: [] as never }, 'tools of MCPServer must be an object with one entry per name'],
+  [{ tools: Promise.resolve({ a: plain('a') }) as never }, 'such as { weather }. Await the promise.'],
+  [{ tools: new Map([['a', plain('a')]]) as never }, 'tools of MCPServer must be an object with one entry per name'],
+  [{ agents: [] as never }, 'agents of MCPServer must be an object with one entry per name'],
+  [{ workflows: 'all' as never }, 'workflows of MCPServer must be an object with one entry per name'],
 ])('the configuration %j is refused', (config, reason) => {
   expect(() => new MCPServer({ name: 'n', version: '1', tools: {}, ...config })).toThrow(
     expect.objectContaining({ code: 'SERVER_CONFIG_INVALID', message: expect.stringContaining(reason) }) as Error,
