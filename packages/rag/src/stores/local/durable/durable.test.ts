@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LocalVector } from '../index.js';
 import { crc32, crc32InScript } from './log-format.js';
 
@@ -232,6 +232,34 @@ describe('a log that was cut off', () => {
       code: 'VECTOR_STORE_CORRUPT',
       message: expect.stringContaining('do not have the dimension of the index'),
     });
+  });
+
+  it('writes nothing more after a change that the memory has no room for', async () => {
+    const upsert = (store: LocalVector, first: number, count: number): Promise<unknown> => {
+      const numbers = Array.from({ length: count }, (_, place) => first + place);
+      return store.upsert({ indexName, ids: numbers.map(String), vectors: numbers.map((number) => [number, 1]) });
+    };
+    await write(async (store) => {
+      await upsert(store, 0, 4000);
+      const { Float32Array: Original } = globalThis;
+      const failing = new Proxy(Original, {
+        construct(target, args: unknown[]) {
+          // Of the next 4,096 rows.
+          if (args[0] === 2 * 4096) throw new RangeError('Array buffer allocation failed');
+          return Reflect.construct(target, args) as object;
+        },
+      });
+      vi.stubGlobal('Float32Array', failing);
+      try {
+        await expect(upsert(store, 4000, 200)).rejects.toThrow('allocation');
+      } finally {
+        vi.unstubAllGlobals();
+      }
+      await expect(upsert(store, 4150, 50)).rejects.toMatchObject({ code: 'VECTOR_STORE_UNUSABLE' });
+    });
+    await using store = new LocalVector({ path });
+    expect(await store.get({ indexName, ids: ['0', '4000', '4199'] })).toHaveLength(3);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 4200 });
   });
 
   it('refuses a file that holds no index', async () => {

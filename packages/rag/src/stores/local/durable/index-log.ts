@@ -137,7 +137,8 @@ export class IndexLog implements StoredIndex {
   }
 
   /**
-   * Returns when the operation is on the disk and in memory. After an error neither holds it.
+   * Returns when the operation is on the disk and in memory. After an error neither holds it, except when the memory is exhausted: the
+   * file then holds it, and the log cannot be written any more.
    *
    * @throws `VECTOR_STORE_FAILED` with the path, for example when the disk is full; `VECTOR_STORE_LOCK_LOST`
    */
@@ -164,7 +165,13 @@ export class IndexLog implements StoredIndex {
     this.#end += entry.byteLength;
     this.#chain = chainOf(this.#chain, checksumOf(entry));
     if (operation.type === 'upsert') this.#written += operation.rows.length;
-    this.index.apply(operation);
+    try {
+      this.index.apply(operation);
+    } catch (error) {
+      // The file has the whole change. An insert would repeat ids that the memory lacks.
+      this.#broken = error as Error;
+      throw error;
+    }
     await this.#compactIfWorthIt(writer);
   }
 
