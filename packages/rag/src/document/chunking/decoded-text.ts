@@ -4,11 +4,15 @@ import { lastAtOrBefore } from './text-boundary.js';
 export class DecodedText {
   readonly #source: string;
   #text = '';
+  #length = 0;
+  /** Part of the source that is copied next. It grows as long as copies follow each other. */
+  #copyStart = 0;
+  #copyEnd = -1;
   /** Runs of characters that are the same in both texts, or that were decoded from something else as a whole. */
   readonly #starts: number[] = [];
   readonly #sourceStarts: number[] = [];
+  /** End of what was decoded as a whole; -1 for the same characters. */
   readonly #sourceEnds: number[] = [];
-  #length = 0;
 
   constructor(source: string) {
     this.#source = source;
@@ -20,30 +24,38 @@ export class DecodedText {
 
   /** Appends a part of the source. */
   copy(start: number, end: number): void {
-    this.append(this.#source.slice(start, end), start, end);
+    if (start !== this.#copyEnd) {
+      this.#endCopy();
+      this.#addRun(start, -1);
+      this.#copyStart = start;
+    }
+    this.#copyEnd = end;
+    this.#length += end - start;
   }
 
   /** Appends a piece that was decoded from a part of the source. */
   append(piece: string, sourceStart: number, sourceEnd: number): void {
+    this.#endCopy();
+    this.#addRun(sourceStart, piece.length === sourceEnd - sourceStart ? -1 : sourceEnd);
     this.#text += piece;
-    this.#addRun(piece.length, sourceStart, sourceEnd);
+    this.#length += piece.length;
   }
 
   toString(): string {
+    this.#endCopy();
     return this.#text;
   }
 
-  #addRun(length: number, sourceStart: number, sourceEnd: number): void {
-    const last = this.#starts.length - 1;
-    const isSame = length === sourceEnd - sourceStart;
-    if (isSame && last >= 0 && this.#sourceEnds[last] === sourceStart && this.#isSame(last)) {
-      this.#sourceEnds[last] = sourceEnd;
-    } else {
-      this.#starts.push(this.#length);
-      this.#sourceStarts.push(sourceStart);
-      this.#sourceEnds.push(sourceEnd);
-    }
-    this.#length += length;
+  #endCopy(): void {
+    if (this.#copyEnd === -1) return;
+    this.#text += this.#source.slice(this.#copyStart, this.#copyEnd);
+    this.#copyEnd = -1;
+  }
+
+  #addRun(sourceStart: number, sourceEnd: number): void {
+    this.#starts.push(this.#length);
+    this.#sourceStarts.push(sourceStart);
+    this.#sourceEnds.push(sourceEnd);
   }
 
   /** Returns the part of the source of a part of the decoded text, which must not be empty. */
@@ -55,13 +67,9 @@ export class DecodedText {
   #at(position: number): { start: number; end: number } {
     const run = lastAtOrBefore(this.#starts, position);
     const sourceStart = this.#sourceStarts[run]!;
-    if (!this.#isSame(run)) return { start: sourceStart, end: this.#sourceEnds[run]! };
+    const sourceEnd = this.#sourceEnds[run]!;
+    if (sourceEnd !== -1) return { start: sourceStart, end: sourceEnd };
     const start = sourceStart + position - this.#starts[run]!;
     return { start, end: start + 1 };
-  }
-
-  #isSame(run: number): boolean {
-    const length = (this.#starts[run + 1] ?? this.#length) - this.#starts[run]!;
-    return length === this.#sourceEnds[run]! - this.#sourceStarts[run]!;
   }
 }

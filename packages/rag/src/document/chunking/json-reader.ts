@@ -1,30 +1,17 @@
 import { QuiverError } from '@quiver/core';
 import { DecodedText } from './decoded-text.js';
 
-/** A value of a JSON text, by its position in the compact text. */
-export type JsonNode = { readonly start: number; readonly end: number } | JsonContainer;
-
-export interface JsonContainer {
-  readonly kind: 'object' | 'array';
-  readonly start: number;
-  end: number;
-  readonly members: JsonMember[];
-}
-
-/** A member of an object, or an element of an array. */
-export interface JsonMember {
-  /** Start of the key, or of the value where there is no key. */
-  readonly start: number;
-  /** End of the key; equals `start` in a list. */
-  readonly keyEnd: number;
-  readonly value: JsonNode;
-}
-
+/** A JSON text, with its values in the order of their starts: the root first, a container before its members. */
 export interface JsonText {
   /** The text without white space between its tokens, and with as few escapes as possible. */
   readonly compact: DecodedText;
-  /** `undefined` for a blank text. */
-  readonly root: JsonNode | undefined;
+  /** Start of each value in the compact text, with its key if it has one. */
+  readonly starts: readonly number[];
+  /** Start of each value behind its key. */
+  readonly valueStarts: readonly number[];
+  readonly ends: readonly number[];
+  /** Index of the first value behind each value and its members. */
+  readonly nexts: readonly number[];
 }
 
 /**
@@ -37,7 +24,8 @@ export interface JsonText {
 export function readJson(source: string, ensureAscii = false): JsonText {
   const reader = createReader(source, ensureAscii);
   try {
-    return { compact: reader.compact, root: reader.readValue(0, source.length) };
+    reader.readValue(0, source.length);
+    return reader.json;
   } catch (error) {
     const lines = readJsonLines(source, ensureAscii);
     if (lines) return lines;
@@ -47,67 +35,99 @@ export function readJson(source: string, ensureAscii = false): JsonText {
 
 /** Returns `undefined` for a text that is not JSON Lines. Reading stops at the first line that is not JSON. */
 function readJsonLines(source: string, ensureAscii: boolean): JsonText | undefined {
-  const reader = createReader(source, ensureAscii);
-  const { compact } = reader;
-  const members: JsonMember[] = [];
+  const { json, readValue, addValue, endValue } = createReader(source, ensureAscii);
+  const { compact } = json;
+  let lines = 0;
+  addValue(0);
   for (let start = 0; start < source.length;) {
     const newline = source.indexOf('\n', start);
     const end = newline === -1 ? source.length : newline;
     try {
-      const value = reader.readValue(start, end, members.length === 0 ? '[' : ',');
-      if (value) members.push({ start: value.start, keyEnd: value.start, value });
+      if (readValue(start, end, lines === 0 ? '[' : ',')) lines++;
     } catch {
       return undefined;
     }
     start = end + 1;
   }
-  if (members.length < 2) return undefined;
+  if (lines < 2) return undefined;
   const { end } = compact.toSource(0, compact.length);
   compact.append(']', end, end);
-  return { compact, root: { kind: 'array', start: 0, end: compact.length, members } };
+  endValue(0);
+  return json;
 }
 
+/** Characters of a string from the space on, without the quotation mark and the backslash. */
+const plain = /[ !#-[\]-\uffff]*/y;
 const escape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 interface JsonReader {
-  readonly compact: DecodedText;
-  /** Reads the one value in a part of the source; `undefined` if there is only white space. `before` is written before the value. */
-  readonly readValue: (start: number, end: number, before?: string) => JsonNode | undefined;
+  readonly json: JsonText;
+  /** Reads the one value in a part of the source; `false` if there is only white space. `before` is written before the value. */
+  readonly readValue: (start: number, end: number, before?: string) => boolean;
+  /** Adds a value that starts at the end of the compact text, and its key at `start`. */
+  readonly addValue: (start: number) => void;
+  /** Ends a value behind its last member. */
+  readonly endValue: (index: number) => void;
 }
 
+/** The values are columns of numbers, because an object for each of them is garbage soon. */
 function createReader(source: string, ensureAscii: boolean): JsonReader {
   const compact = new DecodedText(source);
+  const starts: number[] = [];
+  const valueStarts: number[] = [];
+  const ends: number[] = [];
+  const nexts: number[] = [];
   let at = 0;
   let end = 0;
 
-  function readValue(start: number, to: number, before?: string): JsonNode | undefined {
+  function addValue(start: number): void {
+    starts.push(start);
+    valueStarts.push(compact.length);
+    ends.push(0);
+    nexts.push(0);
+  }
+
+  function endValue(index: number): void {
+    ends[index] = compact.length;
+    nexts[index] = starts.length;
+  }
+
+  function readValue(start: number, to: number, before?: string): boolean {
     end = to;
     // A byte order mark is not part of the text (RFC 8259, section 8.1).
     skipSpace(source.charCodeAt(start) === 0xfeff ? start + 1 : start);
-    if (at >= end) return undefined;
+    if (at >= end) return false;
     if (before) compact.append(before, at, at);
-    const root = readStart();
-    const open: JsonContainer[] = [];
-    for (let value = root; ;) {
-      if ('members' in value) open.push(value);
-      let container = open[open.length - 1];
-      // Closes as many containers as end here.
-      while (container && peek() === closingOf(container)) {
+    /** Containers that are not closed, and the units that close them. */
+    const open: number[] = [];
+    const closings: number[] = [];
+    for (let valueStart = compact.length; ;) {
+      const index = starts.length;
+      const unit = peek();
+      addValue(valueStart);
+      if (unit === openingBrace || unit === openingBracket) {
         take(at + 1);
-        container.end = compact.length;
-        open.pop();
-        container = open[open.length - 1];
+        open.push(index);
+        closings.push(unit === openingBrace ? closingBrace : closingBracket);
+      } else {
+        readScalar(unit);
+        endValue(index);
       }
-      if (!container) break;
-      if (container !== value) takeComma(container);
-      const memberStart = compact.length;
-      const keyEnd = container.kind === 'object' ? readKey() : memberStart;
-      value = readStart();
-      container.members.push({ start: memberStart, keyEnd, value });
+      // Closes as many containers as end here.
+      while (open.length > 0 && peek() === closings[closings.length - 1]) {
+        take(at + 1);
+        endValue(open.pop()!);
+        closings.pop();
+      }
+      if (open.length === 0) break;
+      const closing = closings[closings.length - 1]!;
+      if (open[open.length - 1] !== index) takeComma(closing);
+      valueStart = compact.length;
+      if (closing === closingBrace) readKey();
     }
     if (at < end) throw invalid('the end of the text');
-    return root;
+    return true;
   }
 
   /** Returns the next code unit; NaN at the end. */
@@ -115,41 +135,31 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
     return at < end ? source.charCodeAt(at) : Number.NaN;
   }
 
-  /** Reads a string, a literal, or the first character of a container. */
-  function readStart(): JsonNode {
-    const start = compact.length;
-    const unit = peek();
-    if (unit === openingBrace || unit === openingBracket) {
-      take(at + 1);
-      return { kind: unit === openingBrace ? 'object' : 'array', start, end: start, members: [] };
-    }
+  /** Reads a string or a literal. */
+  function readScalar(unit: number): void {
     if (unit === quotationMark) return readString();
     literal.lastIndex = at;
     if (!literal.test(source)) throw invalid('a value');
-    return take(literal.lastIndex);
+    take(literal.lastIndex);
   }
 
-  /** Returns the end of the key. */
-  function readKey(): number {
+  function readKey(): void {
     if (peek() !== quotationMark) throw invalid('a key in quotation marks');
     readString();
-    const keyEnd = compact.length;
     if (peek() !== colon) throw invalid("':'");
     take(at + 1);
-    return keyEnd;
   }
 
-  function readString(): JsonNode {
-    let quote = at + 1;
+  function readString(): void {
     let hasEscapes = false;
-    for (let unit = source.charCodeAt(quote); unit !== quotationMark; unit = source.charCodeAt(++quote)) {
+    let quote = endOfPlain(at + 1);
+    for (; source.charCodeAt(quote) !== quotationMark; quote = endOfPlain(quote)) {
       if (quote >= end) throw invalid("'\"'", quote);
-      if (unit < 0x20) throw invalid('no control character in a string', quote);
-      if (unit !== backslash) continue;
+      if (source.charCodeAt(quote) !== backslash) throw invalid('no control character in a string', quote);
       hasEscapes = true;
       escape.lastIndex = quote + 1;
       if (!escape.test(source)) throw invalid('an escape sequence', quote);
-      quote = escape.lastIndex - 1;
+      quote = escape.lastIndex;
     }
     if (!hasEscapes && !ensureAscii) return take(quote + 1);
     const raw = source.slice(at, quote + 1);
@@ -157,25 +167,30 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
     return take(quote + 1, ensureAscii ? escapeNonAscii(text) : text);
   }
 
-  function takeComma(container: JsonContainer): void {
-    const closing = closingOf(container);
+  /** Returns the end of characters that stand for themselves. The pattern is faster than a loop. */
+  function endOfPlain(start: number): number {
+    plain.lastIndex = start;
+    plain.test(source);
+    return plain.lastIndex;
+  }
+
+  function takeComma(closing: number): void {
     if (peek() !== comma) throw invalid(`',' or '${String.fromCharCode(closing)}'`);
     take(at + 1);
     if (peek() === closing) throw invalid('a value');
   }
 
   /** Writes the token up to a position, and skips the white space behind it. */
-  function take(to: number, text?: string): JsonNode {
-    const start = compact.length;
+  function take(to: number, text?: string): void {
     if (text === undefined) compact.copy(at, to);
     else compact.append(text, at, to);
     skipSpace(to);
-    return { start, end: compact.length };
   }
 
   function skipSpace(from: number): void {
-    at = from;
-    for (let unit = source.charCodeAt(at); isSpace(unit); unit = source.charCodeAt(at)) at++;
+    let next = from;
+    while (isSpace(source.charCodeAt(next))) next++;
+    at = next;
   }
 
   function invalid(expected: string, index: number = at): QuiverError {
@@ -185,15 +200,11 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
     });
   }
 
-  return { compact, readValue };
+  return { json: { compact, starts, valueStarts, ends, nexts }, readValue, addValue, endValue };
 }
 
 const [openingBrace, closingBrace, openingBracket, closingBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [quotationMark, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
-
-function closingOf({ kind }: JsonContainer): number {
-  return kind === 'object' ? closingBrace : closingBracket;
-}
 
 function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;

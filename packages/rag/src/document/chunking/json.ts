@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import { DecodedText } from './decoded-text.js';
-import { readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-reader.js';
+import { readJson, type JsonText } from './json-reader.js';
 import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
 
@@ -36,8 +36,8 @@ export function json(read: OptionReader): Chunker {
     convertLists: read.boolean('convertLists', false),
   };
   return (source) => {
-    const { compact, root } = readJson(source, options.ensureAscii);
-    return root ? splitValue(source, compact, root, options) : [];
+    const json = readJson(source, options.ensureAscii);
+    return json.starts.length > 0 ? splitValues(source, json, options) : [];
   };
 }
 
@@ -48,74 +48,102 @@ interface JsonOptions extends PackOptions {
 /** Each chunk names all keys above it: without an end, a small text could make pointers that fill the memory. */
 const maxDepth = 10_000;
 
-function splitValue(source: string, compact: DecodedText, root: JsonNode, options: JsonOptions): Span[] {
-  const { maxSize, measure = (text: string): number => text.length } = options;
-  const json = compact.toString();
-  const spans: Span[] = [];
-  /** Containers that are being split, from the outermost to the innermost. */
-  const open: { readonly container: JsonContainer; readonly pointer: string; next: number }[] = [];
-  const add = (start: number, end: number, text: string, metadata: Record<string, string>): void =>
-    void spans.push({ ...compact.toSource(start, end), text, metadata });
+/** A container that is being split. */
+interface OpenContainer {
+  readonly pointer: string;
+  readonly isArray: boolean;
+  /** Indexes of its values. */
+  readonly members: readonly number[];
+  /** Place among its members. */
+  next: number;
+}
 
-  function split(value: JsonNode, pointer: string): void {
-    const { start, end } = value;
-    const text = json.slice(start, end);
-    if (measure(text) <= maxSize) add(start, end, text, { pointer });
-    else if ('members' in value && value.members.length > 0) {
+function splitValues(source: string, json: JsonText, options: JsonOptions): Span[] {
+  const { compact, starts, valueStarts, ends, nexts } = json;
+  const { maxSize, measure = (text: string): number => text.length } = options;
+  const text = compact.toString();
+  const spans: Span[] = [];
+  /** From the outermost to the innermost. */
+  const open: OpenContainer[] = [];
+
+  function add(from: number, to: number, content: string, metadata: Record<string, string>): void {
+    const { start, end } = compact.toSource(from, to);
+    spans.push({ start, end, text: content, metadata });
+  }
+
+  function split(value: number, pointer: string): void {
+    const start = valueStarts[value]!;
+    const end = ends[value]!;
+    const content = text.slice(start, end);
+    const next = nexts[value]!;
+    if (measure(content) <= maxSize) add(start, end, content, { pointer });
+    else if (next > value + 1) {
       if (open.length === maxDepth) throw tooDeep();
-      open.push({ container: value, pointer, next: 0 });
+      const members: number[] = [];
+      for (let member = value + 1; member < next; member = nexts[member]!) members.push(member);
+      open.push({ pointer, isArray: text[start] === '[', members, next: 0 });
     } else
       for (const span of splitScalar(source, compact.toSource(start, end), options))
         spans.push({ ...span, metadata: { pointer } });
   }
 
-  split(root, '');
-  for (let frame = open.at(-1); frame; frame = open.at(-1)) {
-    const { container, next } = frame;
-    const first = container.members[next];
-    if (!first) {
+  function pointerTo({ pointer, isArray, members }: OpenContainer, place: number): string {
+    if (isArray) return `${pointer}/${place}`;
+    const member = members[place]!;
+    const quoted = text.slice(starts[member], valueStarts[member]! - 1);
+    const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+    const escaped = /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
+    return `${pointer}/${escaped}`;
+  }
+
+  split(0, '');
+  for (let container = open.at(-1); container; container = open.at(-1)) {
+    const { members, next } = container;
+    if (next === members.length) {
       open.pop();
       continue;
     }
-    const pointer = pointerTo(frame.pointer, json, first, next);
-    const group = longestGroup(json, container, next, options);
-    frame.next = group?.end ?? next + 1;
+    const first = members[next]!;
+    const pointer = pointerTo(container, next);
+    const group = longestGroup(text, json, container, options);
+    container.next = group?.end ?? next + 1;
     if (!group) {
-      split(first.value, pointer);
+      split(first, pointer);
       continue;
     }
-    const last = container.members[group.end - 1]!;
-    add(first.start, last.value.end, group.text, {
-      pointer,
-      ...(last !== first && { lastPointer: pointerTo(frame.pointer, json, last, group.end - 1) }),
-    });
+    const last = group.end - 1;
+    const metadata = last === next ? { pointer } : { pointer, lastPointer: pointerTo(container, last) };
+    add(starts[first]!, ends[members[last]!]!, group.text, metadata);
   }
   return spans;
 }
 
-/** As many members as fit together; none if not even one does. */
+/** As many members as fit together, from the next one on; none if not even one does. */
 function longestGroup(
   text: string,
-  { kind, members }: JsonContainer,
-  from: number,
+  { starts, valueStarts, ends }: JsonText,
+  { isArray, members, next: from }: OpenContainer,
   { maxSize, measure, convertLists }: JsonOptions,
 ): { text: string; end: number } | undefined {
-  const isKeyed = kind === 'array' && convertLists;
+  const isKeyed = isArray && convertLists;
+  const start = starts[members[from]!]!;
+  const endOf = (end: number): number => ends[members[end - 1]!]!;
   const render = (end: number): string => {
-    const first = members[from] as JsonMember;
     const inner = isKeyed
       ? members
           .slice(from, end)
-          .map(({ value }, index) => `"${from + index}":${text.slice(value.start, value.end)}`)
+          .map((value, index) => `"${from + index}":${text.slice(valueStarts[value], ends[value])}`)
           .join(',')
-      : text.slice(first.start, (members[end - 1] as JsonMember).value.end);
-    if (kind === 'object' || isKeyed) return `{${inner}}`;
+      : text.slice(start, endOf(end));
+    if (!isArray || isKeyed) return `{${inner}}`;
     return end - from === 1 ? inner : `[${inner}]`;
   };
   const fits = (end: number): boolean => {
+    if (measure) return measure(render(end)) <= maxSize;
     // A text is not shorter than its values, so most of those that do not fit need not be written.
-    const length = (members[end - 1] as JsonMember).value.end - (members[from] as JsonMember).start;
-    return measure ? measure(render(end)) <= maxSize : length <= maxSize && render(end).length <= maxSize;
+    const length = endOf(end) - start;
+    if (isKeyed) return length <= maxSize && render(end).length <= maxSize;
+    return length + (isArray && end - from === 1 ? 0 : 2) <= maxSize;
   };
   if (!fits(from + 1)) return undefined;
   // Doubling, then halving: a look at a group reads all of it.
@@ -142,14 +170,6 @@ function splitScalar(source: string, { start, end }: { start: number; end: numbe
     ...decoded.toSource(span.start, span.end),
     text: text.slice(span.start, span.end),
   }));
-}
-
-function pointerTo(container: string, text: string, { start, keyEnd }: JsonMember, index: number): string {
-  if (keyEnd === start) return `${container}/${index}`;
-  const quoted = text.slice(start, keyEnd);
-  const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
-  const escaped = /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
-  return `${container}/${escaped}`;
 }
 
 function tooDeep(): QuiverError {
