@@ -302,6 +302,7 @@ describe('JSON', () => {
     ['{"a": 1}', 'json'],
     ['{"a":1}\r\n\r\n{"a":2}\r\n', 'json'],
     [' ', 'json'],
+    ['{"a":1}\n\ufeff{"a":2}', 'json'],
     ['{"a": 1, // one\n}', 'text'],
     ['{"a": 1}\u00a0\n{"a": 2}', 'text'],
     // The tree of the chunker would fill the memory.

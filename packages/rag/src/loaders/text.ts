@@ -21,7 +21,8 @@ function isJson(text: string): boolean {
 
 function parses(text: string): boolean {
   try {
-    JSON.parse(text);
+    // As the chunker reads it: files joined to one have a byte order mark before each of their parts.
+    JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
     return true;
   } catch {
     return false;
