@@ -123,6 +123,22 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     expect(await here.upsert({ indexName, ids: ['c'], vectors: [[1, 2, 3]] })).toEqual(['c']);
   });
 
+  it('reports the metric and the version of an index that another store recreated', async () => {
+    const uri = await newFolder();
+    const [store, other] = [openAt(uri), openAt(uri)];
+    const create = async (metric: 'cosine' | 'euclidean'): Promise<void> => {
+      await other.createIndex({ indexName, dimension: 1, metric });
+      await other.upsert({ indexName, ids: ['a'], vectors: [[1]] });
+    };
+    await create('cosine');
+    const version = await store.version({ indexName });
+    expect(version).toBe(await other.version({ indexName }));
+    await other.deleteIndex({ indexName });
+    await create('euclidean');
+    expect(await store.version({ indexName })).not.toBe(version);
+    expect(await store.describeIndex({ indexName })).toEqual({ dimension: 1, metric: 'euclidean', count: 1 });
+  });
+
   it('writes the terms of an index that another store recreated in another language', async () => {
     const folder = await newFolder();
     const [here, there] = [openAt(folder), openAt(folder)];

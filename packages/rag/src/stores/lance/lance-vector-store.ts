@@ -5,6 +5,7 @@ import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/
 import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
+  IndexDescription,
   IndexParams,
   QueryParams,
   ScanPage,
@@ -88,9 +89,16 @@ export class LanceVectorStore extends ClosableStore {
     return this.#run('listing indexes', signal, listIndexNames);
   }
 
+  override async describeIndex(params: IndexParams): Promise<IndexDescription> {
+    this.#indexes.forget(params.indexName);
+    return super.describeIndex(params);
+  }
+
   /** The version of the whole table, for every filter. */
   async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const parsed = toFilter(filter);
+    // The version of an index that was recreated could be the one that is cached.
+    this.#indexes.forget(params.indexName);
     return this.#indexes.use(params, async (index) => {
       // Before the count: a change in between gives another version next time.
       const version = `${index.key}-${await index.table.version()}`;
