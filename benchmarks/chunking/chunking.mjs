@@ -1,19 +1,17 @@
 // Speed of the chunking strategies, in MB per second of CPU time:
 //   node chunking/chunking.mjs [--with-anchors] [--real] [--rounds 5] [--megabytes 2]
 // --with-anchors also measures other packages. --real reads files of node_modules instead of one generated document.
-// Every round measures every system once for each case, in turn; ratios are taken within a round, then their median.
+// Every system runs in its own process. Every round measures every system once for each case, in turn; ratios are taken within a round,
+// then their median.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { installPackages } from '../install-packages.mjs';
-import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
-import { createCorpus } from './corpus.mjs';
-import { readRealFiles } from './real-files.mjs';
+import { inputs } from './cases.mjs';
+import { readDocuments } from './documents.mjs';
 import { readFlags } from '../read-flags.mjs';
-
-// One of the anchors logs a warning for every chunk above the size limit; the second table contains the lengths.
-console.warn = () => {};
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -32,48 +30,29 @@ const anchorPackages = [
 // The published form of the package; its peer dependencies come from its own folder.
 const built = new URL('../../packages/rag/dist/index.js', import.meta.url);
 if (!existsSync(built)) throw new Error('Build the packages first: npx turbo run build');
-const systems = { quiver: quiverCases(await import(built.href)) };
 const anchors = values['with-anchors'] ? installPackages(anchorPackages) : undefined;
-if (anchors) await addAnchors(anchors);
-else
+if (!anchors)
   console.log(
     'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
   );
+const systems = {};
+for (const name of anchors ? ['quiver', '@mastra/rag', 'LangChain', 'chonkie'] : ['quiver'])
+  systems[name] = await startSystem(name);
 
-const corpus = values.real
-  ? readRealFiles(Number(values.megabytes) * 1e6)
-  : createCorpus(Number(values.megabytes) * 1e6);
-/** For each case, a list of documents. */
-const documents = Object.fromEntries(
-  Object.entries(inputs).map(([name, [format, part]]) => {
-    if (values.real) {
-      const files = corpus[format] ?? [];
-      return [name, files.slice(0, Math.ceil(files.length * part))];
-    }
-    const text = corpus[format];
-    // A part of a JSON document is not valid JSON.
-    return [name, [format === 'json' ? text : text.slice(0, Math.ceil(text.length * part))]];
-  }),
-);
-for (const [format, files] of Object.entries(values.real ? corpus : {})) {
+for (const [format, files] of values.real ? Object.entries(readDocuments(Number(values.megabytes), true).corpus) : []) {
   const bytes = files.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   console.log(`${format}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB`);
 }
 const rates = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
 const longest = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
 for (let round = 0; round <= Number(values.rounds); round++) {
-  for (const [name, texts] of Object.entries(documents)) {
-    if (texts.length === 0) continue;
-    for (const [system, cases] of Object.entries(systems)) {
-      if (!cases[name]) continue;
-      const chunks = [];
-      const before = process.cpuUsage();
-      for (const text of texts) chunks.push(...(await cases[name](text)));
-      const { user, system: kernel } = process.cpuUsage(before);
-      const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-      longest[name][system] = `${chunks.length} × ≤ ${chunks.reduce((most, chunk) => Math.max(most, chunk.length), 0)}`;
+  for (const name of Object.keys(inputs)) {
+    for (const [system, run] of Object.entries(systems)) {
+      const { rate, chunks } = await run(name);
+      if (rate === undefined) continue;
+      longest[name][system] = chunks;
       // Round 0 warms up.
-      if (round > 0) (rates[name][system] ??= []).push(bytes / (user + kernel));
+      if (round > 0) (rates[name][system] ??= []).push(rate);
     }
   }
 }
@@ -100,11 +79,19 @@ console.log(
 for (const [name, found] of Object.entries(longest))
   console.log(`| ${name} | ${names.map((system) => found[system] ?? '–').join(' | ')} |`);
 anchors?.remove();
+process.exit();
 
-async function addAnchors({ folder, load }) {
-  systems['@mastra/rag'] = mastraCases(await load('@mastra/rag'));
-  systems.LangChain = langchainCases(await load('@langchain/textsplitters'), await load('js-tiktoken'));
-  systems.chonkie = await chonkieCases(
-    await import(pathToFileURL(join(folder, 'node_modules/@chonkiejs/core/dist/index.js')).href),
-  );
+/** Starts a system in a process. @returns a function that runs one of its cases */
+async function startSystem(name) {
+  const file = fileURLToPath(new URL('system.mjs', import.meta.url));
+  const child = fork(file, [name, anchors?.folder ?? '', values.megabytes, values.real ? 'real' : 'generated']);
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`${name} ended`);
+  });
+  await Promise.race([once(child, 'message'), ended]);
+  return async (strategy) => {
+    child.send(strategy);
+    const [measured] = await Promise.race([once(child, 'message'), ended]);
+    return measured;
+  };
 }
