@@ -206,6 +206,9 @@ describe('an analyzer', () => {
       await termsIn('zh', 'les containers de la production'),
     );
     expect(await toQueryTerms('лодка', auto, stored('de'))).toEqual(await termsIn('de', 'лодка'));
+    // Databases do not say which languages their texts have.
+    expect(await toQueryTerms('Straße 東京', auto)).toEqual(expect.arrayContaining(await termsIn('de', 'Straße 東京')));
+    expect(await toQueryTerms(mixed, auto)).toEqual(await termsIn('ru', mixed));
     const twice = await toQueryTerms('Berlin Berlin', auto, stored('de', 'fr'));
     expect(twice.filter((term) => term === 'berlin')).toHaveLength(2);
   });

@@ -213,13 +213,23 @@ function frequentOf(counts: ReadonlyMap<Language, number>): Language[] {
 function candidatesFor(text: string, stored: readonly Language[]): readonly Language[] {
   const scripts = new Set(stored.map(({ script }) => script).filter((script) => hasScript(text, script)));
   // All languages of another script treat the words of the query in the same way: Latin ones as English, others verbatim.
-  if (scripts.size === 0) return stored.length > 0 ? stored.slice(0, 1) : [detectLanguage(text).language];
+  if (scripts.size === 0) return stored.length > 0 ? stored.slice(0, 1) : detectedIn(text);
   return [...scripts].flatMap((script) => {
     const similar = stored.filter((each) => each.script === script);
     const { language, isCertain } = detectLanguage(text, similar);
     return isCertain ? [language] : similar;
   });
 }
+
+/** Returns the language of a text, and that of its Latin words if it is mostly in another script: “Straße 東京” is to find German texts. */
+function detectedIn(text: string): Language[] {
+  const { language } = detectLanguage(text);
+  if (language.script === 'Latin' || !hasScript(text, 'Latin')) return [language];
+  const ofWords = detectLanguage(text, latinLanguages).language;
+  return ofWords === english ? [language] : [language, ofWords];
+}
+
+const latinLanguages = languages.filter(({ script }) => script === 'Latin');
 
 /** Each term as often as in the list that contains it most often. */
 function union(lists: readonly (readonly string[])[]): string[] {
