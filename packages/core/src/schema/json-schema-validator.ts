@@ -351,7 +351,7 @@ const otherKeywords: Record<string, Check<unknown>> = {
     every(at, keysOf(at), (key) => at.run.check(schema, key, { parent: at.path, key }, at.issues)),
   additionalProperties: (schema, at) => {
     const { properties, patternProperties } = at.schema;
-    const patterns = isSchemaNode(patternProperties) ? Object.keys(patternProperties) : [];
+    const patterns = typeOf(patternProperties) === 'object' ? Object.keys(patternProperties as object) : [];
     at.run.spend(patterns.length);
     return every(at, keysOf(at), (key) => {
       if (Object.hasOwn(properties ?? {}, key) || patterns.some((pattern) => at.run.matches(pattern, key))) return true;

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { traceEmbedding, type Embedder } from './embedder.js';
+import { traceEmbedding } from './call-model.js';
+import type { Embedder } from './embedder.js';
 import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
 /** Options of `createLexicalEmbedder()`. */

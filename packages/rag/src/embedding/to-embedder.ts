@@ -1,8 +1,8 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { partsOf } from '../store/store-call.js';
-import { createLimit, retry, type Limit } from './call-model.js';
-import { checkEmbeddings, traceEmbedding, type Embedder, type EmbeddingUsage } from './embedder.js';
+import { checkEmbeddings, createLimit, retry, traceEmbedding, type Limit } from './call-model.js';
+import type { Embedder, EmbeddingUsage } from './embedder.js';
 import { createRateLimiter, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
 /** An {@link Embedder}, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */

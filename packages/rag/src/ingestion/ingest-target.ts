@@ -1,9 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson } from '../document/content-hash.js';
-import { checkEmbeddings } from '../embedding/embedder.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
-import { retry } from '../embedding/call-model.js';
+import { checkEmbeddings, retry } from '../embedding/call-model.js';
 import { contextKey, vectorOfKey } from '../store/check-arguments.js';
 import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
 import type { FurtherVector } from './chunk-vectors.js';
