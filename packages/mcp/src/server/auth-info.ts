@@ -50,7 +50,7 @@ export function principalOf(authInfo: McpAuthInfo): string {
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
 }
 
-/** Returns the scopes of a caller; none when `scopes` is not an array, whatever else it is. */
+/** Returns the scopes of a caller; none when `scopes` is not an array. */
 export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
   const scopes: unknown = authInfo?.scopes;
   return Array.isArray(scopes) ? (scopes as string[]) : [];

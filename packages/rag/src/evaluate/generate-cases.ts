@@ -26,7 +26,7 @@ export interface GenerateCasesOptions {
   documents: Iterable<MDocument> | AsyncIterable<MDocument>;
   /** A model of AI SDK 5, 6 or 7, or a model string. */
   model: LanguageModelInput;
-  /** Keeps the answers of the model, so that a run that was interrupted asks nothing again. */
+  /** Keeps the answers of the model: after an interruption, the next run repeats no request. */
   cache?: AnswerCache;
   /** Number of cases. Default 50. */
   count?: number;

@@ -191,6 +191,6 @@ function titleStep(id: string, title: string): ChunkEdge {
 
 function completionStep({ edge, added }: Completion): ChunkEdge {
   const words = Array.from(new Set(added()), (word) => `“${word}”`);
-  // The terms of the store may differ, so that it finds a passage by a word that is none here.
+  // The terms of the store may differ, so that it finds a passage by a word that is not a term here.
   return words.length === 0 ? edge : { ...edge, reason: `${edge.reason}, and it adds ${words.join(', ')}` };
 }

@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 
-/** Writes a file as a whole: whoever reads it gets the old or the new text, also after the process was killed. */
+/** Writes a file as a whole: a reader gets the old or the new text, also after the process was killed. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
