@@ -3,6 +3,12 @@ import { defineProject } from 'vitest/config';
 
 /** Tests run against the packages' sources, never against a build that may be stale. */
 const conditions = ['@quiver/source'];
+/** Worker threads inherit the settings of their process: with these, they run sources as well. */
+const execArgv = [
+  ...conditions.map((condition) => `--conditions=${condition}`),
+  '--import',
+  join(import.meta.dirname, 'scripts/source-hooks.mjs'),
+];
 
 /** The projects of `vitest.config.ts`: one per package, so that a failing test names the package it belongs to. */
 export const projects = ['core', 'mcp', 'rag'].map((name) =>
@@ -12,6 +18,7 @@ export const projects = ['core', 'mcp', 'rag'].map((name) =>
     ssr: { resolve: { conditions, externalConditions: conditions } },
     test: {
       name,
+      ...(name === 'rag' && { execArgv }),
       include: ['src/**/*.test.ts'],
       setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
       typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },

@@ -1,6 +1,6 @@
 // Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs [script] [arguments]`.
-// Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. It is plain JavaScript
-// without dependencies.
+// Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. The demo needs only the
+// `dependencies` of the root and of the packages that it runs. It is plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,9 +11,15 @@ const pnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
 /** The Node that runs npm. npm and pnpm put the Node 24 of node_modules first on the PATH, so the PATH does not identify it. */
 const hostNode = process.env.npm_node_execpath ?? process.execPath;
 const [script, ...scriptArguments] = process.argv.slice(2);
+const record = join(root, 'node_modules', '.modules.yaml');
+/** Whether everything is installed, also what only the tests need. */
+const hasAll = existsSync(record) && /"?devDependencies"?: true/.test(readFileSync(record, 'utf8'));
+// The demo removes nothing after a complete installation.
+const isDemo = script === 'run-demo' && !hasAll;
 
 if (!isInstalled()) {
-  console.error('Installing dependencies once. This takes several minutes and 1 GB, most of it for the tests …');
+  const size = isDemo ? '0.2 GB, most of it Node 24' : 'several minutes and 1.3 GB, most of it for the tests';
+  console.error(`Installing dependencies once. This takes ${size} …`);
   const status = install();
   if (status !== 0) {
     console.error(
@@ -24,16 +30,18 @@ if (!isInstalled()) {
 }
 if (script !== undefined) process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
 
-/** Whether the lockfile is newer than the record that pnpm writes at every installation. */
+/** Whether the record of the last installation is newer than the lockfile, and includes what the script needs. */
 function isInstalled() {
-  const record = join(root, 'node_modules', '.modules.yaml');
-  return (
-    existsSync(pnpm) && existsSync(record) && statSync(record).mtimeMs >= statSync(join(root, 'pnpm-lock.yaml')).mtimeMs
-  );
+  if (!existsSync(pnpm) || !existsSync(record)) return false;
+  if (statSync(record).mtimeMs < statSync(join(root, 'pnpm-lock.yaml')).mtimeMs) return false;
+  return isDemo || hasAll;
 }
 
 function install() {
   const options = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', '--loglevel=error'];
+  // pnpm links all packages again when it adds those of the tests. By default, it prompts before it does that.
+  options.push('--config.confirmModulesPurge=false');
+  if (isDemo) options.push('--prod', '--filter', 'quiver-monorepo', '--filter', '@quiver-examples/docs-server...');
   if (existsSync(pnpm)) return run(process.execPath, [pnpm, ...options]);
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return run('npm', ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', ...options]);

@@ -1,107 +1,177 @@
-// The program behind `npm test`. Runs every stage, also after a failure. The last line is the total: `N passed, N failed, N skipped`.
+// The program behind `npm test`, `npm run test:long` and `npm run test:changed`. Runs every stage, also after a failure. The last line is
+// the total: `N passed, N failed, N skipped`.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
+import { filesToRepeat, mergeRuns, readTestEvents, readVitestReport, sum } from './test-results.mjs';
+import { selectTests } from './select-tests.mjs';
 
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-verify-'));
-const vitestReport = join(scratch, 'vitest.json');
 const hostNode = process.env.QUIVER_HOST_NODE ?? process.execPath;
+/** Results of the last `npm test`, which `npm run test:long` completes. */
+const record = 'node_modules/.cache/quiver/test-results.json';
 
-/** Stages. A stage counts its tests; a stage without tests counts as one. */
-const stages = [
-  { name: 'format', command: ['pnpm', 'run', 'format:check'] },
-  { name: 'lint', command: ['pnpm', 'run', 'lint'] },
-  { name: 'build', command: ['pnpm', 'run', 'build'] },
-  { name: 'types', command: ['pnpm', 'run', 'typecheck'] },
-  { name: 'unused code', command: ['pnpm', 'run', 'knip'] },
-  {
-    name: 'unit and type tests',
-    command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`],
-    count: () => countVitest(vitestReport),
-  },
-  { name: 'packages', command: ['pnpm', 'run', 'check:packages'] },
-  { name: 'consumer', command: ['pnpm', 'run', 'check:consumer'] },
-  {
-    name: `built packages on this machine's Node (${versionOf(hostNode)})`,
-    command: [hostNode, '--test', '--test-reporter=tap', ...compatibilitySuite()],
-    count: countTap,
-  },
-  {
-    name: 'examples, documentation and official conformance suites',
-    command: ['node', '--test', '--test-reporter=tap', ...checks()],
-    count: countTap,
-  },
-];
+/**
+ * A stage runs a command. It counts its tests by file; a stage without tests counts as one.
+ *
+ * @typedef {{ name: string, command: string[], count?: () => Record<string, import('./test-results.mjs').Results> }} Stage
+ */
 
-const total = { passed: 0, failed: 0, skipped: 0 };
-/** Failed stages and tests, repeated at the end, because the output of the stages is long. */
-const failures = [];
-for (const { name, command, count } of stages) {
-  console.log(`\n── ${name}`);
-  const started = performance.now();
-  const { status, output } = await run(command);
-  const counted = (status === 0 || count ? count?.(output) : undefined) ?? {
-    passed: status === 0 ? 1 : 0,
-    failed: 0,
-    skipped: 0,
-  };
-  if (status !== 0 && counted.failed === 0) counted.failed = 1;
-  if (counted.failed > 0) failures.push(name, ...(counted.failures ?? []).map((failure) => `  ${failure}`));
-  for (const key of Object.keys(total)) total[key] += counted[key];
-  console.log(
-    `── ${name}: ${status === 0 ? 'ok' : `failed (exit code ${status})`}, ${((performance.now() - started) / 1000).toFixed(1)} s`,
+const build = { name: 'build', command: ['pnpm', 'run', 'build'] };
+const format = { name: 'format', command: ['pnpm', 'run', 'format:check'] };
+const lint = { name: 'lint', command: ['pnpm', 'run', 'lint'] };
+const types = { name: 'types', command: ['pnpm', 'run', 'typecheck'] };
+
+const run = { all: runAll, long: runLong, changed: runChanged }[process.argv[2] ?? 'all'];
+if (run === undefined) throw new Error(`Unknown run '${process.argv[2]}'. Pass all, long or changed.`);
+const { passed, failed, skipped, failures } = await run();
+rmSync(scratch, { recursive: true, force: true });
+if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
+console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exit(failed === 0 ? 0 : 1);
+
+/** All checks. Without the address of a service, its tests are skipped. */
+async function runAll() {
+  writeRecord({ isComplete: false });
+  const results = await runLanes([
+    // Runs the sources, so it does not wait for the build.
+    [unitTests()],
+    [
+      format,
+      lint,
+      build,
+      types,
+      { name: 'unused code', command: ['pnpm', 'run', 'knip'] },
+      { name: 'packages', command: ['pnpm', 'run', 'check:packages'] },
+      { name: 'consumer', command: ['pnpm', 'run', 'check:consumer'] },
+      nodeTests(`built packages on this machine's Node (${versionOf(hostNode)})`, compatibilitySuite(), hostNode),
+      nodeTests('examples, documentation and official conformance suites', checks()),
+    ],
+  ]);
+  writeRecord({ isComplete: true, files: results });
+  return sum(Object.values(results));
+}
+
+/** Repeats the test files with skipped tests, now with all tests. The total is that of this and the last `npm test`. */
+async function runLong() {
+  process.env.QUIVER_LONG = '1';
+  const first = existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : { isComplete: false };
+  if (!first.isComplete) console.log('The last npm test did not end: all tests run.');
+  const files = first.isComplete ? filesToRepeat(first.files) : undefined;
+  const ofPackages = files?.filter((file) => file.startsWith('packages/'));
+  const ofPrograms = files?.filter((file) => !file.startsWith('packages/'));
+  const second = await runLanes([
+    ofPackages?.length === 0 ? [] : [unitTests(ofPackages)],
+    ofPrograms?.length === 0
+      ? []
+      : [build, nodeTests('examples, documentation and conformance', ofPrograms ?? checks())],
+  ]);
+  return sum(Object.values(mergeRuns(first.files ?? {}, second)));
+}
+
+/** Format, lint, types and the tests next to what changed since the branch left `main` (or another branch, given as argument). */
+async function runChanged() {
+  const git = (...command) => spawnSync('git', command, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
+  const [base = 'HEAD'] = git('merge-base', 'HEAD', process.argv[3] ?? 'main');
+  const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];
+  const all = git('ls-files', '--cached', '--others', '--exclude-standard', '*.test.ts').filter((file) =>
+    existsSync(file),
+  );
+  const selected = selectTests(changed, all, (file) => readFileSync(file, 'utf8'));
+  const ofPackages = selected.filter((file) => file.startsWith('packages/'));
+  const ofPrograms = selected.filter((file) => !file.startsWith('packages/'));
+  console.log(`${changed.length} changed files, ${selected.length} test files`);
+  return sum(
+    Object.values(
+      await runLanes([
+        ofPackages.length > 0 ? [unitTests(ofPackages)] : [],
+        [format, lint, types, ...(ofPrograms.length > 0 ? [build, nodeTests('programs', ofPrograms)] : [])],
+      ]),
+    ),
   );
 }
-rmSync(scratch, { recursive: true, force: true });
 
-if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
-console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exit(total.failed === 0 ? 0 : 1);
+/** Runs lanes side by side, and the stages of a lane in order. Prints the output of a stage when it ends. */
+async function runLanes(lanes) {
+  const results = await Promise.all(
+    lanes.map(async (stages) => {
+      const ofLane = {};
+      for (const stage of stages) Object.assign(ofLane, await runStage(stage));
+      return ofLane;
+    }),
+  );
+  return Object.assign({}, ...results);
+}
 
-function run([program, ...programArguments]) {
+async function runStage({ name, command, count }) {
+  console.log(`── ${name}: started`);
+  const started = performance.now();
+  const { status, output } = await runCommand(command);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const outcome = status === 0 ? 'ok' : `failed (exit code ${status})`;
+  console.log(`\n── ${name}\n${output.trimEnd()}\n── ${name}: ${outcome}, ${seconds} s\n`);
+  const results = count ? readResults(count) : {};
+  const { failed } = sum(Object.values(results));
+  // A stage without tests, and one that failed without a failed test.
+  if (!count || (status !== 0 && failed === 0)) {
+    const isOk = status === 0;
+    const failures = isOk ? [] : [`${name} (exit code ${status})`];
+    results[`stage ${name}`] = { passed: isOk ? 1 : 0, failed: isOk ? 0 : 1, skipped: 0, failures };
+  }
+  return results;
+}
+
+function readResults(count) {
+  try {
+    return count();
+  } catch {
+    return {}; // The program ended before it wrote its report.
+  }
+}
+
+function runCommand([program, ...programArguments]) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, programArguments, {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, CI: 'true' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Programs that start often, like compilers and workers, are compiled once.
+      env: { NODE_COMPILE_CACHE: 'node_modules/.cache/quiver/compiled', ...process.env, CI: 'true' },
     });
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      process.stdout.write(text);
-    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
     child.on('error', reject);
     child.on('close', (status) => resolve({ status: status ?? 1, output }));
   });
 }
 
-function countVitest(file) {
-  try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success, testResults } = JSON.parse(
-      readFileSync(file, 'utf8'),
-    );
-    const failures = testResults
-      .filter((result) => result.status === 'failed')
-      .flatMap(({ name, message, assertionResults }) => {
-        const failed = assertionResults.filter((test) => test.status === 'failed');
-        const lines = failed.map((test) => `${test.fullName}: ${test.failureMessages.join('\n')}`);
-        return [relative('.', name), ...(failed.length > 0 ? lines : [message])];
-      });
-    const failed = success ? numFailedTests : Math.max(1, numFailedTests);
-    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests, failures };
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
-  }
+/** @param files - all test files by default */
+function unitTests(files = []) {
+  const report = join(scratch, 'vitest.json');
+  return {
+    name: 'unit and type tests',
+    command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files],
+    count: () => readVitestReport(JSON.parse(readFileSync(report, 'utf8'))),
+  };
 }
 
-function countTap(output) {
-  const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+function nodeTests(name, files, node = 'node') {
+  const report = join(mkdtempSync(join(scratch, 'node-')), 'events');
+  const reporters = { spec: 'stdout', './scripts/test-events.mjs': report };
+  const options = Object.entries(reporters).flatMap(([reporter, destination]) => [
+    `--test-reporter=${reporter}`,
+    `--test-reporter-destination=${destination}`,
+  ]);
   return {
-    passed: number('pass'),
-    failed: number('fail') + number('cancelled'),
-    skipped: number('skipped') + number('todo'),
-    failures: output.split('\n').filter((line) => /^ *not ok /.test(line) && !/# (SKIP|TODO)/i.test(line)),
+    name,
+    command: [node, '--test', ...options, ...files],
+    count: () => readTestEvents(readFileSync(report, 'utf8')),
   };
+}
+
+function writeRecord(content) {
+  mkdirSync(dirname(record), { recursive: true });
+  writeFileSync(record, JSON.stringify(content));
 }
 
 /** Checks that use the built packages like their users. */
@@ -109,9 +179,9 @@ function compatibilitySuite() {
   return ['scripts/consumer/compat', 'packages/core/test/compat'].flatMap(testFilesIn);
 }
 
-/** Programs that check themselves: every example, the conformance server, and the code in the documentation. */
+/** Programs that check themselves: every example, the conformance server, the code in the documentation, and the scripts. */
 function checks() {
-  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance', 'docs'];
+  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance', 'docs', 'scripts'];
   return programs.flatMap((directory) => testFilesIn(join(directory, 'check')));
 }
 
