@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from './errors.js';
+import { booleanValue, checkOptions, valueThat, type OptionChecks } from './options.js';
 
 /** Options of `acquireFileLock()`. */
 export interface FileLockOptions {
@@ -12,6 +13,11 @@ export interface FileLockOptions {
   /** Whether to wait until the lock is free. Default `true`; with `false` a held lock throws `FILE_LOCK_HELD` at once. */
   wait?: boolean;
 }
+
+const checks: OptionChecks<FileLockOptions> = {
+  staleAfter: valueThat((value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0'),
+  wait: booleanValue,
+};
 
 /** Bounds of the milliseconds between two attempts to acquire a lock. */
 const firstDelay = 10;
@@ -48,12 +54,11 @@ interface LockState {
  * A process that was suspended loses its lock without noticing. Call {@link FileLock.requireHeld} before each commit.
  *
  * @param path - prefix of the lock files; its folder is created
- * @throws `FILE_LOCK_HELD` with `details.pid` and `details.host` when `wait` is `false` and another owner holds the lock
+ * @throws `OPTIONS_INVALID`; `FILE_LOCK_HELD` with `details.pid` and `details.host` when `wait` is `false` and another owner holds the lock
  */
-export async function acquireFileLock(
-  path: string,
-  { staleAfter = 30_000, wait = true }: FileLockOptions = {},
-): Promise<FileLock> {
+export async function acquireFileLock(path: string, options: FileLockOptions = {}): Promise<FileLock> {
+  checkOptions('acquireFileLock', options, checks);
+  const { staleAfter = 30_000, wait = true } = options;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const owner = await currentOwner();
   const content = JSON.stringify(owner);

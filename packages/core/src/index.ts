@@ -1,7 +1,7 @@
 export { untilAborted, withinTime } from './async.js';
+export { createLogger } from './create-logger.js';
 export { isQuiverError, QuiverError, toErrorMessage, type QuiverErrorOptions } from './errors.js';
 export {
-  createLogger,
   escapeForLog,
   getDefaultLogger,
   setDefaultLogger,

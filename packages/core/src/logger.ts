@@ -9,9 +9,9 @@ export interface Logger {
 /** Severities in ascending order; `silent` writes nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-const severity: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+export const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Options of {@link createLogger}. */
+/** Options of `createLogger()`. */
 export interface LoggerOptions {
   /** The least severe level that is written. Default `warn`. */
   level?: LogLevel;
@@ -19,13 +19,8 @@ export interface LoggerOptions {
   write?: (line: string, details: unknown) => void;
 }
 
-/**
- * Creates a logger that writes single lines to standard error.
- *
- * It never writes to standard output: over stdio, standard output carries the protocol, and one stray line breaks the connection.
- * Control characters in messages are escaped, so that a remote server cannot forge lines or move the cursor.
- */
-export function createLogger({ level = 'warn', write = writeToStandardError }: LoggerOptions = {}): Logger {
+/** Creates a logger from checked options; see `createLogger()`. */
+export function toLogger({ level = 'warn', write = writeToStandardError }: LoggerOptions): Logger {
   const at =
     (messageLevel: Exclude<LogLevel, 'silent'>) =>
     (message: string, details?: unknown): void => {
@@ -35,7 +30,7 @@ export function createLogger({ level = 'warn', write = writeToStandardError }: L
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-let defaultLogger = createLogger();
+let defaultLogger = toLogger({});
 
 /** Returns the logger for code that received none. */
 export function getDefaultLogger(): Logger {

@@ -1,6 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { setDefaultLogger, createLogger } from './logger.js';
+import { createLogger } from './create-logger.js';
+import { setDefaultLogger } from './logger.js';
 import { createTool, type ToolContext } from './tools/index.js';
 import { observe, traceChannels, type TracePhase } from './trace.js';
 import type { ToolTraceEvent, TraceEvent } from './trace-events.js';

@@ -1,4 +1,5 @@
-import type { AnyRequestContext } from '../tools/index.js';
+import { anyValue, checkOptions, type OptionChecks } from '../options.js';
+import type { AnyRequestContext, ToolContext } from '../tools/index.js';
 
 /**
  * Any agent: of this package, of the AI SDK, or of Mastra. AI SDK agents have a different call signature; `askAgent` distinguishes
@@ -22,16 +23,31 @@ export interface AskAgentOptions {
   abortSignal?: AbortSignal | undefined;
 }
 
+/** Checks of {@link AskAgentOptions}. A tool may pass on its context, of which only these two members are used. */
+export const askAgentChecks: OptionChecks<AskAgentOptions & ToolContext> = {
+  requestContext: anyValue,
+  abortSignal: anyValue,
+  toolCallId: anyValue,
+  toolName: anyValue,
+  runId: anyValue,
+  mcp: anyValue,
+  agent: anyValue,
+  workflow: anyValue,
+  mastra: anyValue,
+};
+
 /**
  * Sends one prompt to any agent.
  *
  * Calls of an AI SDK agent do not take a request context; bind it to the tools with `withRequestContext`.
  *
+ * @throws `OPTIONS_INVALID`, and the errors of the agent
  * @returns the result of the agent's `generate`; it has a `text` for all of these kinds
  * @example
  * const { text } = (await askAgent(mastraAgent, 'How warm is Oslo?')) as { text: string };
  */
 export async function askAgent(agent: AgentLike, question: string, options: AskAgentOptions = {}): Promise<unknown> {
+  checkOptions<AskAgentOptions>('askAgent', options, askAgentChecks);
   const { requestContext, abortSignal } = options;
   const settings = abortSignal && { abortSignal };
   if (takesOneObject(agent)) return agent.generate({ prompt: question, ...settings }) as unknown;

@@ -4,6 +4,7 @@ import type { MockLanguageModelV2 } from 'ai-v5/test';
 import type { MockLanguageModelV3 } from 'ai-v6/test';
 import type { MockLanguageModelV4 } from 'ai-v7/test';
 import { describe, expectTypeOf, it } from 'vitest';
+import type { RequestContext } from '../request-context/index.js';
 import { Agent, type AgentLike, type AgentOptions } from './index.js';
 
 describe('types of agents', () => {
@@ -19,6 +20,16 @@ describe('types of agents', () => {
     expectTypeOf<Agent>().toExtend<AgentLike>();
     expectTypeOf<Agent6>().toExtend<AgentLike>();
     expectTypeOf<Agent7>().toExtend<AgentLike>();
+  });
+
+  it('take instructions as text, as texts, or from a function with the request context', () => {
+    type Instructions = NonNullable<AgentOptions['instructions']>;
+    expectTypeOf<string>().toExtend<Instructions>();
+    expectTypeOf<readonly string[]>().toExtend<Instructions>();
+    expectTypeOf<
+      (context: { requestContext: RequestContext<{ user: string }> }) => Promise<string>
+    >().toExtend<Instructions>();
+    expectTypeOf<() => undefined>().not.toExtend<Instructions>();
   });
 
   it('tell the type of the text', async () => {

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { majors, toolResultsSeenBy } from '../../test/ai-sdk-majors.js';
 import { startOpenAiServer, type OpenAiServer } from '../../test/openai-server.js';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
 import { RequestContext } from '../request-context/index.js';
 import { createTool } from '../tools/index.js';
-import { Agent, type AiSdk } from './index.js';
+import { Agent, type AgentOptions, type AiSdk } from './index.js';
 
 const whoAmI = createTool({
   id: 'who-am-i',
@@ -41,6 +42,26 @@ describe.each(majors)('Agent on AI SDK $version', (major) => {
     expect(calls()[0]?.prompt).toMatchObject([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'Who am I?' }] },
+    ]);
+  });
+
+  it.each<[string, AgentOptions['instructions'], string]>([
+    ['texts', ['Be brief.', 'Be kind.'], 'Be brief.\n\nBe kind.'],
+    ['a function', ({ requestContext: given }) => `Help ${String(given.get('user'))}.`, 'Help Ann.'],
+    [
+      'an asynchronous function',
+      async ({ requestContext: given }) => ['Help', String(given.get('user'))],
+      'Help\n\nAnn',
+    ],
+  ])('sends instructions that are %s as the system prompt', async (_what, instructions, content) => {
+    const { agent, calls } = createAgent([{ say: 'ok' }, { say: 'ok' }], { instructions });
+    await agent.generate('Hi', { requestContext });
+    await (
+      await agent.stream('Hi', { runtimeContext: requestContext })
+    ).text;
+    expect(calls().map(({ prompt }) => prompt[0])).toEqual([
+      { role: 'system', content },
+      { role: 'system', content },
     ]);
   });
 
@@ -164,10 +185,88 @@ describe('Agent', () => {
     expect(() => new Agent({})).toThrow(expect.objectContaining({ code: 'AGENT_OPTIONS_INVALID' }));
   });
 
+  it.each([
+    ['a message', { role: 'system', content: 'x' }, 'not an object'],
+    ['a number', 5, 'not 5'],
+    ['null', null, 'not null'],
+    ['a list with a number', ['x', 5], 'not a list'],
+  ])('rejects instructions that are %s', async (_what, instructions, reason) => {
+    const expected = { code: 'AGENT_OPTIONS_INVALID', message: expect.stringContaining(reason) as string };
+    expect(() => new Agent({ id: 'a', instructions: instructions as never })).toThrow(
+      expect.objectContaining(expected),
+    );
+    const agent = new Agent({ id: 'a', model: 'openai/gpt-5.1', instructions: () => instructions as never });
+    await expect(agent.generate('Hi')).rejects.toMatchObject(expected);
+  });
+
+  it('sends nothing to the model when the function for its instructions fails', async () => {
+    const { model, calls } = majors[2]!.createModel([]);
+    const fails = () => Promise.reject(new Error('no profile'));
+    const agent = new Agent({ id: 'a', model: model as LanguageModel, instructions: fails });
+    await expect(agent.generate('Hi')).rejects.toThrow('no profile');
+    await expect(agent.stream('Hi')).rejects.toThrow('no profile');
+    const forgets = new Agent({ id: 'a', model: model as LanguageModel, instructions: (() => {}) as never });
+    await expect(forgets.generate('Hi')).rejects.toThrow(
+      "Agent 'a': 'instructions()' must be a text or a list of texts, not undefined.",
+    );
+    expect(calls()).toEqual([]);
+  });
+
+  it('passes an empty request context to the function when the caller passes none', async () => {
+    const { model } = majors[2]!.createModel([{ say: 'ok' }]);
+    const received: unknown[] = [];
+    const instructions: AgentOptions['instructions'] = ({ requestContext: given }) => {
+      received.push(given.toJSON());
+      return '';
+    };
+    await new Agent({ id: 'a', model: model as LanguageModel, instructions }).generate('Hi');
+    expect(received).toEqual([{}]);
+  });
+
   it('says that it needs a model', async () => {
     const agent = new Agent({ id: 'modelless' });
     const expected = { code: 'AGENT_MODEL_MISSING', message: expect.stringContaining("'modelless'") as string };
     await expect(agent.generate('Hi')).rejects.toMatchObject(expected);
     await expect(agent.stream('Hi')).rejects.toMatchObject(expected);
+  });
+});
+
+describe('the options of an Agent', () => {
+  const [major] = majors as [(typeof majors)[number]];
+  const { model } = major.createModel([{ say: 'Hi' }, { say: 'Hi' }]);
+  const ai = major.sdk as AiSdk;
+
+  it('are rejected if they are unknown or let a model run without end', () => {
+    expect(() => new Agent({ id: 'a', instruction: 'Be brief.' } as never)).toThrow(
+      "Agent has no option 'instruction'. Did you mean 'instructions'?",
+    );
+    expect(() => new Agent({ id: 'a', maxSteps: Number.NaN })).toThrow("'maxSteps' must be a number of at least 1");
+  });
+
+  it('of Mastra are accepted with one warning each', async () => {
+    const lines: string[] = [];
+    const before = getDefaultLogger();
+    setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
+    try {
+      const options = { id: 'a', model: model as LanguageModel, ai, memory: {}, scorers: {} };
+      expect(new Agent(options).id).toBe('a');
+      const agent = new Agent(options);
+      await agent.generate('Hi', { memory: { thread: '1' }, temperature: 0 });
+    } finally {
+      setDefaultLogger(before);
+    }
+    expect(lines).toEqual([
+      expect.stringContaining("Agent ignores the option 'memory': agents have no memory."),
+      expect.stringContaining("Agent ignores the option 'scorers'"),
+      expect.stringContaining("agent.generate ignores the option 'memory'"),
+    ]);
+  });
+
+  it('of a call that would let tools run without approval are rejected', async () => {
+    const agent = new Agent({ id: 'a', model: model as LanguageModel, ai });
+    await expect(agent.generate('Hi', { requireToolApproval: true })).rejects.toThrow(
+      "agent.generate: 'requireToolApproval' is not supported. Set requireApproval of the tools.",
+    );
+    expect((await agent.generate('Hi', { requireToolApproval: false })).text).toBe('Hi');
   });
 });

@@ -1,6 +1,8 @@
 import { QuiverError, toErrorMessage } from '../errors.js';
 import { explainModelError } from '../llm/model-provider.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
+import { anyValue, checkOptions, valueThat, type CheckOptionsSettings, type OptionChecks } from '../options.js';
+import { RequestContext } from '../request-context/index.js';
 import { withInputSchema, withRequestContext, type AnyRequestContext } from '../tools/index.js';
 
 /** Tools from any library, by the name that the model uses in calls. */
@@ -14,6 +16,9 @@ export interface AiSdk {
   streamText(options: any): any;
 }
 
+/** The system prompt: a text, or texts that are joined by blank lines. */
+export type AgentInstructions = string | readonly string[];
+
 /** Options of {@link Agent}. */
 export interface AgentOptions {
   /** Default: the name. */
@@ -22,8 +27,10 @@ export interface AgentOptions {
   name?: string;
   /** Purpose of the agent. `MCPServer` requires it to offer the agent as a tool. */
   description?: string;
-  /** The system prompt. */
-  instructions?: string;
+  /** The system prompt, or a function that returns it for each call. `requestContext` is empty when the caller passed none. */
+  instructions?:
+    | AgentInstructions
+    | ((context: { requestContext: AnyRequestContext }) => AgentInstructions | PromiseLike<AgentInstructions>);
   /** A model string such as `openai/gpt-5.1`, or any model of the AI SDK. */
   model?: string | LanguageModel;
   tools?: AgentTools;
@@ -99,11 +106,100 @@ export interface AgentStream extends Promised<AgentResult> {
 
 const defaultMaxSteps = 20;
 
+// `NaN` would let a model run without end.
+const maxSteps = valueThat((value) => typeof value === 'number' && value >= 1, 'a number of at least 1');
+
+function isInstructions(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every((text) => typeof text === 'string'));
+}
+
+const resolvedInstructions = valueThat(isInstructions, 'a text or a list of texts');
+
+const checks: OptionChecks<AgentOptions> = {
+  id: anyValue,
+  name: anyValue,
+  description: anyValue,
+  instructions: valueThat(
+    (value) => typeof value === 'function' || isInstructions(value),
+    'a text, a list of texts, or a function that returns one of these',
+  ),
+  model: anyValue,
+  tools: anyValue,
+  maxSteps,
+  ai: anyValue,
+};
+
+const noMemory = 'agents have no memory. Pass the conversation as messages.';
+const noProcessors = 'agents have no processors. Check the prompt before the call and the text after it.';
+const noTeams =
+  'an agent runs tools only. Offer another agent or a workflow as a tool, with askAgent() or runWorkflow().';
+const callOptions = 'pass these options with each call of generate() or stream().';
+const perCall = 'the AI SDK takes it with each call of generate() or stream().';
+
+/** Options of Mastra's agents. */
+const settings: CheckOptionsSettings = {
+  code: 'AGENT_OPTIONS_INVALID',
+  withoutEffect: {
+    agents: noTeams,
+    workflows: noTeams,
+    memory: noMemory,
+    inputProcessors: noProcessors,
+    outputProcessors: noProcessors,
+    errorProcessors: noProcessors,
+    maxProcessorRetries: noProcessors,
+    maxRetries: perCall,
+    defaultOptions: callOptions,
+    defaultGenerateOptions: callOptions,
+    defaultStreamOptions: callOptions,
+    defaultVNextStreamOptions: callOptions,
+    defaultGenerateOptionsLegacy: callOptions,
+    defaultStreamOptionsLegacy: callOptions,
+    defaultNetworkOptions: 'agents have no network().',
+    requestContextSchema: 'the context of agents is not checked. Tools check it with their requestContextSchema.',
+    mastra: 'agents belong to no Mastra instance.',
+    scorers: 'agents have no scorers. Score the result of generate().',
+    evals: 'agents have no evals. Score the result of generate().',
+    voice: 'agents have no voice.',
+    metadata: 'agents carry no metadata.',
+    rawConfig: 'agents carry no configuration of an editor.',
+  },
+};
+
+const callChecks: OptionChecks<AgentCallOptions> = {
+  toolsets: anyValue,
+  requestContext: anyValue,
+  runtimeContext: anyValue,
+  abortSignal: anyValue,
+  maxSteps,
+  // Ignored, it would let tools run that the caller wants to approve.
+  requireToolApproval: (value, option) =>
+    value === false ? undefined : `'${option}' is not supported. Set requireApproval of the tools.`,
+};
+
+/** Options of Mastra's `generate` and `stream` that the AI SDK would ignore. */
+const callSettings: CheckOptionsSettings = {
+  code: 'AGENT_OPTIONS_INVALID',
+  isOpen: true,
+  withoutEffect: {
+    memory: noMemory,
+    resourceId: noMemory,
+    threadId: noMemory,
+    context: 'the AI SDK has no such option. Pass a list of messages as the prompt.',
+    clientTools: 'pass them under toolsets, as tools without execute.',
+    modelSettings: 'pass temperature, maxOutputTokens and so on directly.',
+    structuredOutput: 'the AI SDK names it output (6, 7) or experimental_output (5).',
+    inputProcessors: noProcessors,
+    outputProcessors: noProcessors,
+    scorers: 'agents have no scorers. Score the result of generate().',
+    savePerStep: noMemory,
+  },
+};
+
 /**
  * A model with instructions and tools. `generate` and `stream` call `generateText` and `streamText` of the AI SDK, which run the
  * tool loop.
  *
- * @throws `AGENT_OPTIONS_INVALID` without `id` and `name`
+ * @throws `AGENT_OPTIONS_INVALID` without `id` and `name`, and for an unknown or invalid option
  * @example
  * const agent = new Agent({ id: 'helper', instructions: 'Be brief.', model: 'openai/gpt-5.1', tools: { weather } });
  * const { text } = await agent.generate('How warm is Oslo?');
@@ -115,6 +211,7 @@ export class Agent {
   readonly #options: AgentOptions;
 
   constructor(options: AgentOptions) {
+    checkOptions('Agent', options, checks, settings);
     const { id, name } = options;
     if (!id && !name) throw new QuiverError('AGENT_OPTIONS_INVALID', 'An agent needs an id or a name.');
     this.id = (id || name) as string;
@@ -130,7 +227,8 @@ export class Agent {
   /**
    * Sends a prompt to the model and runs the tools that the model calls.
    *
-   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of `resolveLanguageModel`, and the errors of the AI SDK
+   * @throws `AGENT_OPTIONS_INVALID`, also when the function `instructions` returns neither a text nor a list of texts; `AGENT_MODEL_MISSING`,
+   *   `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of that function, of `resolveLanguageModel`, and of the AI SDK
    */
   async generate(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentResult> {
     const { sdk, settings, model } = await this.#prepare(prompt, options);
@@ -150,8 +248,9 @@ export class Agent {
   }
 
   async #prepare(prompt: AgentPrompt, options: AgentCallOptions) {
-    const { toolsets, requestContext, runtimeContext, maxSteps = this.#options.maxSteps, ...rest } = options;
-    const { model, instructions, tools = {}, ai } = this.#options;
+    checkOptions('agent.generate', options, callChecks, callSettings);
+    const { toolsets, requestContext, runtimeContext, maxSteps: limit = this.#options.maxSteps, ...rest } = options;
+    const { model, tools = {}, ai } = this.#options;
     if (!model) {
       throw new QuiverError(
         'AGENT_MODEL_MISSING',
@@ -161,15 +260,25 @@ export class Agent {
     const context = requestContext ?? runtimeContext;
     const allTools = mergeTools(tools, toolsets);
     const sdk = ai ?? (await loadAiSdk());
+    const system = await this.#resolveInstructions(context);
     const settings = {
       model: await resolveLanguageModel(model),
-      ...(instructions !== undefined && { system: instructions }),
+      ...(system !== undefined && { system }),
       ...(typeof prompt === 'string' ? { prompt } : { messages: [...prompt] }),
       tools: context ? withRequestContext(allTools, context) : allTools,
-      stopWhen: ({ steps }: { steps: readonly unknown[] }) => steps.length >= (maxSteps ?? defaultMaxSteps),
+      stopWhen: ({ steps }: { steps: readonly unknown[] }) => steps.length >= (limit ?? defaultMaxSteps),
       ...rest,
     };
     return { sdk, settings, model: typeof model === 'string' ? model : `${model.provider}/${model.modelId}` };
+  }
+
+  async #resolveInstructions(requestContext: AnyRequestContext = new RequestContext()): Promise<string | undefined> {
+    const { instructions } = this.#options;
+    if (instructions === undefined) return undefined;
+    const given: unknown = typeof instructions === 'function' ? await instructions({ requestContext }) : instructions;
+    const problem = resolvedInstructions(given, 'instructions()');
+    if (problem !== undefined) throw new QuiverError('AGENT_OPTIONS_INVALID', `Agent '${this.id}': ${problem}`);
+    return typeof given === 'string' ? given : (given as readonly string[]).join('\n\n');
   }
 }
 

@@ -1,6 +1,7 @@
 export {
   Agent,
   type AgentCallOptions,
+  type AgentInstructions,
   type AgentOptions,
   type AgentPrompt,
   type AgentResult,

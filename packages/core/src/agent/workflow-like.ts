@@ -1,5 +1,6 @@
 import { QuiverError } from '../errors.js';
-import type { AskAgentOptions } from './agent-like.js';
+import { checkOptions } from '../options.js';
+import { askAgentChecks, type AskAgentOptions } from './agent-like.js';
 
 /** One run of a workflow. */
 export interface WorkflowRunLike {
@@ -29,15 +30,17 @@ export type RunWorkflowOptions = AskAgentOptions;
  * Creates a run and starts it. If the signal aborts, cancels the run, provided that the engine supports it.
  *
  * @returns the result of `start`
- * @throws `WORKFLOW_NOT_RUNNABLE` when the workflow has neither `createRun` nor `createRunAsync`
+ * @throws `OPTIONS_INVALID`; `WORKFLOW_NOT_RUNNABLE` when the workflow has neither `createRun` nor `createRunAsync`
  * @example
  * const result = await runWorkflow(onboarding, { userId: '42' }, { abortSignal: AbortSignal.timeout(60_000) });
  */
 export async function runWorkflow(
   workflow: WorkflowLike,
   inputData: unknown,
-  { requestContext, abortSignal }: RunWorkflowOptions = {},
+  options: RunWorkflowOptions = {},
 ): Promise<unknown> {
+  checkOptions<RunWorkflowOptions>('runWorkflow', options, askAgentChecks);
+  const { requestContext, abortSignal } = options;
   abortSignal?.throwIfAborted();
   const run = await (workflow.createRun ? workflow.createRun() : workflow.createRunAsync?.());
   if (!run) {

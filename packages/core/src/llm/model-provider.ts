@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage } from '../errors.js';
+import { anyValue, type OptionChecks } from '../options.js';
 
 /** Settings of a provider, for gateways, proxies and keys that are not in the environment. */
 export interface ModelProviderOptions {
@@ -8,6 +9,13 @@ export interface ModelProviderOptions {
   baseURL?: string;
   headers?: Record<string, string>;
 }
+
+/** Checks of {@link ModelProviderOptions}. The provider checks the values. */
+export const modelProviderChecks: OptionChecks<ModelProviderOptions> = {
+  apiKey: anyValue,
+  baseURL: anyValue,
+  headers: anyValue,
+};
 
 /** The function that each AI SDK provider package exports to create a provider with settings. */
 const factories: Readonly<Record<string, string>> = {

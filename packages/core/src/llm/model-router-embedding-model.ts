@@ -1,5 +1,12 @@
 import { QuiverError } from '../errors.js';
-import { explainModelError, loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
+import { checkOptions, oneOf, type OptionChecks } from '../options.js';
+import {
+  explainModelError,
+  loadModelProvider,
+  modelProviderChecks,
+  parseModelString,
+  type ModelProviderOptions,
+} from './model-provider.js';
 
 /** A call of an embedding model, as defined by the AI SDK's provider specification. */
 export interface EmbedCall {
@@ -48,13 +55,18 @@ export interface ModelRouterEmbeddingOptions<
   specificationVersion?: Specification;
 }
 
+const checks: OptionChecks<ModelRouterEmbeddingOptions<EmbeddingSpecification>> = {
+  ...modelProviderChecks,
+  specificationVersion: oneOf('v2', 'v3', 'v4'),
+};
+
 /**
  * An embedding model named by a string, for every place where the AI SDK takes an embedding model. Its provider package
  * (`@ai-sdk/openai`, …) is loaded at the first call.
  *
  * @example
  * new ModelRouterEmbeddingModel('openai/text-embedding-3-small')
- * @throws `MODEL_STRING_INVALID` when the string is not of the form `provider/model`; calls reject with
+ * @throws `OPTIONS_INVALID`; `MODEL_STRING_INVALID` when the string is not of the form `provider/model`; calls reject with
  *   `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`, `MODEL_KEY_MISSING` or `MODEL_KIND_UNSUPPORTED`
  */
 export class ModelRouterEmbeddingModel<Specification extends EmbeddingSpecification = 'v2'> implements EmbeddingModel {
@@ -65,6 +77,7 @@ export class ModelRouterEmbeddingModel<Specification extends EmbeddingSpecificat
   private readonly resolve: () => Promise<EmbeddingModel>;
 
   constructor(model: string, options: ModelRouterEmbeddingOptions<Specification> = {}) {
+    checkOptions('ModelRouterEmbeddingModel', options, checks);
     const { provider, modelId } = parseModelString(model, 'openai/text-embedding-3-small');
     const { specificationVersion = 'v2', ...settings } = options;
     // Without the option, `Specification` is its default.

@@ -1,5 +1,12 @@
 import { QuiverError } from '../errors.js';
-import { explainModelError, loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
+import { checkOptions } from '../options.js';
+import {
+  explainModelError,
+  loadModelProvider,
+  modelProviderChecks,
+  parseModelString,
+  type ModelProviderOptions,
+} from './model-provider.js';
 
 /** An AI SDK language model of any specification version, as far as it is named here. */
 export interface LanguageModel {
@@ -31,7 +38,7 @@ export type MastraLanguageModel = LanguageModel;
  * @example
  * const model = await resolveLanguageModel('openai/gpt-5.1');
  * await generateText({ model, prompt });
- * @throws `MODEL_STRING_INVALID`, `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`
+ * @throws `MODEL_STRING_INVALID`, `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`, `OPTIONS_INVALID`
  * @throws `MODEL_KIND_UNSUPPORTED` when the provider has no language models
  * @throws `MODEL_KEY_MISSING` when the provider requires its key at creation; most providers check it at the first call
  */
@@ -39,6 +46,7 @@ export async function resolveLanguageModel(
   model: LanguageModel | string,
   options: ModelProviderOptions = {},
 ): Promise<ResolvedLanguageModel> {
+  checkOptions('resolveLanguageModel', options, modelProviderChecks);
   // Every specification version has the member that `LanguageModel` leaves out.
   if (typeof model !== 'string') return model as ResolvedLanguageModel;
   const { provider, modelId } = parseModelString(model, 'openai/gpt-5.1');

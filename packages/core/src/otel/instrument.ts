@@ -13,6 +13,7 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
+import { anyValue, booleanValue, checkOptions, type OptionChecks } from '../options.js';
 import { observe } from '../trace.js';
 import type { McpTraceEvent, ToolTraceEvent, TraceEvent } from '../trace-events.js';
 import { captureInput, captureOutput } from './capture-content.js';
@@ -43,6 +44,13 @@ export interface InstrumentOptions {
   /** Whether the names of spans contain the URIs of resources. Default `false`: there may be any number of them. */
   uriInSpanName?: boolean | undefined;
 }
+
+const checks: OptionChecks<InstrumentOptions> = {
+  tracer: anyValue,
+  meter: anyValue,
+  captureContent: booleanValue,
+  uriInSpanName: booleanValue,
+};
 
 /** Name of the instrumentation scope. */
 const scope = '@quiver/core';
@@ -84,11 +92,13 @@ interface Running extends Partial<StartedSpan> {
  * It records names, durations, counts and kinds of errors. Content is recorded with `captureContent` only; tokens and headers never. Needs
  * the package `@opentelemetry/api`, and a registered SDK: without one nothing is recorded.
  *
+ * @throws `OPTIONS_INVALID`
  * @returns a function that ends the instrumentation
  * @example
  * const stop = instrument();
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
+  checkOptions('instrument', options, checks);
   const { captureContent = false, uriInSpanName = false } = options;
   // The types above describe the parts that are called.
   const tracer = (options.tracer ?? trace.getTracer(scope)) as Tracer;

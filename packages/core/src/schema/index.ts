@@ -8,5 +8,5 @@ export type {
   SchemaIssue,
   ValidationResult,
 } from './schema.js';
-export { toJsonSchema, type SchemaDirection } from './to-json-schema.js';
+export { toJsonSchema, toModelSchema, type SchemaDirection } from './to-json-schema.js';
 export { validate } from './validate.js';

@@ -1,4 +1,5 @@
 import { QuiverError } from '../errors.js';
+import { booleanValue, checkOptions, type OptionChecks } from '../options.js';
 import { invalidSchema, isSchemaNode, SchemaIndex, type SchemaNode } from './json-schema-index.js';
 import type { JsonSchema, SchemaIssue, ValidationResult } from './schema.js';
 import { stringFormats } from './string-formats.js';
@@ -12,6 +13,8 @@ export interface JsonSchemaOptions {
   checkPatterns?: boolean;
 }
 
+const optionChecks: OptionChecks<JsonSchemaOptions> = { checkPatterns: booleanValue };
+
 /**
  * Checks a value against JSON Schema without generating code, so it also runs where `new Function` is forbidden.
  * References to other documents are never fetched. Properties that hold `undefined` count as absent; values with `toJSON`, such as
@@ -20,6 +23,7 @@ export interface JsonSchemaOptions {
  * The work is bounded: 60,000 steps, about 50 ms, and four for each part of a larger value, about as long as
  * its parsing takes. A step is one schema applied to one value, or a comparable amount of work inside it.
  *
+ * @throws `OPTIONS_INVALID`
  * @throws `SCHEMA_INVALID` when the schema itself cannot be used, for example because of an unresolved `$ref`
  * @throws `SCHEMA_TOO_COMPLEX` when the check would take more steps
  * @example
@@ -28,8 +32,11 @@ export interface JsonSchemaOptions {
 export function validateJsonSchema(
   schema: JsonSchema,
   value: unknown,
-  { checkPatterns = true }: JsonSchemaOptions = {},
+  options?: JsonSchemaOptions,
 ): ValidationResult<unknown> {
+  // Most calls have none: every call of a tool with JSON Schema.
+  if (options !== undefined) checkOptions('validateJsonSchema', options, optionChecks);
+  const { checkPatterns = true } = options ?? {};
   const compiled = getOrCreate(compiledSchemas, schema, () => new CompiledSchema(schema));
   const issues: SchemaIssue[] = [];
   try {

@@ -1,6 +1,6 @@
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
-import { toJsonSchema, type JsonSchema, type Schema } from '../schema/index.js';
+import { toModelSchema, type JsonSchema, type Schema } from '../schema/index.js';
 import { outputsOfAiSdk7, validateInput } from './execute-tool.js';
 import { isToolFailure, type ToolFailure } from './tool-failure.js';
 import type { ToolModelOutput, ToolModelOutputPart } from './tool.js';
@@ -54,13 +54,27 @@ const sharedMembers: PropertyDescriptorMap = {
       const result = await validateInput(this['~source'], value);
       if (!result.ok) {
         const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
-        return { success: false, error: new TypeError(reasons.join('\n')) };
+        return { success: false, error: withoutName(new TypeError(reasons.join('\n'))) };
       }
       this[owner].recordValidated(result.value);
       return { success: true, value: result.value };
     },
   },
 };
+
+/**
+ * Makes the text of an error its message. AI SDK 7 sends the text to the model, which begins with the name of the class; 5 and 6 send the message.
+ */
+export function withoutName<Thrown>(error: Thrown): Thrown {
+  const isPlain = error instanceof Error && error.message !== '' && error.toString === Error.prototype.toString;
+  if (isPlain && Object.isExtensible(error))
+    Object.defineProperty(error, 'toString', { value: readMessage, writable: true, configurable: true });
+  return error;
+}
+
+function readMessage(this: Error): string {
+  return this.message;
+}
 
 type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
 
@@ -100,7 +114,7 @@ const undescribed = new WeakMap<object, JsonSchema>();
 /** Returns the JSON Schema, or a replacement if there is none: one such schema must not make the other tools unavailable. */
 function describeOrWarn(marked: Marked): JsonSchema {
   try {
-    return toJsonSchema(marked['~source'], 'input');
+    return toModelSchema(marked['~source']);
   } catch (error) {
     getDefaultLogger().warn(
       `Tool '${marked[owner].id}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,

@@ -111,6 +111,87 @@ describe('createTool', () => {
     expect(() => createTool(options as never)).toThrow(expect.objectContaining({ code: 'TOOL_OPTIONS_INVALID' }));
   });
 
+  // Programs in JavaScript pass any option.
+  const toolWith = (options: object) =>
+    createTool({ id: 't', description: 'x', execute: async () => 1, ...options } as {
+      id: string;
+      description: string;
+    });
+
+  it.each([
+    ['input_schema', "createTool has no option 'input_schema'. Did you mean 'inputSchema'? Its options are: id, "],
+    ['requiresApproval', "createTool has no option 'requiresApproval'. Did you mean 'requireApproval'?"],
+    ['args', "createTool has no option 'args'. Its options are: id, description, inputSchema, "],
+  ])('rejects the unknown option %s, which would leave the tool unprotected', (option, message) => {
+    expect(() => toolWith({ [option]: true })).toThrow(message);
+  });
+
+  it('rejects unknown options of mcp and of mcp.task', () => {
+    expect(() => toolWith({ mcp: { scope: ['admin'] } })).toThrow(
+      "createTool has no option 'mcp.scope'. Did you mean 'mcp.scopes'? The options of 'mcp' are: annotations, icons, _meta, scopes, resultLimit, task.",
+    );
+    expect(() => toolWith({ mcp: { task: { ttl: 5 } } })).toThrow("Did you mean 'mcp.task.ttlMs'?");
+    expect(toolWith({ mcp: { task: 'optional', annotations: { anything: 1 }, _meta: { any: 1 } } }).mcp).toMatchObject({
+      task: 'optional',
+    });
+  });
+
+  it('rejects an approval that is neither true, false nor a function', () => {
+    for (const name of ['requireApproval', 'needsApproval'])
+      expect(() => toolWith({ [name]: 'always' })).toThrow(
+        `createTool: '${name}' must be true, false or a function, not 'always'.`,
+      );
+  });
+
+  it('accepts needsApproval, the name in the AI SDK', async () => {
+    class Options {
+      readonly id = 't';
+      readonly needsApproval = true;
+      readonly execute = async () => 1;
+      get description(): string {
+        return 'x';
+      }
+    }
+    for (const options of [{ ...new Options(), description: 'x' }, new Options()]) {
+      const tool = createTool(options);
+      expect(tool).toMatchObject({ needsApproval: true, description: 'x' });
+      // Calls of AI SDK 5, which cannot ask, are rejected.
+      await expect(tool.execute({}, { experimental_context: undefined, onFailure: 'throw' })).rejects.toMatchObject({
+        code: 'TOOL_APPROVAL_MISSING',
+      });
+    }
+    const copy = createTool({ ...toolWith({ requireApproval: () => false }), id: 'copy' });
+    expect((copy.needsApproval as () => boolean)()).toBe(false);
+    expect(() => toolWith({ requireApproval: false, needsApproval: true })).toThrow(
+      "createTool: 'requireApproval' and 'needsApproval' are two names of one option, and their values differ. Remove one.",
+    );
+  });
+
+  it('accepts names of migrated code that have no effect, with one warning each', async () => {
+    const schema = z.object({ ok: z.boolean() });
+    for (let count = 0; count < 2; count += 1)
+      createTool({
+        id: 't',
+        description: 'x',
+        suspendSchema: schema,
+        resumeSchema: schema,
+        background: { enabled: true },
+        transform: {},
+        mastra: {},
+        mcp: { toolType: 'agent' },
+        execute: async () => 1,
+      });
+    expect(logged.map((line) => /'(.*)'/.exec(line)?.[1]).toSorted()).toEqual([
+      'background',
+      'mastra',
+      'mcp.toolType',
+      'resumeSchema',
+      'suspendSchema',
+      'transform',
+    ]);
+    expect(logged[0]).toContain("createTool ignores the option 'suspendSchema': tools cannot be suspended.");
+  });
+
   it('is still the same tool after spreading', async () => {
     const tool = createTool({
       id: 'spread',

@@ -1,13 +1,12 @@
-import { QuiverError } from '../errors.js';
 import type { InferOutput, Schema } from '../schema/index.js';
-import { showToModel, toAiSdkInputSchema } from './ai-sdk.js';
+import { showToModel, toAiSdkInputSchema, withoutName } from './ai-sdk.js';
 import { findApprovedCall } from './approval.js';
 import {
   createToolContext,
   executeDefinition,
+  isCallOfAiSdk7,
   markSelfContained,
   streamDefinition,
-  withInputSchema,
   type DoneBefore,
   type ToolDefinition,
 } from './execute-tool.js';
@@ -25,12 +24,13 @@ import type {
   Tool as ToolObject,
   ToolOptions,
 } from './tool.js';
+import { parseToolOptions } from './tool-options.js';
 
 /**
  * Defines a tool. The result works in `generateText` and `streamText` of AI SDK 5, 6 and 7, in `MCPServer` and in agents, and can
  * be called directly with `tool.execute(input)`.
  *
- * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing
+ * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing, for an unknown option, and for an invalid `requireApproval`
  * @example
  * const weather = createTool({
  *   id: 'weather',
@@ -61,18 +61,10 @@ export function createTool<
   options: ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>>,
 ): ClientTool<InputSchema, OutputSchema, Result<OutputSchema, Output>>;
 export function createTool(given: ErasedToolOptions): AnyClientTool {
-  const { id, description } = given;
-  if (typeof id !== 'string' || id === '' || typeof description !== 'string') {
-    throw new QuiverError(
-      'TOOL_OPTIONS_INVALID',
-      `createTool needs a non-empty id and a description (id: ${String(id)}).`,
-    );
-  }
-  // A copy, so that options that are changed or used again do not change this tool. Instances of classes have getters.
-  const isPlain = Object.getPrototypeOf(given) === Object.prototype;
-  const options = withInputSchema(isPlain ? { ...given } : given);
+  const options = parseToolOptions(given);
   const defined = new DefinedTool(options);
-  const { inputSchema, outputSchema, requireApproval, title, strict, inputExamples, mcp, providerOptions } = options;
+  const { id, description, inputSchema, outputSchema, requireApproval } = options;
+  const { title, strict, inputExamples, mcp, providerOptions } = options;
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Rare properties are
   // added one by one, which takes a fraction of the time and memory of spreading them.
   const tool: Members = { id, description, inputSchema: toAiSdkInputSchema(defined, inputSchema ?? anyInput) };
@@ -114,6 +106,14 @@ function isGenerator(execute: object): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 }
 
+async function* throwWithoutName(outputs: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* outputs;
+  } catch (error) {
+    throw withoutName(error);
+  }
+}
+
 /** Bound of the announced hooks: a call may wait for an approval indefinitely. The oldest entries are evicted. */
 const maxAnnounced = 128;
 
@@ -147,11 +147,16 @@ class DefinedTool {
   }
 
   execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
-    return executeDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    const output = executeDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    if (!isCallOfAiSdk7(options)) return output;
+    return output.catch((error: unknown) => {
+      throw withoutName(error);
+    });
   }
 
   stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
-    return streamDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    const outputs = streamDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    return isCallOfAiSdk7(options) ? throwWithoutName(outputs) : outputs;
   }
 
   recordValidated(input: unknown): void {

@@ -574,3 +574,25 @@ describe('a tool of another library', () => {
     expect(isToolFailure(await other.executeTool(twin, {}))).toBe(true);
   });
 });
+
+describe('the options of executeTool', () => {
+  const tool = createTool({ id: 't', description: 'x', execute: async (_input, context) => context });
+
+  it('are rejected if they are unknown', async () => {
+    await expect(executeTool(tool, {}, { abort: AbortSignal.abort() } as never)).rejects.toThrow(
+      "executeTool has no option 'abort'. Did you mean 'abortSignal'?",
+    );
+  });
+
+  it('may be the context of another tool, or the options of the AI SDK', async () => {
+    const outer = createTool({
+      id: 'outer',
+      description: 'x',
+      execute: (input, context) => executeTool(tool, input, context) as Promise<object>,
+    });
+    const messages = [{ role: 'user', content: 'Hi' }];
+    expect(await outer.execute({}, { toolCallId: '1', messages })).toMatchObject({ toolName: 'outer' });
+    const options = { toolCallId: '1', messages, context: {}, experimental_sandbox: {} };
+    expect(await executeTool(tool, {}, options)).toMatchObject({ toolCallId: '1' });
+  });
+});

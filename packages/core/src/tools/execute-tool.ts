@@ -1,5 +1,6 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
+import { anyValue, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
 import { isRequestContext, RequestContext } from '../request-context/request-context.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { andThen } from '../schema/validate.js';
@@ -37,6 +38,36 @@ function accept(value: unknown): Validation & { ok: true } {
   return { ok: true, value };
 }
 
+const callChecks: OptionChecks<ToolCallOptions> = {
+  requestContext: anyValue,
+  abortSignal: anyValue,
+  toolCallId: anyValue,
+  toolName: anyValue,
+  runId: anyValue,
+  messages: anyValue,
+  mcp: anyValue,
+  workflow: anyValue,
+  mastra: anyValue,
+  onFailure: oneOf('return', 'throw'),
+  acceptOutput: anyValue,
+  context: anyValue,
+  experimental_context: anyValue,
+};
+
+const noStreams = 'tools write to no stream. Report progress with context.mcp.progress().';
+const noSuspension = 'tools cannot be suspended.';
+const callSettings: CheckOptionsSettings = {
+  code: 'TOOL_OPTIONS_INVALID',
+  withoutEffect: {
+    agent: 'messages make it the call of an agent.',
+    tracingContext: 'calls are traced by instrument() of @quiver/core/otel.',
+    writer: noStreams,
+    writableStream: noStreams,
+    suspend: noSuspension,
+    resumeData: noSuspension,
+  },
+};
+
 /**
  * Runs a tool. Every call takes this path: validate the input, `onInputAvailable`, run, validate the output,
  * `onOutput`.
@@ -45,12 +76,17 @@ function accept(value: unknown): Validation & { ok: true } {
  *   yields preliminary results returns its last one.
  * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal aborts
  * @throws `TOOL_NOT_EXECUTABLE` when there is no tool, or it has no `execute`
+ * @throws `TOOL_OPTIONS_INVALID` for an unknown option
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  * @example
  * const forecast = await executeTool(tools.weather, { city: 'Oslo' }, { abortSignal: AbortSignal.timeout(5000) });
  */
 export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
   try {
+    // The context of another tool has `mcp`, and the options of the AI SDK have `messages`: a tool may pass them on with all members.
+    // Servers pass `mcp` too, and spend no time on the check.
+    if (options?.mcp === undefined && options?.messages === undefined)
+      checkOptions('executeTool', options, callChecks, callSettings);
     return startTool(tool, input, options);
   } catch (error) {
     // Not an async function, which would wait for the promise of the tool.
@@ -261,6 +297,11 @@ async function repair(schema: Schema, input: unknown, failed: Validation & { ok:
   return failed;
 }
 
+/** Returns whether AI SDK 7 makes a call. The earlier versions have another name for their context. */
+export function isCallOfAiSdk7(options: ToolCallOptions): boolean {
+  return 'context' in options && !('experimental_context' in options);
+}
+
 /** Outputs that were passed to AI SDK 7, which uses different names for the parts of a model output. */
 export const outputsOfAiSdk7: WeakSet<object> = new WeakSet();
 
@@ -276,8 +317,7 @@ function checkOutput(
       return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
     }
     const value = result.ok ? result.value : output;
-    const isCallOfAiSdk7 = 'context' in options && !('experimental_context' in options);
-    if (isCallOfAiSdk7 && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
+    if (isCallOfAiSdk7(options) && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
     return accept(value);
   });
 }

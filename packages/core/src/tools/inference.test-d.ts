@@ -108,3 +108,18 @@ describe('the context of execute', () => {
     void tool.execute({}, { requestContext: { tenantId: 'acme' } });
   });
 });
+
+describe('the options of createTool', () => {
+  it('are known, under the names of the AI SDK too', () => {
+    const base = { id: 't', description: 'x' };
+    createTool({
+      ...base,
+      inputSchema: z.object({ n: z.number() }),
+      needsApproval: ({ n }) => n > 1,
+      execute: async () => 1,
+    });
+    createTool({ ...base, suspendSchema: z.object({}), resumeSchema: z.object({}), execute: async () => 1 });
+    // @ts-expect-error unknown option
+    createTool({ ...base, input_schema: z.object({}), execute: async () => 1 });
+  });
+});

@@ -134,7 +134,9 @@ export interface ToolMcpContext {
     /**
      * Sends an elicitation request to the client.
      *
-     * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` if the client does not support the mode
+     * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` if the client does not support the mode,
+     *   `ELICITATION_FAILED` if the client reports an error, `ELICITATION_ANSWER_INVALID` if the answer does not match the requested
+     *   schema, `ELICITATION_SCHEMA_INVALID` for a schema with nested objects
      */
     sendRequest(request: ElicitRequest | ElicitUrlRequest, options?: ElicitOptions): Promise<ElicitResult>;
   };

@@ -120,13 +120,14 @@ export interface ToolTaskOptions {
   resume?: boolean;
 }
 
-/** Limit of the text of a result, so that it fits into the context of a model. */
+/** Limit of a result, so that it fits into the context of a model. Images, audio and files over it are left out. */
 export type ResultLimit =
   | {
-      /** UTF-16 code units, as in `text.length`. */
+      /** UTF-16 code units, as in `text.length`. An image, audio or file counts the characters of its base64. */
       characters: number;
     }
   | {
+      /** Tokens of the texts. Images, audio and files may have 750,000 base64 characters together. */
       tokens: number;
       /** Counts the tokens of a text. Default: an estimate by the kinds of characters. */
       countTokens?: (text: string) => number;
@@ -148,6 +149,8 @@ export interface ToolMcpOptions {
    * @see [MCP extension, tasks](https://github.com/modelcontextprotocol/ext-tasks)
    */
   task?: ToolTaskMode | ToolTaskOptions;
+  /** @deprecated Has no effect: `MCPServer` sets the type of the tools that it makes from agents and workflows. */
+  toolType?: 'agent' | 'workflow';
 }
 
 /** The type of the validated input of a tool; `any` where the schema has no type information. */
@@ -273,6 +276,8 @@ export interface ClientToolOptions<
   mcp?: ToolMcpOptions;
   /** Whether a person must approve a model's call. AI SDK 6 and 7 ask; calls of AI SDK 5, which cannot ask, are rejected. */
   requireApproval?: boolean | ((input: ToolInput<InputSchema>, context: ToolContext) => boolean | PromiseLike<boolean>);
+  /** The same as `requireApproval`, under its name in the AI SDK. */
+  needsApproval?: boolean | ((input: ToolInput<InputSchema>, context: ToolContext) => boolean | PromiseLike<boolean>);
   /** Converts the output for the model. Default: JSON. */
   toModelOutput?: (output: Output) => ToolModelOutput | PromiseLike<ToolModelOutput>;
   /** Passed on to the model provider. */
@@ -281,6 +286,18 @@ export interface ClientToolOptions<
   strict?: boolean;
   /** Example inputs for the model. */
   inputExamples?: { input: InferInput<InputSchema> }[];
+  /** @deprecated Name of `inputSchema` in AI SDK 4. Its type is not inferred: use `inputSchema`. */
+  parameters?: Schema;
+  /** @deprecated Has no effect: tools cannot be suspended. */
+  suspendSchema?: unknown;
+  /** @deprecated Has no effect: tools cannot be suspended. */
+  resumeSchema?: unknown;
+  /** @deprecated Has no effect: use `toModelOutput` to shorten the output for the model. */
+  transform?: unknown;
+  /** @deprecated Has no effect: use `mcp.task` for long calls over MCP. */
+  background?: unknown;
+  /** @deprecated Has no effect: callers pass their application as the call option `mastra`. */
+  mastra?: unknown;
 }
 
 export type MaybePromise<Value> = Value | PromiseLike<Value>;

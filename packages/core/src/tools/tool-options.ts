@@ -1,0 +1,98 @@
+import { QuiverError } from '../errors.js';
+import {
+  anyValue,
+  checkOptions,
+  ignoredOption,
+  objectOf,
+  readAlias,
+  valueThat,
+  type CheckOptionsSettings,
+  type OptionChecks,
+} from '../options.js';
+import type { ErasedToolOptions, ToolMcpOptions, ToolTaskOptions } from './tool.js';
+
+const noSuspension = 'tools cannot be suspended. Ask the user with context.mcp.elicitation, or use requireApproval.';
+const approval = valueThat(
+  (value) => typeof value === 'boolean' || typeof value === 'function',
+  'true, false or a function',
+);
+
+/** The values are checked by `MCPServer`, which leaves out tools that it cannot serve. */
+const taskChecks: OptionChecks<ToolTaskOptions> = {
+  mode: anyValue,
+  after: anyValue,
+  ttlMs: anyValue,
+  pollIntervalMs: anyValue,
+  resume: anyValue,
+};
+
+const mcpChecks: OptionChecks<ToolMcpOptions> = {
+  annotations: anyValue,
+  icons: anyValue,
+  _meta: anyValue,
+  scopes: anyValue,
+  resultLimit: anyValue,
+  task: (value, option, owner) =>
+    typeof value === 'object' && value !== null ? objectOf(taskChecks)(value, option, owner) : undefined,
+  toolType: ignoredOption('MCPServer sets the type of the tools that it makes from agents and workflows.'),
+};
+
+const checks: OptionChecks<ErasedToolOptions> = {
+  id: anyValue,
+  description: anyValue,
+  inputSchema: anyValue,
+  outputSchema: anyValue,
+  requestContextSchema: anyValue,
+  execute: anyValue,
+  title: anyValue,
+  mcp: objectOf(mcpChecks),
+  requireApproval: approval,
+  toModelOutput: anyValue,
+  providerOptions: anyValue,
+  strict: anyValue,
+  inputExamples: anyValue,
+  onInputStart: anyValue,
+  onInputDelta: anyValue,
+  onInputAvailable: anyValue,
+  onOutput: anyValue,
+  needsApproval: approval,
+  parameters: anyValue,
+  suspendSchema: ignoredOption(noSuspension),
+  resumeSchema: ignoredOption(noSuspension),
+  transform: ignoredOption('there is no transcript to transform. Shorten the output for the model with toModelOutput.'),
+  background: ignoredOption('there are no background tasks of agents. Long calls over MCP become tasks with mcp.task.'),
+  mastra: ignoredOption('callers pass their application with each call, as the call option mastra.'),
+};
+
+const settings: CheckOptionsSettings = {
+  code: 'TOOL_OPTIONS_INVALID',
+  withoutEffect: { mcpMetadata: 'MCPClient records the origin of its tools itself.' },
+};
+
+/**
+ * Checks the options of `createTool`, and returns them under their names here: `inputSchema` of `parameters`, `requireApproval` of
+ * `needsApproval`. Copies the options, so that options that are changed or used again do not change the tool.
+ *
+ * @throws `TOOL_OPTIONS_INVALID`
+ */
+export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
+  checkOptions('createTool', given, checks, settings);
+  const { id, description, inputSchema, parameters, needsApproval } = given;
+  if (typeof id !== 'string' || id === '' || typeof description !== 'string') {
+    throw new QuiverError(
+      'TOOL_OPTIONS_INVALID',
+      `createTool needs a non-empty id and a description (id: ${String(id)}).`,
+    );
+  }
+  if (needsApproval === undefined && (parameters === undefined || inputSchema !== undefined))
+    // Instances of classes have getters, which a copy would lose.
+    return Object.getPrototypeOf(given) === Object.prototype ? { ...given } : given;
+  const names = Object.keys(checks) as (keyof ErasedToolOptions)[];
+  const renamed = {
+    ...Object.fromEntries(names.map((name) => [name, given[name]])),
+    inputSchema: inputSchema ?? parameters,
+    requireApproval: readAlias('createTool', given, ['requireApproval', 'needsApproval'], settings),
+  };
+  // The options by their names; absent ones are `undefined`.
+  return renamed as unknown as ErasedToolOptions;
+}
