@@ -53,8 +53,7 @@ export function isContentResult(value: unknown): value is ContentResult {
 function encodeContentResult({ content, structuredContent, isError, _meta }: ContentResult): EncodedResult {
   const failed = isError === true;
   let members = `"content":${JSON.stringify(content)}`;
-  if (structuredContent !== undefined && !failed)
-    members += `,"structuredContent":${JSON.stringify(structuredContent)}`;
+  if (structuredContent !== undefined) members += `,"structuredContent":${JSON.stringify(structuredContent)}`;
   if (failed) members += errorEnd;
   return { members, ...(isObject(_meta) && { meta: _meta }) };
 }
@@ -79,6 +78,27 @@ function toJsonText(value: unknown): string {
 /** Returns an error result with a text for the model. */
 export function encodeErrorText(text: string): EncodedResult {
   return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}]${errorEnd}` };
+}
+
+/** Returns the error result of a failure. A message that another server marked as an error is marked once. */
+export function encodeFailure(message: string): EncodedResult {
+  return encodeErrorText(message.startsWith('Error: ') ? message : `Error: ${message}`);
+}
+
+/** Returns the texts of an error result, and its structured content unless one of them is the same data. */
+export function toErrorText({ content, structuredContent }: ContentResult): string {
+  const texts = content.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : []));
+  const json = JSON.stringify(structuredContent) as string | undefined;
+  const isShown = json === undefined || texts.some((text) => normalizeJson(text) === json);
+  return [...texts, ...(isShown ? [] : [json])].join('\n');
+}
+
+function normalizeJson(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Last member of error results. */

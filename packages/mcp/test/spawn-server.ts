@@ -10,6 +10,7 @@ export function commandFor(
     | 'stdio-server.ts'
     | 'full-stdio-server.ts'
     | 'http-server.ts'
+    | 'lifetime-server.ts'
     | 'recording-server.ts'
     | 'sdk1-server.ts'
     | 'shared-task-server.ts'

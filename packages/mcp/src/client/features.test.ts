@@ -92,6 +92,12 @@ const setups: Setup[] = [
     example: () => ({ server: example }),
     isModern: false,
   },
+  {
+    name: 'in process, stateless revision',
+    full: () => ({ server: full, protocol: 'modern' }),
+    example: () => ({ server: example, protocol: 'modern' }),
+    isModern: true,
+  },
 ];
 
 describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDefinition, isModern }) => {
@@ -212,22 +218,29 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
     expect(asked).toEqual(['it form: What is your name? name', 'it form: How old are you? age']);
   });
 
-  test('reports a declined request to the tool, and a missing handler', async () => {
-    await using mcp = new MCPClient({ id: `decline ${name}`, servers: { it: exampleDefinition() } });
-    const call = (): Promise<unknown> => mcp.callTool({ serverName: 'it', name: 'contact', args: {} });
-    const refused = await call().catch((error: unknown) => error);
-    expect(JSON.stringify(refused)).toMatch(/could not ask|elicitation/i);
-    await mcp.elicitation.onRequest('it', async () => ({ action: 'decline' }));
-    expect(await call()).toMatchObject({ content: [{ text: 'no name: decline' }] });
-  });
-
-  test('rejects a result that does not match the requested schema', async () => {
-    await using mcp = new MCPClient({ id: `off schema ${name}`, servers: { it: exampleDefinition() } });
+  test('rejects a failed elicitation inside the tool, with the code of the failure', async () => {
+    const logged: string[] = [];
+    const logger = ({ level, message }: LogMessage): void => void (level === 'error' && logged.push(message));
+    await using mcp = new MCPClient({
+      id: `failed elicitation ${name}`,
+      servers: { it: { ...exampleDefinition(), logger } as MastraMCPServerDefinition },
+    });
+    const call = async (): Promise<unknown> =>
+      (await mcp.callTool({ serverName: 'it', name: 'contact', args: {} })).content;
+    expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }]);
+    await mcp.elicitation.onRequest('it', () => Promise.reject(new Error('no terminal')));
+    expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_FAILED' }]);
+    expect(logged).toEqual([expect.stringContaining('no terminal')]);
     await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: { name: 7 } }));
-    const outcome = await mcp
-      .callTool({ serverName: 'it', name: 'contact', args: {} })
-      .catch((error: unknown) => ({ thrown: (error as Error).message }));
-    expect(JSON.stringify(outcome)).toMatch(/could not ask|does not fit the requested schema/);
+    expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }]);
+    // A failure after a round with a response.
+    await mcp.elicitation.onRequest('it', async ({ message }) => {
+      if (message.includes('old')) throw new Error('no terminal');
+      return { action: 'accept', content: { name: 'Ada' } };
+    });
+    expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_FAILED' }]);
+    await mcp.elicitation.onRequest('it', async () => ({ action: 'decline' }));
+    expect(await call()).toMatchObject([{ text: 'no name: decline' }]);
   });
 
   test('the model of the client answers, within its limits', async () => {

@@ -1,18 +1,20 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, valueThat, type OptionChecks } from '@quiver/core/options';
 import type { ResultLimit } from '@quiver/core/tools';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import type { ClientInfo } from './config/client-info.js';
+import { clientInfoCheck, type ClientInfo } from './config/client-info.js';
+import { rootList } from './config/definition-options.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
 import type { ServerDefinition } from './config/server-definition.js';
 import { createApplication } from './features/application.js';
-import { complete, type CompleteOptions } from './features/completion.js';
+import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
 import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import { createClientResources, type ClientResources } from './features/resources.js';
 import { RemoteServer, type ServerStatus } from './server/remote-server.js';
 import { askServers, logMissing, SharedServers, type ListOptions } from './server/shared-servers.js';
 import type { DefinitionChanges } from './server/tool-definitions.js';
-import { callTool, type CallToolOptions } from './tools/call-tool.js';
+import { callTool, callToolChecks, type CallToolOptions } from './tools/call-tool.js';
 import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
@@ -33,6 +35,25 @@ export interface MCPClientOptions {
 }
 
 const defaultTimeout = 60_000;
+
+const milliseconds = valueThat(
+  (value) => typeof value === 'number' && value >= 0,
+  'a number of milliseconds of at least 0',
+);
+
+const authenticateChecks: OptionChecks<AuthenticateServerOptions> = { scope: anyValue, timeout: milliseconds };
+const rootChecks: OptionChecks<{ roots: Root[] }> = { roots: rootList };
+const instructionChecks: OptionChecks<{ maxLength?: number }> = {
+  maxLength: valueThat((value) => typeof value === 'number' && value >= 0, 'a number of at least 0'),
+};
+
+const clientChecks: OptionChecks<MCPClientOptions> = {
+  id: anyValue,
+  servers: valueThat(isObject, 'an object with one definition per server name'),
+  timeout: milliseconds,
+  clientInfo: clientInfoCheck,
+  resultLimit: anyValue,
+};
 
 /** Options of `mcp.authenticate()`. */
 export interface AuthenticateServerOptions {
@@ -95,7 +116,10 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
    */
   constructor(options: MCPClientOptions) {
-    const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit } = requireClientOptions(options);
+    checkOptions('MCPClient', options, clientChecks, { code: 'MCP_CLIENT_OPTIONS_INVALID' });
+    const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit } = options;
+    if (servers === undefined)
+      throw new QuiverError('MCP_CLIENT_OPTIONS_INVALID', 'MCPClient needs `servers`, with one definition per name.');
     this.id = id;
     this.#servers = SharedServers.for(options, () => {
       const created = Object.entries(servers).map(
@@ -131,7 +155,8 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay.
+   * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay. Tools that
+   * are not for models (`_meta.ui.visibility` without `model`) are left out: call them by name, see {@link listToolDefinitions}.
    *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
    */
@@ -140,7 +165,7 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Returns the tools by server: `{ <server>: { <tool>: … } }`. An unavailable server is logged; its last known tools stay.
+   * Returns the tools by server: `{ <server>: { <tool>: … } }`. Otherwise as {@link listTools}.
    *
    * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server is available
    */
@@ -173,7 +198,7 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Returns the tools as plain data, to store in a file or a database and to create tools from with {@link toolsFromDefinitions}.
+   * Returns all tools as plain data, to store in a file or a database and to create tools from with {@link toolsFromDefinitions}.
    *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
    */
@@ -198,17 +223,22 @@ export class MCPClient implements AsyncDisposable {
    * @example
    * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
    */
-  callTool({ serverName, ...options }: CallToolOptions): Promise<CallToolResult> {
+  async callTool(given: CallToolOptions): Promise<CallToolResult> {
+    checkOptions('mcp.callTool', given, callToolChecks);
+    const { serverName, ...options } = given;
     return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
   }
 
-  /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `MCP_CLIENT_COMPLETE_FAILED` */
-  complete({ serverName, ...options }: CompleteOptions): Promise<CompleteResult['completion']> {
+  /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `OPTIONS_INVALID`, `MCP_CLIENT_COMPLETE_FAILED` */
+  async complete(given: CompleteOptions): Promise<CompleteResult['completion']> {
+    checkOptions('mcp.complete', given, completeChecks);
+    const { serverName, ...options } = given;
     return this.#servers.run('COMPLETE', serverName, (server) => complete(server, options), options.signal);
   }
 
-  /** Replaces the roots of a server, and notifies it. @throws `MCP_CLIENT_SET_ROOTS_FAILED` */
-  setRoots(serverName: string, roots: Root[]): Promise<void> {
+  /** Replaces the roots of a server, and notifies it. @throws `OPTIONS_INVALID`, `MCP_CLIENT_SET_ROOTS_FAILED` */
+  async setRoots(serverName: string, roots: Root[]): Promise<void> {
+    checkOptions('mcp.setRoots', { roots }, rootChecks);
     return this.#servers.run('SET_ROOTS', serverName, (server) => server.setRoots(roots));
   }
 
@@ -228,7 +258,8 @@ export class MCPClient implements AsyncDisposable {
    *
    * @param maxLength - characters per server; the rest is cut. Default 512
    */
-  getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
+  async getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
+    checkOptions('mcp.getServerInstructions', options, instructionChecks);
     return askForInstructions(this.#servers.byName.values(), options);
   }
 
@@ -240,6 +271,7 @@ export class MCPClient implements AsyncDisposable {
    * @returns `undefined` when no such server has instructions
    */
   async getInstructions(options: { maxLength?: number } = {}): Promise<string | undefined> {
+    checkOptions('mcp.getInstructions', options, instructionChecks);
     const included = [...this.#servers.byName.values()].filter(
       ({ options: { includeInstructions } }) => includeInstructions,
     );
@@ -253,7 +285,7 @@ export class MCPClient implements AsyncDisposable {
     return this.#perServer((server) => server.status().protocolVersion);
   }
 
-  /** Returns the end of the standard error of a server's process. */
+  /** Returns the standard error of a server's process, also after a failed connection; of a long text the beginning and the end. */
   getServerStderr(serverName: string): string | undefined {
     return this.#servers.require(serverName).stderr;
   }
@@ -264,7 +296,8 @@ export class MCPClient implements AsyncDisposable {
    *
    * @throws `MCP_CLIENT_AUTHENTICATE_FAILED`; `details.reason` is the code of the cause, for example `OAUTH_SIGN_IN_TIMEOUT`
    */
-  authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
+  async authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
+    checkOptions('mcp.authenticate', options, authenticateChecks);
     return this.#servers.run('AUTHENTICATE', serverName, async ({ target }) => {
       const { authenticate } = await import('../auth/client/authenticate.js');
       const oauth = target.kind === 'http' ? await resolveOAuthOptions(target.definition, target.url) : undefined;
@@ -339,19 +372,4 @@ async function askForInstructions(
   logMissing('Instructions', errors);
   const entries = Object.entries(data).filter(([, text]) => text !== '');
   return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
-}
-
-const clientOptions: (keyof MCPClientOptions)[] = ['id', 'servers', 'timeout', 'clientInfo', 'resultLimit'];
-
-function requireClientOptions(options: MCPClientOptions): MCPClientOptions {
-  const invalid = (problem: string): QuiverError =>
-    new QuiverError('MCP_CLIENT_OPTIONS_INVALID', `${problem} MCPClient takes: ${clientOptions.join(', ')}.`);
-  if (!isObject(options)) throw invalid('The options of an MCPClient must be an object.');
-  const unknown = Object.keys(options).filter((key) => !(clientOptions as string[]).includes(key));
-  if (unknown.length > 0) throw invalid(`MCPClient has no option '${unknown.join(', ')}'.`);
-  const { servers, timeout } = options;
-  if (!isObject(servers)) throw invalid('`servers` must be an object with one definition per server name.');
-  if (timeout !== undefined && !(timeout >= 0))
-    throw invalid(`\`timeout\` must be a number of milliseconds of at least 0, not ${String(timeout)}.`);
-  return options;
 }

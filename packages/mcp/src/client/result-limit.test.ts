@@ -82,25 +82,27 @@ describe('the limit of results that models receive', () => {
     expect(getToolResult(output)?.content).toEqual([{ type: 'text', text }]);
   });
 
-  test('cuts texts beside images, which stay', async () => {
-    const image = { type: 'image', data: 'AAAA'.repeat(1_000), mimeType: 'image/png' };
+  test('counts images, and leaves out those that exceed it', async () => {
+    const image = (length: number): object => ({ type: 'image', data: 'A'.repeat(length), mimeType: 'image/png' });
     const { type, value } = await shownToModel({
-      content: [{ type: 'text', text: 'a'.repeat(2_000) }, image, { type: 'text', text: 'b' }],
+      content: [{ type: 'text', text: 'a'.repeat(2_000) }, image(100), image(904), { type: 'text', text: 'b' }],
     });
     expect(type).toBe('content');
     expect((value as { type: string; text?: string }[]).map((part) => part.text?.length ?? part.type)).toEqual([
-      1_000,
+      900,
       'file',
       expect.any(Number),
+      expect.any(Number),
     ]);
+    expect((value as { text?: string }[])[2]?.text).toBe(
+      `A file of type image/png with 904 base64 characters was left out because the result is too long. ${note}`,
+    );
   });
 
   test('cuts the messages of errors', async () => {
     const { type, value } = await shownToModel(textResult('x'.repeat(5_000), { isError: true }));
     expect(type).toBe('error-text');
-    expect(String(value)).toMatch(
-      /^RemoteToolError: x{1000}\n\nThe result was cut .* 1000 of 5000 characters are shown/,
-    );
+    expect(String(value)).toMatch(/^x{1000}\n\nThe result was cut .* 1000 of 5000 characters are shown/);
   });
 
   test.each([

@@ -127,6 +127,105 @@ describe('errors', () => {
   });
 });
 
+describe('error results with structured content', () => {
+  const data = { code: 'QUOTA', retryAfter: 30 };
+  const failsWith = (result: object): MCPServer =>
+    new MCPServer({
+      id: crypto.randomUUID(),
+      name: 'quota',
+      version: '1',
+      tools: {
+        search: createTool({ id: 'search', description: 'd', execute: async () => ({ isError: true, ...result }) }),
+      },
+    });
+
+  test.each([
+    ['a text', text('Too many calls.'), 'Too many calls.\n{"code":"QUOTA","retryAfter":30}'],
+    ['the same data as text', text(JSON.stringify(data, null, 2)), JSON.stringify(data, null, 2)],
+    ['no content', { content: [] }, '{"code":"QUOTA","retryAfter":30}'],
+  ])('reach the caller, and the model once (%s)', async (_name, content, message) => {
+    const result = { isError: true, ...content, structuredContent: data };
+    const mcp = clientOf({
+      throws: failsWith(result),
+      returns: { server: failsWith(result), onToolError: 'return' },
+    });
+    const tools = await mcp.listTools();
+    expect(await mcp.callTool({ serverName: 'throws', name: 'search' })).toMatchObject(result);
+    const thrown = pick(tools, 'throws_search').execute({});
+    await expect(thrown).rejects.toMatchObject({ code: 'MCP_TOOL_ERROR', message, result });
+    const returns = pick(tools, 'returns_search');
+    const output = await returns.execute({});
+    expect(output).toMatchObject(result);
+    const shown = { type: 'error-text', value: message };
+    expect(returns.toModelOutput?.({ toolCallId: '1', input: {}, output })).toEqual(shown);
+  });
+
+  test.each(['legacy', 'modern'] as const)('pass through two gateways unchanged (%s)', async (era) => {
+    const upstream = failsWith({ ...text('Error: Too many calls.'), structuredContent: data });
+    const gateway = async (server: MCPServer): Promise<MCPServer> => {
+      const mcp = clientOf({ it: { server, toolPrefix: false, protocol: era } });
+      return new MCPServer({ id: crypto.randomUUID(), name: 'gateway', version: '1', tools: await mcp.listTools() });
+    };
+    const mcp = clientOf({ it: await gateway(await gateway(upstream)) });
+    expect(await mcp.callTool({ serverName: 'it', name: 'search' })).toMatchObject({
+      ...text('Error: Too many calls.'),
+      structuredContent: data,
+      isError: true,
+    });
+  });
+});
+
+describe('errors through gateways', () => {
+  const failing = (): MCPServer =>
+    new MCPServer({
+      id: crypto.randomUUID(),
+      name: 'disk',
+      version: '1',
+      tools: {
+        save: createTool({ id: 'save', description: 'd', execute: () => Promise.reject(new Error('disk full')) }),
+      },
+    });
+
+  test.each<[string, object]>([
+    ['throws', {}],
+    ['returns', { onToolError: 'return' }],
+    [
+      'throws another error',
+      {
+        onToolError: (error: Error) => {
+          throw new Error(error.message);
+        },
+      },
+    ],
+  ])('are marked as an error once (%s)', async (_name, options) => {
+    const mcp = clientOf({ disk: { server: failing(), toolPrefix: false, ...options } });
+    const server = new MCPServer({ name: 'gateway', version: '1', tools: await mcp.listTools() });
+    const outer = clientOf({ it: server });
+    const result = await outer.callTool({ serverName: 'it', name: 'save' });
+    expect(result).toMatchObject({ ...text('Error: disk full'), isError: true });
+    const tools = await outer.listTools();
+    await expect(pick(tools, 'it_save').execute({})).rejects.toThrow(/^Error: disk full$/);
+  });
+
+  test('are hidden by a gateway that masks errors', async () => {
+    const mcp = clientOf({ disk: { server: failing(), toolPrefix: false } });
+    const logger = { debug() {}, info() {}, warn() {}, error() {} };
+    const server = new MCPServer({
+      name: 'gateway',
+      version: '1',
+      tools: await mcp.listTools(),
+      maskErrors: true,
+      logger,
+    });
+    const result = await clientOf({ it: server }).callTool({ serverName: 'it', name: 'save' });
+    expect(JSON.stringify(result)).not.toContain('disk full');
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('under the reference') as string }],
+    });
+  });
+});
+
 describe('processToolCall', () => {
   test('sees, changes and answers calls', async () => {
     const calls: unknown[] = [];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { ClientCapabilities } from '../protocol/types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/tools/remote-tool.js';
@@ -8,15 +9,24 @@ import type { ListResourcesResult } from '../resource.js';
 
 /** Options of `MastraMCPClient`. */
 export interface MastraMCPClientOptions {
+  /** Name of the client that the server receives, and of the server in messages. */
   name: string;
   server: MastraMCPServerDefinition;
   /** Capabilities to declare to the server. */
   capabilities?: ClientCapabilities;
-  /** Ignored: servers receive the version of this package. */
+  /** Version of the client that the server receives. Default `1.0.0`. */
   version?: string;
   /** Milliseconds one request may take. Default 60 000. */
   timeout?: number;
 }
+
+const checks: OptionChecks<MastraMCPClientOptions> = {
+  name: anyValue,
+  server: anyValue,
+  capabilities: anyValue,
+  version: anyValue,
+  timeout: anyValue,
+};
 
 /**
  * A client of one server.
@@ -27,11 +37,14 @@ export class MastraMCPClient {
   readonly name: string;
   readonly #client: MCPClient;
 
-  constructor({ name, server, capabilities, timeout }: MastraMCPClientOptions) {
+  constructor(options: MastraMCPClientOptions) {
+    checkOptions('MastraMCPClient', options, checks);
+    const { name, server, capabilities, timeout, version = '1.0.0' } = options;
     this.name = name;
     this.#client = new MCPClient({
       // Several clients of one server were always allowed here.
       id: randomUUID(),
+      clientInfo: { name, version },
       servers: { [name]: { ...server, ...(capabilities && { capabilities }) } },
       ...(timeout !== undefined && { timeout }),
     });

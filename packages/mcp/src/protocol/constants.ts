@@ -28,6 +28,12 @@ export const metaKeys = {
 } as const;
 
 /**
+ * Key of a failed input request in `_meta` of its response. The protocol has no error for it: the response is a canceled elicitation, and
+ * servers that know the key receive the code and the message.
+ */
+export const failureKey = 'quiver/error';
+
+/**
  * Identifier of the tasks extension, in the `extensions` of both sides' capabilities.
  *
  * @see [SEP-2663, tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)

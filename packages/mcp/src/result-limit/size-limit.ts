@@ -1,12 +1,35 @@
 import { QuiverError } from '@quiver/core';
+import { checkOptions, functionValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import type { ResultLimit } from '@quiver/core/tools';
-import { isObject } from '../protocol/json-rpc.js';
 
-/** A parsed limit of the size of text. */
+/**
+ * Base64 characters of all images, audio and files of a result with a limit in tokens, whose number does not depend on their size. Hosts
+ * refuse results of 1 MB.
+ */
+const FILE_CHARACTERS = 750_000;
+
+/** A parsed limit of the size of a result. */
 export interface SizeLimit {
+  /** Base64 characters of all images, audio and files. */
+  readonly fileCharacters: number;
+  /** Returns the limit of the texts of a result whose files have a number of base64 characters. */
+  without(fileCharacters: number): SizeLimit;
   /** Returns the length of the longest start of a text that is within the limit, in UTF-16 code units. */
   lengthWithin(text: string): number;
 }
+
+/** The options of both forms. */
+interface ResultLimitOptions {
+  characters?: number;
+  tokens?: number;
+  countTokens?: (text: string) => number;
+}
+
+const checks: OptionChecks<ResultLimitOptions> = {
+  characters: wholeNumber(1),
+  tokens: wholeNumber(1),
+  countTokens: functionValue,
+};
 
 /**
  * Parses a limit of results.
@@ -14,22 +37,29 @@ export interface SizeLimit {
  * @throws `RESULT_LIMIT_INVALID`
  */
 export function parseResultLimit(limit: ResultLimit): SizeLimit {
-  const given: unknown = limit;
-  if (!isObject(given)) throw invalid(`it is ${given === null ? 'null' : typeof given}`);
-  const { characters, tokens, countTokens, ...others } = given;
-  const unknown = Object.keys(others);
-  if (unknown.length > 0) throw invalid(`it has no option '${unknown.join(', ')}'`);
+  const given: ResultLimitOptions = limit;
+  checkOptions('resultLimit', given, checks, { code: 'RESULT_LIMIT_INVALID' });
+  const { characters, tokens, countTokens } = given;
   if ((characters === undefined) === (tokens === undefined)) throw invalid('it needs either characters or tokens');
   const maximum = characters ?? tokens;
-  if (!Number.isSafeInteger(maximum) || (maximum as number) < 1)
-    throw invalid('characters and tokens are whole numbers from 1');
-  if (countTokens !== undefined && (typeof countTokens !== 'function' || tokens === undefined))
-    throw invalid('countTokens is a function that counts tokens');
+  if (countTokens !== undefined && tokens === undefined) throw invalid('countTokens belongs to tokens');
   // Checked above.
   const size = maximum as number;
-  if (characters !== undefined) return { lengthWithin: (text) => Math.min(text.length, size) };
-  if (countTokens === undefined) return { lengthWithin: (text) => lengthOfTokens(text, size) };
-  return { lengthWithin: (text) => searchLength(text, size, countTokens as (text: string) => number) };
+  if (characters !== undefined) return limitCharacters(size);
+  const limited: SizeLimit = {
+    fileCharacters: FILE_CHARACTERS,
+    without: () => limited,
+    lengthWithin: (text) => (countTokens ? searchLength(text, size, countTokens) : lengthOfTokens(text, size)),
+  };
+  return limited;
+}
+
+function limitCharacters(size: number): SizeLimit {
+  return {
+    fileCharacters: size,
+    without: (fileCharacters) => limitCharacters(size - fileCharacters),
+    lengthWithin: (text) => Math.min(text.length, size),
+  };
 }
 
 function invalid(reason: string): QuiverError {

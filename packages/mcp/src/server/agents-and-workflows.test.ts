@@ -1,4 +1,7 @@
-import { createTool } from '@quiver/core/tools';
+import { RequestContext } from '@quiver/core/request-context';
+import { createTool, isToolFailure } from '@quiver/core/tools';
+import { generateText, stepCountIs } from 'ai-v7';
+import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { modern, openSession, rpc, send } from '../../test/wire.ts';
@@ -191,5 +194,78 @@ describe('a workflow', () => {
     controller.abort();
     expect(await calling).toBe('gone');
     await expect.poll(() => cancelled).toBe(1);
+  });
+});
+
+describe('tools() outside of a request', () => {
+  const createWorkflow = (result: unknown) => ({
+    description: 'Moves data.',
+    inputSchema: z.object({ rows: z.number() }),
+    createRun: async () => ({
+      start: async ({ inputData }: { inputData: unknown }) => ({ inputData, ...(result as object) }),
+    }),
+  });
+
+  test('returns agents and workflows that can be called', async () => {
+    const asked: Asked[] = [];
+    const { ask_helper: ask, run_etl: run } = serve({
+      agents: { helper: createAgent({ text: 'Because.' }, asked) },
+      workflows: { etl: createWorkflow({ status: 'success' }) },
+    }).tools();
+    expect(await ask?.execute({ message: 'Why?' })).toEqual({ text: 'Because.' });
+    expect(asked[0]?.prompt).toBe('Why?');
+    expect(asked[0]?.options.requestContext?.get('mcp.extra')).toBeUndefined();
+    expect(await run?.execute({ rows: 2 })).toEqual({ inputData: { rows: 2 }, status: 'success' });
+    expect(isToolFailure(await ask?.execute({}))).toBe(true);
+    expect(isToolFailure(await run?.execute({ rows: 'two' }))).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('returns agents that pass on the request context and the signal of the call', async () => {
+    const asked: Asked[] = [];
+    const { ask_helper: ask } = serve({ agents: { helper: createAgent('ok', asked) } }).tools();
+    const requestContext = new RequestContext([['user', 'Ann']]);
+    const { signal } = new AbortController();
+    await ask?.execute({ message: 'Why?' }, { requestContext, abortSignal: signal });
+    expect(asked[0]?.options.requestContext?.get('user')).toBe('Ann');
+    expect(asked[0]?.options.abortSignal).toBe(signal);
+  });
+
+  test('returns tools for generateText; the model reads the text of an agent', async () => {
+    const running = serve({
+      agents: { helper: createAgent({ text: 'Because.', steps: ['long'] }) },
+      workflows: { etl: createWorkflow({ status: 'success' }) },
+    });
+    const calls = [
+      { toolName: 'ask_helper', input: '{"message":"Why?"}' },
+      { toolName: 'run_etl', input: '{"rows":2}' },
+    ];
+    let step = 0;
+    const model = new MockLanguageModelV4({
+      doGenerate: async () => {
+        const toolCalls = calls.map((each, index) => ({
+          type: 'tool-call' as const,
+          toolCallId: `c${index}`,
+          ...each,
+        }));
+        step += 1;
+        return {
+          content: step === 1 ? toolCalls : [{ type: 'text', text: 'done' }],
+          finishReason: { unified: step === 1 ? 'tool-calls' : 'stop', raw: 'x' },
+          usage: {
+            inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+            outputTokens: { total: 1, text: 1, reasoning: 0 },
+          },
+          warnings: [],
+        };
+      },
+    });
+    const { text } = await generateText({ model, tools: running.tools(), prompt: 'go', stopWhen: stepCountIs(2) });
+    expect(text).toBe('done');
+    expect(model.doGenerateCalls[0]?.tools).toMatchObject([{ name: 'ask_helper' }, { name: 'run_etl' }]);
+    expect(model.doGenerateCalls[1]?.prompt.at(-1)?.content).toMatchObject([
+      { toolName: 'ask_helper', output: { type: 'text', value: 'Because.' } },
+      { toolName: 'run_etl', output: { type: 'json', value: { inputData: { rows: 2 }, status: 'success' } } },
+    ]);
   });
 });

@@ -54,7 +54,7 @@ describe('a callback with an invalid result', () => {
     expect(await errorOf({ resources: templates as never }, 'resources/templates/list')).toMatchObject({
       code: -32603,
     });
-    const completing = { prompts: { listPrompts: async () => [], completeArgument: nonsense } };
+    const completing = { prompts: { listPrompts: async () => [{ name: 'p' }], completeArgument: nonsense } };
     const params = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } };
     expect(await errorOf(completing, 'completion/complete', params)).toMatchObject({ code: -32603 });
   });

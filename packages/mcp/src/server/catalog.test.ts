@@ -245,6 +245,34 @@ describe('a hidden item has the response of an unknown one', () => {
       expect(json.error).toEqual({ code: -32602, message: 'Prompt not found: secret' });
   });
 
+  test('a completion, where the callbacks list other items per caller', async () => {
+    const server = createCatalogServer({
+      resources: {
+        listResources: async () => [],
+        resourceTemplates: async ({ extra }) =>
+          extra.authInfo?.scopes?.includes('admin') ? [{ uriTemplate: 'secret://{id}', name: 'secret' }] : [],
+        getResourceContent: async ({ uri }) => ({ text: uri }),
+        completeVariable: async ({ uriTemplate }) => [uriTemplate],
+      },
+      prompts: {
+        listPrompts: async ({ extra }) => (extra.authInfo?.scopes?.includes('admin') ? [{ name: 'secret' }] : []),
+        getPromptMessages: async () => [],
+        completeArgument: async ({ name }) => [name],
+      },
+    });
+    const url = await serve(server);
+    const argument = { name: 'id', value: '' };
+    for (const [ref, message] of [
+      [{ type: 'ref/prompt', name: 'secret' }, 'Prompt not found: secret'],
+      [{ type: 'ref/resource', uri: 'secret://{id}' }, 'Resource template not found: secret://{id}'],
+    ] as const) {
+      for (const { json } of await request(url, 'user', 'completion/complete', { ref, argument }))
+        expect(json.error).toMatchObject({ code: -32602, message });
+      for (const { json } of await request(url, 'admin', 'completion/complete', { ref, argument }))
+        expect(json.result.completion.values).toHaveLength(1);
+    }
+  });
+
   test('the rest of a result, for a token of the caller that lacks the scope', async () => {
     const list = createTool({
       id: 'list',
@@ -398,6 +426,19 @@ describe('visible', () => {
       expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }),
     );
   });
+});
+
+test.each([
+  ['input_schema', 'inputSchema'],
+  ['requireapproval', 'requireApproval'],
+])("a tool object with '%s' is not served, because it would run without it", (given, option) => {
+  const silent = { debug() {}, info() {}, warn: vi.fn(), error() {} };
+  const odd = { description: 'd', [given]: { type: 'object', required: ['n'] }, execute: async () => 'ran' };
+  const server = new MCPServer({ name: 'S', version: '1.0.0', tools: { odd }, logger: silent });
+  expect(Object.keys(server.tools())).toEqual([]);
+  expect(silent.warn.mock.calls[0]?.[0]).toBe(
+    `Tool 'odd' is not served: it has no option '${given}'. Did you mean '${option}'?`,
+  );
 });
 
 test('a tool with scopes that are not a list is not served', () => {

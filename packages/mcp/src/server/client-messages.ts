@@ -1,4 +1,11 @@
 import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  signalValue,
+  type CheckOptionsSettings,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { ElicitOptions, McpRoot, SampleRequest, SampleResult, ToolMcpContext } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject } from '../protocol/json-rpc.js';
@@ -11,6 +18,23 @@ import {
 } from './client-requests.js';
 import { toJsonSafe } from './json-safe.js';
 
+export const elicitChecks: OptionChecks<ElicitOptions> = { key: anyValue, timeout: anyValue, signal: signalValue };
+
+const noProgress = 'requests to the client have no progress.';
+
+/** Options of requests in the official SDK. */
+export const elicitSettings: CheckOptionsSettings = {
+  withoutEffect: {
+    onprogress: noProgress,
+    resetTimeoutOnProgress: noProgress,
+    maxTotalTimeout: 'timeout limits the whole request.',
+  },
+};
+
+function requireOptions(name: string, options: ElicitOptions = {}): void {
+  checkOptions(name, options, elicitChecks, elicitSettings);
+}
+
 /** Messages that tools and callbacks send to the client of their request: requests for input, progress, log messages. */
 export abstract class ClientMessages {
   abstract get _meta(): Readonly<Record<string, unknown>> | undefined;
@@ -21,15 +45,27 @@ export abstract class ClientMessages {
   protected abstract ask<Result>(create: () => ClientRequest<Result>, options?: ElicitOptions): Promise<Result>;
 
   get elicitation(): ToolMcpContext['elicitation'] {
-    return { sendRequest: (request, options) => this.ask(() => elicitationRequest(request), options) };
+    return {
+      sendRequest: (request, options) =>
+        this.ask(() => {
+          requireOptions('elicitation.sendRequest', options);
+          return elicitationRequest(request);
+        }, options),
+    };
   }
 
   sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
-    return this.ask(() => samplingRequest(request), options);
+    return this.ask(() => {
+      requireOptions('sample', options);
+      return samplingRequest(request);
+    }, options);
   }
 
   roots(options?: ElicitOptions): Promise<McpRoot[]> {
-    return this.ask(rootsRequest, options);
+    return this.ask(() => {
+      requireOptions('roots', options);
+      return rootsRequest();
+    }, options);
   }
 
   async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {

@@ -9,8 +9,11 @@ import type {
   SampleResult,
   SamplingContent,
 } from '@quiver/core/tools';
+import { errorCodes, failureKey } from '../protocol/constants.js';
 import { isObject } from '../protocol/json-rpc.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../protocol/types.js';
+import { requireFormSchema } from './form-schema.js';
 
 /** Capabilities that a request needs, for example `{ sampling: { tools: {} } }`. */
 export type RequiredCapabilities = Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -54,9 +57,60 @@ export function missingCapabilities(
 }
 
 /**
+ * Refuses a request to a modern client that did not declare its capabilities.
+ *
+ * @param missing - capabilities that other requests of the same run lack. One error names all of them
+ * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`). The tool may handle it; otherwise its cause is the error of the call
+ */
+export function requireCapabilities(
+  { requires, subject, what }: ClientRequest<unknown>,
+  declared: ClientCapabilities,
+  missing: Record<string, Record<string, object>> = {},
+): void {
+  const lacking = missingCapabilities(requires, declared);
+  if (!lacking) return;
+  for (const [name, members] of Object.entries(lacking)) missing[name] = { ...missing[name], ...members };
+  const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
+  const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
+    httpStatus: 400,
+    data: { requiredCapabilities: missing },
+  });
+  throw new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
+}
+
+const answerInvalid = 'ELICITATION_ANSWER_INVALID';
+
+/** Returns the error of a request whose client reports a failure: as a JSON-RPC error, or in its response. */
+export function clientFailure(
+  { subject, what }: ClientRequest<unknown>,
+  { code, message }: { readonly code?: unknown; readonly message?: unknown },
+): QuiverError {
+  const isInvalid = subject === 'ELICITATION' && code === answerInvalid;
+  return new QuiverError(
+    isInvalid ? answerInvalid : `${subject}_FAILED`,
+    `The tool requested ${what}; the client returned an error: ${String(message)}`,
+  );
+}
+
+/** Returns the error of a response that reports a failure, or `undefined`. */
+export function findFailure(request: ClientRequest<unknown>, response: unknown): QuiverError | undefined {
+  const meta = isObject(response) ? response['_meta'] : undefined;
+  const failure = isObject(meta) ? meta[failureKey] : undefined;
+  return isObject(failure) ? clientFailure(request, failure) : undefined;
+}
+
+/** Returns the error of a request whose result is invalid. */
+export function invalidResult({ subject, what }: ClientRequest<unknown>): QuiverError {
+  return new QuiverError(
+    subject === 'ELICITATION' ? answerInvalid : `${subject}_FAILED`,
+    `The tool requested ${what}; the client returned an invalid result.`,
+  );
+}
+
+/**
  * Returns the request for user input: a form, or a page that the client opens.
  *
- * @throws `ELICITATION_URL_INVALID`
+ * @throws `ELICITATION_URL_INVALID`, `ELICITATION_SCHEMA_INVALID`
  * @see [MCP, URL mode elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests)
  */
 export function elicitationRequest(request: ElicitRequest | ElicitUrlRequest): ClientRequest<ElicitResult> {
@@ -75,6 +129,7 @@ export function elicitationRequest(request: ElicitRequest | ElicitUrlRequest): C
     };
   }
   const { requestedSchema } = request;
+  requireFormSchema(requestedSchema);
   return {
     ...common,
     params: { mode: 'form', message, requestedSchema },

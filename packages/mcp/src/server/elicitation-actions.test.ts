@@ -97,7 +97,7 @@ describe('server.elicitation.sendRequest', () => {
         .catch((error: { code: string; message: string }) => error);
     await eventually(async () => {
       expect(await codeOf(off)).toMatchObject({
-        code: 'ELICITATION_FAILED',
+        code: 'ELICITATION_ANSWER_INVALID',
         message: expect.stringContaining('invalid result'),
       });
       expect(await codeOf(silent, 100)).toMatchObject({ code: 'ELICITATION_TIMEOUT' });

@@ -71,7 +71,7 @@ const clients: [string, (answers: Answers | undefined) => Promise<Caller>][] = [
   ['SDK 2 (stateless revision) over stdio', (answers) => v2(pin, new StdioV2(stdio), answers)],
 ];
 
-describe.each(clients)('%s', (name, connect) => {
+describe.each(clients)('%s', (_name, connect) => {
   const ask = async (tool: string, answers: Answers | undefined): Promise<unknown> => {
     const client = await connect(answers);
     try {
@@ -97,10 +97,9 @@ describe.each(clients)('%s', (name, connect) => {
   });
 
   test('rejects in the tool when the client does not support elicitation', async () => {
-    const outcome = await ask('contact', undefined).catch((error: unknown) => error);
-    const refused = { code: -32021 };
-    const told = { content: [{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }] };
-    expect(outcome).toMatchObject(name.includes('stateless revision') ? refused : told);
+    expect(await ask('contact', undefined)).toMatchObject({
+      content: [{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }],
+    });
   });
 });
 
@@ -108,7 +107,7 @@ describe('legacy sessions', () => {
   test('keeps a result that violates the requested schema from the tool', async () => {
     const client = await v1(new HttpV1(new URL(running.url)), () => ({ action: 'accept', content: { name: 5 } }));
     expect(await client.callTool({ name: 'contact' })).toMatchObject({
-      content: [{ text: 'could not ask: ELICITATION_FAILED' }],
+      content: [{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }],
     });
     await client.close();
   });
@@ -195,6 +194,30 @@ describe('the stateless revision', () => {
     expect(Object.keys(again.json.result.inputRequests)).toEqual(['input-1']);
   });
 
+  test('rejects in the tool when the responses of ten rounds violate the schema', async () => {
+    let answer = (await call()).json.result;
+    let rounds = 0;
+    while (answer.resultType === 'input_required') {
+      rounds += 1;
+      const inputResponses = { 'input-1': accept({ name: 5 }) };
+      answer = (await call({ inputResponses, requestState: answer.requestState })).json.result;
+    }
+    expect(rounds).toBe(10);
+    expect(answer.content).toMatchObject([{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }]);
+  });
+
+  test('rejects in the tool when a response reports a failure', async () => {
+    const report = async (failure: unknown): Promise<string> => {
+      const { requestState } = (await call()).json.result;
+      const inputResponses = { 'input-1': { action: 'cancel', _meta: { 'quiver/error': failure } } };
+      return (await call({ inputResponses, requestState })).json.result.content[0].text;
+    };
+    expect(await report({ message: 'no terminal' })).toBe('could not ask: ELICITATION_FAILED');
+    expect(await report({ code: 'OTHER' })).toBe('could not ask: ELICITATION_FAILED');
+    expect(await report({ code: 'ELICITATION_ANSWER_INVALID' })).toBe('could not ask: ELICITATION_ANSWER_INVALID');
+    expect(await report('no terminal')).toBe('no name: cancel');
+  });
+
   test('ignores a result without a request', async () => {
     const answer = await call({ inputResponses: { 'input-1': accept({ name: 'Ada' }) } });
     expect(answer.json.result.resultType).toBe('input_required');
@@ -219,8 +242,8 @@ describe('the stateless revision', () => {
     }
   });
 
-  test('names the missing capability to a client without elicitation', async () => {
-    const answer = await send(running.url, modern('tools/call', { name: 'contact', arguments: {} }));
+  test('names the missing capability when the tool does not handle the error', async () => {
+    const answer = await send(running.url, modern('tools/call', { name: 'both', arguments: {} }));
     expect(answer.status).toBe(400);
     expect(answer.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
   });

@@ -25,6 +25,13 @@ export function describeFailure({ logger, maskErrors }: FailurePolicy, what: str
   return `${what} failed. The server's log has the reason under the reference ${reference}.`;
 }
 
+/** Returns the protocol error that an exception stands for: itself, or that of a request to a client without the capability. */
+export function findProtocolError(error: unknown): ProtocolError | undefined {
+  if (error instanceof ProtocolError) return error;
+  const isMissingCapability = isQuiverError(error) && error.code.endsWith('_NOT_SUPPORTED');
+  return isMissingCapability && error.cause instanceof ProtocolError ? error.cause : undefined;
+}
+
 /**
  * Runs a callback of the application.
  *
@@ -38,8 +45,7 @@ export async function runCallback<Value>(
   try {
     return await callback();
   } catch (error) {
-    if (error instanceof ProtocolError) throw error;
-    throw new ProtocolError(errorCodes.internal, describeFailure(policy, what, error));
+    throw findProtocolError(error) ?? new ProtocolError(errorCodes.internal, describeFailure(policy, what, error));
   }
 }
 
@@ -56,6 +62,9 @@ export function refuseResult(callback: string, expected: string): never {
 export function toProtocolError(logger: Logger, error: unknown, httpStatus = 200): ProtocolError {
   if (error instanceof ProtocolError) return error;
   logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
+  // Its message does not quote the record.
+  if (isQuiverError(error, 'TASK_RECORD_INVALID'))
+    return new ProtocolError(errorCodes.internal, error.message, { httpStatus, data: { code: error.code } });
   return new ProtocolError(errorCodes.internal, isStoreFailure(error) ? storeFailure : 'Internal error', {
     httpStatus,
   });

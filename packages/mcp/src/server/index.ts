@@ -6,13 +6,13 @@
 export { MCPServer } from './mcp-server.js';
 export type {
   CloseOptions,
-  FetchOptions,
   SSEServerTransport,
   SSETransport,
   StdioOptions,
   StdioServerTransport,
   StreamableHTTPServerTransport,
 } from './mcp-server.js';
+export type { FetchOptions } from './http/transport-options.js';
 export type {
   CacheableMethod,
   CacheHint,

@@ -2,6 +2,7 @@ import { QuiverError, traceChannels, type McpSessionTraceEvent, type McpTraceEve
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../protocol/constants.js';
 import {
+  isObject,
   isRequestId,
   withMeta,
   type IncomingMessage,
@@ -13,7 +14,7 @@ import {
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { Caller } from './auth-info.js';
-import { missingCapabilities, type ClientRequest } from './client-requests.js';
+import { clientFailure, invalidResult, missingCapabilities, type ClientRequest } from './client-requests.js';
 import type { InFlight } from './drain.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 
@@ -186,7 +187,8 @@ export class LegacySession {
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability, or
    *   there is no session to carry its response
    * @throws `ELICITATION_TIMEOUT`
-   * @throws `ELICITATION_FAILED` when the client sends an error or an invalid result, or disconnects
+   * @throws `ELICITATION_FAILED` when the client sends an error, or disconnects
+   * @throws `ELICITATION_ANSWER_INVALID` (but `SAMPLING_FAILED`, `ROOTS_FAILED`) for an invalid result
    */
   async request<Result>(
     request: ClientRequest<Result>,
@@ -236,10 +238,12 @@ export class LegacySession {
       pending.delete(id);
     }
     if (!response) throw failed('The client disconnected before it responded.');
-    if (response.error)
-      throw failed(`The tool requested ${what}; the client returned an error: ${response.error.message}`);
+    if (response.error) {
+      const { message, data } = response.error;
+      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message });
+    }
     const result = await parse(response.result);
-    if (result === undefined) throw failed(`The tool requested ${what}; the client returned an invalid result.`);
+    if (result === undefined) throw invalidResult(request);
     return result;
   }
 

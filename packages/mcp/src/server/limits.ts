@@ -49,7 +49,7 @@ export const MAX_BUFFERED_BYTES: number = 16 * 1024 * 1024;
 export const DEFAULT_IDLE_TIMEOUT: number = 30 * 60_000;
 /** Open sessions of an endpoint. */
 export const DEFAULT_MAX_SESSIONS = 10_000;
-/** Open sessions of one caller. */
+/** Open sessions of one caller, where a server has room for many. */
 export const DEFAULT_MAX_SESSIONS_PER_CALLER = 1_000;
 /** Unfinished requests of one session. */
 export const DEFAULT_MAX_REQUESTS_PER_SESSION = 1_000;
@@ -60,6 +60,10 @@ export const DEFAULT_GRACE = 10_000;
 export const DEFAULT_HEADERS_TIMEOUT = 10_000;
 /** Milliseconds in which a whole request must arrive. */
 export const DEFAULT_REQUEST_TIMEOUT = 30_000;
+/** Milliseconds between two checks whether the host that started a stdio server still runs. */
+export const PARENT_CHECK_INTERVAL = 1_000;
+/** Milliseconds in which a host must read the last lines of a stdio server that ends. */
+export const FLUSH_TIMEOUT = 1_000;
 /** Milliseconds that an idle connection stays open; longer than the idle timeout of common proxies, which would reuse a closing one. */
 export const KEEP_ALIVE_TIMEOUT = 65_000;
 /** Milliseconds between comments on event streams. */
@@ -75,6 +79,10 @@ export const DEFAULT_POLL_INTERVAL = 1_000;
 export const DEFAULT_MAX_TASKS_PER_CALLER = 1_000;
 /** Tasks that an instance keeps. */
 export const DEFAULT_MAX_TASKS = 10_000;
+/** Characters of the tasks of one caller that an instance keeps. */
+export const DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER: number = 32 * 1024 * 1024;
+/** Characters of the tasks that an instance keeps. */
+export const DEFAULT_MAX_TASK_CHARACTERS: number = 128 * 1024 * 1024;
 /** Characters of the result of a task. */
 export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
 /** Milliseconds between two writes of the progress of a task. */

@@ -1,5 +1,7 @@
-import { QuiverError } from '@quiver/core';
-import { executeTool, getToolId } from '@quiver/core/tools';
+import type { Readable, Writable } from 'node:stream';
+import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { anyValue, booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import { toAuthInfo } from './auth-info.js';
 import { createServerDefinition } from './create-server-definition.js';
 import { untilEmpty } from './drain.js';
@@ -12,16 +14,17 @@ import {
   type McpHttpServer,
   type StartHTTPOptions,
 } from './http/node-http.js';
-import type { StreamableHTTPServerTransportOptions } from './http/response.js';
 import {
   fromHonoContext,
   SSEEndpoint,
   type ConnectHonoSSEOptions,
   type ConnectSSEOptions,
   type StartHonoSSEOptions,
+  type StartHonoSSEWithContext,
   type StartSSEOptions,
 } from './http/sse.js';
 import { createSharedSessions, type SharedSessions } from './http/shared-sessions.js';
+import { amount, resolveOptions, transportChecks, type FetchOptions } from './http/transport-options.js';
 import { WebReply, WebRequest } from './http/web-http.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
@@ -38,12 +41,6 @@ import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
 import { DEFAULT_GRACE } from './limits.js';
 
-/** Options of `server.fetch()`. */
-export interface FetchOptions extends StreamableHTTPServerTransportOptions {
-  /** Identity of the caller, from your authentication; reaches tools as `context.mcp.extra.authInfo`. */
-  authInfo?: unknown;
-}
-
 /** Options of `server.close()`. */
 export interface CloseOptions {
   /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
@@ -54,7 +51,33 @@ export interface CloseOptions {
 export interface StdioOptions {
   /** Identity of the user of this process, for tools and for `mcp.scopes`. Default: none, and no scopes. */
   authInfo?: unknown;
+  /**
+   * Whether the process exits with code 0 after the client disconnects or the host ends, also with open timers, pools and watchers. Before, the
+   * server closes, and child processes of `MCPClient`s end. Default `true`; `false` with `input` or `output`.
+   */
+  exitOnDisconnect?: boolean;
+  /** Stream to read from. Default: standard input. */
+  input?: Readable;
+  /** Stream to write to. Default: standard output, which then carries only the protocol. */
+  output?: Writable;
 }
+
+/** Options of `server.executeTool()`. */
+export type ExecuteOptions = Pick<ToolCallOptions, 'messages' | 'toolCallId' | 'requestContext' | 'abortSignal'>;
+
+const closeChecks: OptionChecks<CloseOptions> = { grace: amount };
+const stdioChecks: OptionChecks<StdioOptions> = {
+  authInfo: anyValue,
+  exitOnDisconnect: booleanValue,
+  input: anyValue,
+  output: anyValue,
+};
+const executeChecks: OptionChecks<ExecuteOptions> = {
+  messages: anyValue,
+  toolCallId: anyValue,
+  requestContext: anyValue,
+  abortSignal: anyValue,
+};
 
 /** Standard input and output of the process, as served by `startStdio()`. */
 export interface StdioServerTransport {
@@ -114,6 +137,7 @@ export class MCPServer implements AsyncDisposable {
   readonly #honoSse: SSEEndpoint;
   readonly #listening = new Set<McpHttpServer>();
   #stdio: StdioConnection | undefined;
+  readonly #closeHandlers = new Set<() => unknown>();
   #isClosed = false;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
@@ -148,12 +172,14 @@ export class MCPServer implements AsyncDisposable {
 
   /**
    * Serves one client over standard input and output. From here on only the protocol writes to standard output: other writes,
-   * `console.log` included, go to standard error.
+   * `console.log` included, go to standard error. When the client disconnects, the process exits: see `exitOnDisconnect`.
    *
-   * @throws `SERVER_ALREADY_STARTED` when stdio is served already, `SERVER_CLOSED` after `close()`
+   * @throws `OPTIONS_INVALID`; `SERVER_ALREADY_STARTED` when stdio is served already, `SERVER_CLOSED` after `close()`
    */
-  async startStdio({ authInfo }: StdioOptions = {}): Promise<void> {
-    const { serveProcessStdio } = await import('./stdio.js');
+  async startStdio(options: StdioOptions = {}): Promise<void> {
+    checkOptions('startStdio', options, stdioChecks);
+    const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
+    const { exitAfter, serveProcessStdio } = await import('./stdio.js');
     this.#requireOpen();
     if (this.#stdio) {
       throw new QuiverError(
@@ -164,52 +190,63 @@ export class MCPServer implements AsyncDisposable {
     this.#stdio = serveProcessStdio({
       server: this.#definition,
       authInfo: toAuthInfo(authInfo),
+      input,
+      output,
       onClose: () => {
         this.#stdio = undefined;
       },
+      onDisconnect: exitOnDisconnect ? () => void exitAfter(() => this.close()) : undefined,
     });
   }
 
   /**
-   * Serves one request of a `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Never rejects.
+   * Serves one request of a `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Errors of the request go to the client.
    *
-   * Sessions are on by default; `options.serverless` turns them off. The identity that authentication middleware sets on `req.auth`
+   * Sessions are on by default; `serverless: true` turns them off. Options are given next to the request, or under `options`. The identity that authentication middleware sets on `req.auth`
    * reaches tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
    *
+   * @throws `OPTIONS_INVALID`
    * @example
    * http.createServer((req, res) =>
    *   server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost:1234'), httpPath: '/mcp', req, res }),
    * );
    */
-  startHTTP({ url, httpPath, req, res, options = {} }: StartHTTPOptions): Promise<void> {
-    return this.#http.handle(new NodeRequest(req), new NodeReply(res), options, url.pathname === httpPath);
+  async startHTTP(given: StartHTTPOptions): Promise<void> {
+    const { url, httpPath, req, res, options, ...flat } = given;
+    const resolved = resolveOptions('startHTTP', given, options, flat);
+    return this.#http.handle(new NodeRequest(req), new NodeReply(res), resolved, url.pathname === httpPath);
   }
 
   /**
-   * Serves one request of the web platform over Streamable HTTP: Hono, Next, Deno, Bun, Workers. Never rejects. It serves every path,
-   * so pass it only MCP requests.
+   * Serves one request of the web platform over Streamable HTTP: Hono, Next, Deno, Bun, Workers. It serves every path, so pass it only MCP requests. Errors of the request go to the client.
    *
    * Sessions are in memory; set `serverless: true` where each request may reach another process.
    *
+   * @throws `OPTIONS_INVALID`
    * @example
    * app.all('/mcp', (c) => server.fetch(c.req.raw));
    */
-  async fetch(request: Request, { authInfo, ...options }: FetchOptions = {}): Promise<Response> {
+  async fetch(request: Request, given: FetchOptions = {}): Promise<Response> {
+    checkOptions('fetch', given, transportChecks.fetch);
+    const { authInfo, ...options } = given;
     const reply = new WebReply(request);
     void this.#fetch.handle(new WebRequest(request, authInfo), reply, options);
     return reply.response;
   }
 
   /**
-   * Serves one request of a `node:http` server over the older HTTP+SSE transport. Never rejects.
+   * Serves one request of a `node:http` server over the older HTTP+SSE transport. Errors of the request go to the client.
    *
+   * @throws `OPTIONS_INVALID`
    * @example
    * http.createServer((req, res) =>
    *   server.startSSE({ url: new URL(req.url ?? '', 'http://localhost:1234'), ssePath: '/sse', messagePath: '/message', req, res }),
    * );
    */
-  startSSE({ url, ssePath, messagePath, req, res, options }: StartSSEOptions): Promise<void> {
-    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, options);
+  async startSSE(given: StartSSEOptions): Promise<void> {
+    const { url, ssePath, messagePath, req, res, options, ...flat } = given;
+    const resolved = resolveOptions('startSSE', given, options, flat);
+    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, resolved);
   }
 
   /**
@@ -219,34 +256,35 @@ export class MCPServer implements AsyncDisposable {
    * app.all('/sse', (context) => server.startHonoSSE({ url: new URL(context.req.url), ssePath: '/sse', messagePath: '/message', context }));
    */
   async startHonoSSE<Options extends StartHonoSSEOptions>(
-    options: Options,
+    given: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
     // With `context` there is a response, without it there is none.
     type Result = Options extends { context: unknown } ? Response : void;
-    if (!options.context) {
-      const { req, res } = options as StartSSEOptions;
-      return this.#honoSse.handle(
-        new NodeRequest(req),
-        new NodeReply(res),
-        options,
-        options.options,
-      ) as Promise<Result>;
-    }
-    const { request, reply } = fromHonoContext(options.context);
+    const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given as StartSSEOptions &
+      Partial<StartHonoSSEWithContext>;
+    const resolved = resolveOptions('startHonoSSE', given, options, flat);
+    const paths = { url, ssePath, messagePath };
+    if (!context)
+      return this.#honoSse.handle(new NodeRequest(req), new NodeReply(res), paths, resolved) as Promise<Result>;
+    const { request, reply } = fromHonoContext(context, authInfo);
     // A stream is a response long before it ends.
-    void this.#honoSse.handle(request, reply, options, options.options);
+    void this.#honoSse.handle(request, reply, paths, resolved);
     return reply.response as Promise<Result>;
   }
 
   /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
-  connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
-    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), { messagePath }, options);
+  async connectSSE(given: ConnectSSEOptions): Promise<void> {
+    const { messagePath, res, options, ...flat } = given;
+    const resolved = resolveOptions('connectSSE', given, options, flat);
+    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), { messagePath }, resolved);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
-  async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
-    const { request, reply } = fromHonoContext(context);
-    void this.#honoSse.handle(request, reply, { messagePath }, options);
+  async connectHonoSSE(given: ConnectHonoSSEOptions): Promise<Response> {
+    const { messagePath, context, authInfo, options, ...flat } = given;
+    const resolved = resolveOptions('connectHonoSSE', given, options, flat);
+    const { request, reply } = fromHonoContext(context, authInfo);
+    void this.#honoSse.handle(request, reply, { messagePath }, resolved);
     return reply.response;
   }
 
@@ -261,6 +299,19 @@ export class MCPServer implements AsyncDisposable {
    */
   use(middleware: Middleware): this {
     addMiddleware(this.#definition.middleware, middleware);
+    return this;
+  }
+
+  /**
+   * Runs a function when the server closes, after its calls have ended: to end pools, watchers and clients. `close()` waits for it, at most
+   * as long as for calls in flight; an error is logged.
+   *
+   * @returns the server
+   * @example
+   * server.onClose(() => pool.end());
+   */
+  onClose(handler: () => unknown): this {
+    this.#closeHandlers.add(handler);
     return this;
   }
 
@@ -295,11 +346,12 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Starts an HTTP server with timeouts.
    *
-   * @throws `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`
+   * @throws `OPTIONS_INVALID`, `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`
    * @example
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
+    checkOptions('listen', options, transportChecks.listen);
     this.#requireOpen();
     const running = await listen(this.#createEndpoint(), options);
     const handle: McpHttpServer = {
@@ -317,9 +369,13 @@ export class MCPServer implements AsyncDisposable {
 
   /**
    * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. Then
-   * waits as long again, at most, for entries of `audit()`. A closed server cannot be started again.
+   * waits as long again, at most, for entries of `audit()`, and for handlers of `onClose()`. A closed server cannot be started again.
+   *
+   * @throws `OPTIONS_INVALID`
    */
-  async close({ grace = DEFAULT_GRACE }: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptions('close', options, closeChecks);
+    const { grace = DEFAULT_GRACE } = options;
     this.#isClosed = true;
     const deadline = Date.now() + grace;
     await Promise.all([
@@ -337,6 +393,22 @@ export class MCPServer implements AsyncDisposable {
     await untilEmpty(auditing, grace);
     subscribers.close();
     await instance.close();
+    await this.#runCloseHandlers(grace);
+  }
+
+  async #runCloseHandlers(timeout: number): Promise<void> {
+    const { logger } = this.#definition;
+    const handlers = [...this.#closeHandlers];
+    this.#closeHandlers.clear();
+    const run = async (handler: () => unknown): Promise<void> => {
+      try {
+        const running = Promise.resolve(handler());
+        await withinTime(running, timeout, (limit) => new Error(`It did not end within ${limit} ms.`));
+      } catch (error) {
+        logger.warn(`A handler of onClose() failed: ${toErrorMessage(error)}`, error);
+      }
+    };
+    await Promise.all(handlers.map(run));
   }
 
   #createEndpoint(): HttpEndpoint {
@@ -391,13 +463,10 @@ export class MCPServer implements AsyncDisposable {
    * Runs a tool without a client. Invalid input is returned, as `{ error: true, message, validationErrors }`.
    *
    * @returns the tool's own value
-   * @throws `TOOL_NOT_FOUND`, and the errors of the tool
+   * @throws `OPTIONS_INVALID`, `TOOL_NOT_FOUND`, and the errors of the tool
    */
-  async executeTool(
-    toolName: string,
-    args: unknown,
-    executionContext: { messages?: readonly unknown[]; toolCallId?: string } = {},
-  ): Promise<unknown> {
+  async executeTool(toolName: string, args: unknown, executionContext: ExecuteOptions = {}): Promise<unknown> {
+    checkOptions('server.executeTool', executionContext, executeChecks);
     const registered = this.#definition.tools.get(toolName);
     if (!registered) {
       const known = [...this.#definition.tools.values()].map(({ name }) => name).join(', ');
@@ -409,9 +478,13 @@ export class MCPServer implements AsyncDisposable {
     return executeTool(registered.tool, args, { toolName, ...executionContext });
   }
 
-  /** Returns the tools by name. */
-  tools(): ToolsInput {
-    return Object.fromEntries([...this.#definition.tools.values()].map(({ name, tool }) => [name, tool]));
+  /** Returns the tools by name, also of agents and workflows. They work outside of MCP: `generateText({ model, tools: server.tools() })`. */
+  tools(): Record<string, Tool> {
+    // Tools of other libraries have the same members, which their types name differently.
+    const tools: ToolsInput = Object.fromEntries(
+      [...this.#definition.tools.values()].map(({ name, tool }) => [name, tool]),
+    );
+    return tools as Record<string, Tool>;
   }
 }
 

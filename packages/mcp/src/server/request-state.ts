@@ -15,6 +15,22 @@ export interface RequestStateOptions {
   ttlSeconds?: number;
 }
 
+/** Checked result of a request to the client, or the error that the tool received. */
+export type RequestOutcome = { readonly question: string } & (
+  | { readonly answer: unknown }
+  | { readonly failure: { readonly code: string; readonly message: string } }
+);
+
+/**
+ * Returns the result of an earlier round, or throws its error again.
+ *
+ * @throws `QuiverError` with the code of the failure
+ */
+export function replay(outcome: RequestOutcome): unknown {
+  if ('answer' in outcome) return outcome.answer;
+  throw new QuiverError(outcome.failure.code, outcome.failure.message);
+}
+
 /** State of a call between its rounds. It travels through the client: signed, not secret. */
 export interface RequestState {
   /** Digest of what the request names, and its arguments. */
@@ -22,8 +38,8 @@ export interface RequestState {
   readonly round: number;
   /** Digest of each request that was sent, by name. */
   readonly asked: Readonly<Record<string, string>>;
-  /** Results of the client, with the digest of their request. */
-  readonly answers: Readonly<Record<string, { readonly question: string; readonly answer: unknown }>>;
+  /** Outcomes of requests to the client, with the digest of their request. */
+  readonly answers: Readonly<Record<string, RequestOutcome>>;
 }
 
 export interface RequestStateCodec {

@@ -132,8 +132,8 @@ describe('a result over the limit', () => {
     expect(result._meta['quiver/truncated'].unit).toBe('characters');
   });
 
-  test('keeps images, and leaves out the texts behind the cut', async () => {
-    const image = { type: 'image', data: 'AAAA'.repeat(2_000), mimeType: 'image/png' };
+  test('keeps images within it, and leaves out the texts behind the cut', async () => {
+    const image = { type: 'image', data: 'AAAA'.repeat(50), mimeType: 'image/png' };
     const content = [
       { type: 'text', text: 'a'.repeat(800) },
       image,
@@ -145,12 +145,49 @@ describe('a result over the limit', () => {
     expect(result.content.map(({ type }: { type: string }) => type)).toEqual([
       'text',
       'image',
-      'resource',
       'text',
       'resource_link',
     ]);
-    expect(result.content[2].resource.text).toBe('b'.repeat(199));
-    expect(result._meta).toMatchObject({ own: 1, 'quiver/truncated': { total: 1603, next: 1000 } });
+    expect(result._meta).toMatchObject({ own: 1, 'quiver/truncated': { total: 1603, next: 800 } });
+  });
+
+  test('leaves out images, audio and files that exceed it, which their caller can read', async () => {
+    const data = (length: number): string => 'QUJD'.repeat(length / 4);
+    const content = [
+      { type: 'image', data: data(600), mimeType: 'image/png' },
+      { type: 'text', text: 'A chart' },
+      { type: 'audio', data: data(2_000), mimeType: 'audio/wav' },
+      { type: 'resource', resource: { uri: 'x:y', blob: data(404), mimeType: 'application/pdf' } },
+      { type: 'image', data: data(300), mimeType: 'image/jpeg' },
+    ];
+    const send = serve(() => ({ content }));
+    const { result } = await send('tools/call', call);
+    const missing = (type: string, length: number): unknown[] => [
+      { type: 'text', text: expect.stringContaining(`${type} with ${length} base64 characters was left out`) },
+      expect.objectContaining({ type: 'resource_link', mimeType: type }),
+    ];
+    const [chart, caption, , , photo] = content;
+    const left = [...missing('audio/wav', 2_000), ...missing('application/pdf', 404)];
+    expect(result.content).toEqual([chart, caption, ...left, photo]);
+    expect(result._meta['quiver/truncated']).toEqual({ files: 2 });
+    const { uri } = result.content[3];
+    const read = await send('resources/read', { uri });
+    expect(read.result.contents).toEqual([{ uri, mimeType: 'audio/wav', blob: data(2_000) }]);
+    expect((await send('resources/read', { uri }, 'eve')).error?.code).toBe(-32602);
+  });
+
+  test('in tokens leaves out images of more than 750,000 base64 characters', async () => {
+    const image = (length: number): object => ({ type: 'image', data: 'A'.repeat(length), mimeType: 'image/png' });
+    const send = serve(() => ({ content: [image(700_000), image(50_004), image(50_000)] }), {
+      config: { resultLimit: { tokens: 1_000_000 } },
+    });
+    const { result } = await send('tools/call', call);
+    expect(result.content.map(({ type }: { type: string }) => type)).toEqual([
+      'image',
+      'text',
+      'resource_link',
+      'image',
+    ]);
   });
 
   test('is marked as an error where it is one', async () => {
@@ -284,6 +321,22 @@ describe('the rest of a result', () => {
       uri = contents[0]._meta['quiver/truncated'].uri;
     }
     expect(typeof value === 'string' ? parts.join('') : parts).toEqual(value);
+  });
+
+  test.each([
+    ['a head that is not JSON', () => 'x\n[1]'],
+    ['another head', (value: string) => value.replace('"unit":"elements"', '"unit":"x"')],
+    ['no head', () => ''],
+    ['a body that is not JSON', (value: string) => `${value.slice(0, value.indexOf('\n'))}\n${'1]},\n'.repeat(200)}`],
+  ])('is refused by name when the store has %s', async (_title, forge) => {
+    const sharedStore = new InMemoryStore();
+    const send = serve(() => rows, { config: { sharedStore, resultLimit: { characters: 500 } } });
+    const { uri } = (await send('tools/call', call)).result.content[2];
+    const [key = ''] = await sharedStore.keys('result/');
+    await sharedStore.put(key, forge((await sharedStore.get(key))?.value ?? ''));
+    const { error } = await send('resources/read', { uri });
+    expect(error?.message).toContain('a result that MCPServer did not write');
+    expect(silent.debug.mock.lastCall?.[1]).toMatchObject({ code: 'RESULT_RECORD_INVALID' });
   });
 
   test('is not offered when the store is unavailable', async () => {

@@ -1,9 +1,12 @@
-import { toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { EncodedResult } from '../content.js';
+import { monotonicNow } from '../monotonic-now.js';
+import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import { countWithin } from '../result-limit/cut-json.js';
 import { findCut } from '../result-limit/cut-text.js';
 import type { Extent } from '../result-limit/cut-texts.js';
+import type { FileBlock } from '../result-limit/fit-files.js';
 import type { SizeLimit } from '../result-limit/size-limit.js';
 import type { Instance } from '../shared-store/instance.js';
 import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from './limits.js';
@@ -12,19 +15,21 @@ import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from './limits
 export const truncatedKey = 'quiver/truncated';
 
 /** A whole result whose beginning a caller received. */
-interface WholeResult {
+export interface WholeResult {
   /** Principal of the caller; empty without authentication. */
   readonly principal: string;
   /** Name of the tool, whose limit applies to every part. */
   readonly tool: string;
-  /** Elements of an array, or a text. */
-  readonly whole: readonly unknown[] | string;
+  /** Elements of an array, a text, or a file. */
+  readonly whole: readonly unknown[] | string | FileBlock;
 }
 
 /** A result in the store. */
 interface StoredResult extends Pick<Extent, 'unit' | 'total'> {
   readonly tool: string;
-  /** The text as JSON, or the JSON of an element per line: a part takes no time for the others. */
+  /** Present for a file, which has one part. */
+  readonly mimeType?: string;
+  /** The text as JSON, the JSON of an element per line, or the file in base64: a part takes no time for the others. */
   readonly body: string;
 }
 
@@ -42,7 +47,7 @@ export class ResultStore {
   #size = 0;
 
   /** @param now - time in milliseconds */
-  constructor(instance: Instance, now: () => number = Date.now) {
+  constructor(instance: Instance, now: () => number = monotonicNow) {
     this.#instance = instance;
     this.#now = now;
   }
@@ -56,11 +61,8 @@ export class ResultStore {
   async keep({ principal, tool, whole }: WholeResult): Promise<string | undefined> {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'));
     const uri = `quiver-result://${id.join('')}`;
-    const isText = typeof whole === 'string';
-    const unit = isText ? 'characters' : 'elements';
-    const head = JSON.stringify({ owner: await digestOf(principal), tool, unit, total: whole.length });
-    const body = isText ? [whole] : whole;
-    const value = [head, ...body.map((line) => JSON.stringify(line))].join('\n');
+    const head = { owner: await digestOf(principal), tool, ...describeWhole(whole) };
+    const value = [JSON.stringify(head), ...linesOf(whole)].join('\n');
     if (value.length > MAX_STORED_RESULT) return undefined;
     try {
       const key = this.#keyOf(id.join(''));
@@ -87,14 +89,12 @@ export class ResultStore {
     }
   }
 
-  /** Returns the result of a URI if it belongs to the caller. For other callers it does not exist. */
+  /** Returns the result of a URI if it belongs to the caller. For other callers it does not exist. @throws `RESULT_RECORD_INVALID` */
   async find(uri: string, principal: string): Promise<StoredResult | undefined> {
     const record = await this.#instance.store.get(this.#keyOf(uriPattern.exec(uri)?.[1] ?? ''));
     if (!record) return undefined;
-    const end = record.value.indexOf('\n');
-    // This class wrote the record.
-    const { owner, ...head } = JSON.parse(record.value.slice(0, end)) as Omit<StoredResult, 'body'> & { owner: string };
-    return owner === (await digestOf(principal)) ? { ...head, body: record.value.slice(end + 1) } : undefined;
+    const { owner, ...stored } = parseRecord(record.value);
+    return owner === (await digestOf(principal)) ? stored : undefined;
   }
 
   #keyOf(id: string): string {
@@ -103,14 +103,65 @@ export class ResultStore {
 }
 
 /**
- * Returns the part of a result that a URI names, within a limit.
+ * Parses a record of the store, which other programs may have written too. Its body is parsed when a part of it is read.
+ *
+ * @throws `RESULT_RECORD_INVALID`
+ */
+function parseRecord(text: string): StoredResult & { readonly owner: string } {
+  const end = text.indexOf('\n');
+  const head = parseJson(text.slice(0, Math.max(end, 0)));
+  const { owner, tool, unit, total, mimeType } = isObject(head) ? head : {};
+  const isValid =
+    typeof owner === 'string' &&
+    typeof tool === 'string' &&
+    (unit === 'elements' || unit === 'characters') &&
+    Number.isSafeInteger(total) &&
+    (mimeType === undefined || typeof mimeType === 'string');
+  if (!isValid) throw recordInvalid();
+  const file = mimeType === undefined ? {} : { mimeType };
+  return { owner, tool, unit, total: total as number, ...file, body: text.slice(end + 1) };
+}
+
+/** @throws `RESULT_RECORD_INVALID` */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw recordInvalid();
+  }
+}
+
+function recordInvalid(): QuiverError {
+  return new QuiverError(
+    'RESULT_RECORD_INVALID',
+    'The shared store has a result that MCPServer did not write. It cannot be read; call the tool again.',
+  );
+}
+
+function describeWhole(whole: WholeResult['whole']): Omit<StoredResult, 'tool' | 'body'> {
+  if (typeof whole === 'string') return { unit: 'characters', total: whole.length };
+  if ('data' in whole) return { unit: 'characters', total: whole.data.length, mimeType: whole.mimeType };
+  return { unit: 'elements', total: whole.length };
+}
+
+function linesOf(whole: WholeResult['whole']): string[] {
+  if (typeof whole === 'string') return [JSON.stringify(whole)];
+  return 'data' in whole ? [whole.data] : whole.map((element) => JSON.stringify(element));
+}
+
+/**
+ * Returns the part of a result that a URI names, within a limit; a file as a whole.
  *
  * @throws ProtocolError -32602 for an offset behind the end
  */
 export function encodePart(uri: string, stored: StoredResult, limit: SizeLimit): EncodedResult {
   const [, id, digits = '0'] = uriPattern.exec(uri) ?? [];
   const offset = Number(digits);
-  const { unit, total } = stored;
+  const { unit, total, mimeType: fileType, body } = stored;
+  if (fileType !== undefined) {
+    const contents = [{ uri, mimeType: fileType, blob: body }];
+    return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: true };
+  }
   if (offset >= total) throw invalidParams(`The offset ${offset} is behind the end of the result, ${total}.`);
   const isText = unit === 'characters';
   const part = (isText ? textPart : elementsPart)(stored, offset, limit);
@@ -142,7 +193,8 @@ interface Part {
 }
 
 function textPart({ body }: StoredResult, offset: number, limit: SizeLimit): Part {
-  const whole = JSON.parse(body) as string;
+  const whole = parseJson(body);
+  if (typeof whole !== 'string') throw recordInvalid();
   const next = findCut(whole, offset + limit.lengthWithin(whole.slice(offset)), offset);
   return { text: whole.slice(offset, next), next };
 }
@@ -157,7 +209,9 @@ function elementsPart({ body, total }: StoredResult, offset: number, limit: Size
     `{"items":[${items.join(',')}],"truncated":${next < total},"total":${total},"next":${next < total ? next : null}}`;
   // Progress is certain, because every element alone is within the limit.
   const count = Math.max(1, countWithin(wrap([], offset), elements, limit));
-  return { text: wrap(elements.slice(0, count), offset + count), next: offset + count };
+  const text = wrap(elements.slice(0, count), offset + count);
+  parseJson(text);
+  return { text, next: offset + count };
 }
 
 /** The principal may contain a token. */

@@ -138,9 +138,9 @@ describe.each(kinds)('%s', (_name, kind) => {
     });
     const { values, total, hasMore } = (await complete({ ref, argument: { name: 'x', value: 'many' } })).completion;
     expect([values.length, total, hasMore]).toEqual([100, 250, true]);
-    const template = { type: 'ref/resource', uri: 'user://{id}' };
+    const template = { type: 'ref/resource', uri: 'user://{id}/profile{?lang}' };
     expect((await complete({ ref: template, argument: { name: 'id', value: '1' } })).completion.values).toEqual([
-      'user://{id} id 1',
+      'user://{id}/profile{?lang} id 1',
     ]);
   });
 

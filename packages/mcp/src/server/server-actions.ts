@@ -1,5 +1,7 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
+import { elicitChecks, elicitSettings } from './client-messages.js';
 import { elicitationRequest } from './client-requests.js';
 import type { SharedSessions } from './http/shared-sessions.js';
 import type { LegacySession } from './legacy-session.js';
@@ -38,7 +40,8 @@ export interface ElicitationActions {
    *
    * @param options - `sessionId` selects the client; may be left out while one client is connected
    * @throws `ELICITATION_NO_CLIENT` when no such client is connected, or several are
-   * @throws `ELICITATION_NOT_SUPPORTED`, `ELICITATION_TIMEOUT`, `ELICITATION_FAILED`, `ELICITATION_URL_INVALID`
+   * @throws `ELICITATION_NOT_SUPPORTED`, `ELICITATION_TIMEOUT`, `ELICITATION_FAILED`, `ELICITATION_ANSWER_INVALID`,
+   *   `ELICITATION_URL_INVALID`, `ELICITATION_SCHEMA_INVALID`
    */
   sendRequest(
     request: ElicitRequest | ElicitUrlRequest,
@@ -60,6 +63,8 @@ interface ServerActions {
   readonly prompts: PromptActions;
   readonly elicitation: ElicitationActions;
 }
+
+const requestChecks: OptionChecks<ElicitOptions & { sessionId?: string }> = { ...elicitChecks, sessionId: anyValue };
 
 /** @param sharedSessions - sessions that other instances may have */
 export function createServerActions(
@@ -89,6 +94,7 @@ export function createServerActions(
     prompts: { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) },
     elicitation: {
       sendRequest: async (request, options = {}) => {
+        checkOptions('elicitation.sendRequest', options, requestChecks, elicitSettings);
         const session = await requireSession(options.sessionId);
         const link = { send: (message: object) => session.send(JSON.stringify(message)) };
         return session.request(elicitationRequest(request), options, link);

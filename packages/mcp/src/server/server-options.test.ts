@@ -118,16 +118,26 @@ describe('cacheHints', () => {
 });
 
 test.each([
-  [{ cacheHints: { 'tools/list': { ttlMs: -1 } } }, "ttlMs of 'tools/list'"],
-  [{ cacheHints: { 'tools/call': { ttlMs: 1 } } as never }, "results of 'tools/call' cannot be cached"],
-  [{ cacheHints: { 'tools/list': { ttlMs: 1, cacheScope: 'shared' as never } } }, 'must be public or private'],
+  [{ cacheHints: { 'tools/list': { ttlMs: -1 } } }, "'cacheHints.tools/list.ttlMs' must be an integer of at least 0"],
+  [
+    { cacheHints: { 'tools/call': { ttlMs: 1 } } as never },
+    "no option 'cacheHints.tools/call'. The options of 'cacheHints' are: tools/list, ",
+  ],
+  [
+    { cacheHints: { 'tools/list': { ttlMs: 1, cacheScope: 'shared' as never } } },
+    "must be one of 'public', 'private', not 'shared'.",
+  ],
   [{ pageSize: 0 }, 'pageSize'],
   [{ name: '' }, 'needs a name and a version'],
-  [{ tools: [] as never }, 'tools of MCPServer must be an object with one entry per name'],
+  [{ fga: {} } as never, "has no option 'fga'"],
+  [{ requestState: { ttl: 1 } as never }, "Did you mean 'requestState.ttlSeconds'?"],
+  [{ tasks: { maxPerCaler: 1 } as never }, "Did you mean 'tasks.maxPerCaller'?"],
+  [{ prompts: { listPrompt: () => [] } as never }, "Did you mean 'prompts.listPrompts'?"],
+  [{ tools: [] as never }, "'tools' must be an object with one entry per name"],
   [{ tools: Promise.resolve({ a: plain('a') }) as never }, 'such as { weather }. Await the promise.'],
-  [{ tools: new Map([['a', plain('a')]]) as never }, 'tools of MCPServer must be an object with one entry per name'],
-  [{ agents: [] as never }, 'agents of MCPServer must be an object with one entry per name'],
-  [{ workflows: 'all' as never }, 'workflows of MCPServer must be an object with one entry per name'],
+  [{ tools: new Map([['a', plain('a')]]) as never }, "'tools' must be an object with one entry per name"],
+  [{ agents: [] as never }, "'agents' must be an object with one entry per name"],
+  [{ workflows: 'all' as never }, "'workflows' must be an object with one entry per name"],
 ])('the configuration %j is refused', (config, reason) => {
   expect(() => new MCPServer({ name: 'n', version: '1', tools: {}, ...config })).toThrow(
     expect.objectContaining({ code: 'SERVER_CONFIG_INVALID', message: expect.stringContaining(reason) }) as Error,

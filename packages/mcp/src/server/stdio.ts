@@ -1,10 +1,12 @@
 // No import of a Node module: a Worker is one file, in which every static import runs at startup.
 import type { Readable, Writable } from 'node:stream';
+import { withinTime } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { endChildren } from '../child-processes.js';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
-import { MAX_STDIO_MESSAGE_BYTES } from './limits.js';
+import { FLUSH_TIMEOUT, MAX_STDIO_MESSAGE_BYTES, PARENT_CHECK_INTERVAL } from './limits.js';
 import type { ServerDefinition } from './server-definition.js';
 
 export interface StdioOptions {
@@ -14,13 +16,25 @@ export interface StdioOptions {
   readonly input: Readable;
   /** Writes one message as a line. */
   readonly write: (line: string) => void;
-  /** Called once, when the client closes its end or {@link StdioConnection.close} is called. */
+  /** Called once, when the client disconnects or {@link StdioConnection.close} is called. */
   readonly onClose: () => void;
+  /** Called once, after `onClose`, when the client disconnects. */
+  readonly onDisconnect?: (() => void) | undefined;
 }
+
+/** Options of {@link serveProcessStdio}. */
+export type ProcessStdioOptions = Pick<StdioOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
+  /** Default: standard input. */
+  readonly input?: Readable | undefined;
+  /** Default: standard output, which then carries only the protocol. */
+  readonly output?: Writable | undefined;
+};
 
 export interface StdioConnection {
   /** Stops reading and cancels all in-flight requests. */
   close(): void;
+  /** Closes as after the end of the input. */
+  disconnect(): void;
   /** Stops reading, waits for in-flight requests, then closes. */
   shutDown(graceMilliseconds: number): Promise<void>;
 }
@@ -29,7 +43,7 @@ export interface StdioConnection {
 const endEvents = ['end', 'error', 'close'] as const;
 
 /** Serves one client over a pipe. */
-export function serveStdio({ server, authInfo, input, write, onClose }: StdioOptions): StdioConnection {
+export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: StdioOptions): StdioConnection {
   const connection = new Connection({ server, write });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
@@ -49,15 +63,20 @@ export function serveStdio({ server, authInfo, input, write, onClose }: StdioOpt
     if (!isOpen) return;
     isOpen = false;
     connection.close();
-    for (const event of endEvents) input.off(event, close);
+    for (const event of endEvents) input.off(event, disconnect);
     input.off('data', onData).pause();
     if (!isShuttingDown) server.tasks.endOfStdio();
     onClose();
   };
+  const disconnect = (): void => {
+    if (!isOpen) return;
+    close();
+    onDisconnect?.();
+  };
   input.on('data', onData);
-  for (const event of endEvents) input.on(event, close);
+  for (const event of endEvents) input.on(event, disconnect);
   // A stream that ended before emits no event. Later: the caller has no connection yet.
-  if (input.readableEnded || input.destroyed) queueMicrotask(close);
+  if (input.readableEnded || input.destroyed) queueMicrotask(disconnect);
   const shutDown = async (graceMilliseconds: number): Promise<void> => {
     // The server itself waits for its tasks.
     isShuttingDown = true;
@@ -65,42 +84,75 @@ export function serveStdio({ server, authInfo, input, write, onClose }: StdioOpt
     await connection.drained(graceMilliseconds);
     close();
   };
-  return { close, shutDown };
+  return { close, disconnect, shutDown };
 }
 
 /**
- * Serves one client over the standard streams of this process.
+ * Serves one client over the standard streams of this process, or over streams of the caller.
  *
- * Until the connection closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
- * breaks the protocol. A client that disconnects without notice (EPIPE) is not an error.
+ * Until the connection over standard output closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
+ * breaks the protocol. A client that disconnects without notice (EPIPE), or ends while another process keeps the pipe open, is not an error.
  */
-export function serveProcessStdio({
-  server,
-  authInfo,
-  onClose,
-}: Pick<StdioOptions, 'server' | 'authInfo' | 'onClose'>): StdioConnection {
+export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection {
   const { process } = globalThis;
-  const { stdin, stdout, stderr } = process;
-  const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr) as Writable['write'] & typeof stdout.write;
+  const { server, authInfo, input = process.stdin, output = process.stdout, onClose, onDisconnect } = options;
+  const write = output.write.bind(output);
+  const restore = options.output ? undefined : redirectStandardOutput();
+  const { ppid: parent } = process;
   const connection = serveStdio({
     server,
     authInfo,
-    input: stdin,
+    input,
     write: (line) => {
-      if (stdout.destroyed) return;
+      if (output.destroyed) return;
       // The lines of one turn of the event loop are written at once.
-      stdout.cork();
+      output.cork();
       write(`${line}\n`);
-      process.nextTick(() => stdout.uncork());
+      process.nextTick(() => output.uncork());
     },
     onClose: () => {
-      if (ownWrite) Object.defineProperty(stdout, 'write', ownWrite);
-      else delete (stdout as Partial<typeof stdout>).write;
+      clearInterval(parentCheck);
+      restore?.();
       onClose();
     },
+    onDisconnect,
   });
-  stdout.on('error', connection.close);
+  output.on('error', connection.disconnect);
+  // An orphan gets another parent, except on Windows. Streams of the caller have a life of their own.
+  const parentCheck = setInterval(() => {
+    if (!options.input && process.ppid !== parent) connection.disconnect();
+  }, PARENT_CHECK_INTERVAL);
+  parentCheck.unref();
   return connection;
+}
+
+/** Sends what this process writes to standard output to standard error. Returns a function that ends it. */
+function redirectStandardOutput(): () => void {
+  const { stdout, stderr } = globalThis.process;
+  const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
+  stdout.write = stderr.write.bind(stderr) as Writable['write'] & typeof stdout.write;
+  return () => {
+    if (ownWrite) Object.defineProperty(stdout, 'write', ownWrite);
+    else delete (stdout as Partial<typeof stdout>).write;
+  };
+}
+
+/** Ends this process, also with open timers, pools and watchers: closes the server, ends child processes, and flushes standard output. */
+export async function exitAfter(close: () => Promise<void>): Promise<void> {
+  const { process } = globalThis;
+  const { stdout } = process;
+  try {
+    await close();
+    await endChildren();
+    // A host that does not read would block the exit.
+    if (!stdout.destroyed)
+      await withinTime(
+        new Promise<void>((resolve) => stdout.write('', () => resolve())),
+        FLUSH_TIMEOUT,
+        () => new Error('late'),
+      );
+  } finally {
+    // oxlint-disable-next-line unicorn/no-process-exit -- the purpose of this function
+    process.exit();
+  }
 }

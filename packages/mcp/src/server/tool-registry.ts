@@ -170,6 +170,22 @@ function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool
   return rest;
 }
 
+/** Options that validate or protect calls: without them a tool runs unprotected. */
+const protections = ['inputSchema', 'outputSchema', 'requestContextSchema', 'requireApproval', 'needsApproval'];
+
+/**
+ * Returns a misspelled protection of a tool that is an object of the caller, such as `input_schema`, and its name. Tools of other libraries have
+ * members of their own, so other names are accepted.
+ */
+function findMisspelled(tool: ToolLike): readonly [given: string, option: string] | undefined {
+  const toLetters = (name: string): string => name.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  for (const given of Object.keys(tool)) {
+    const option = protections.find((name) => toLetters(name) === toLetters(given));
+    if (option !== undefined && option !== given) return [given, option];
+  }
+  return undefined;
+}
+
 /** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
 const portableName = /^[A-Za-z0-9_.-]{1,128}$/;
 
@@ -182,6 +198,11 @@ function registerTool(
 ): RegisteredTool | undefined {
   if (typeof tool?.execute !== 'function') {
     logger.warn(`Tool '${name}' is not served: it has no execute function.`);
+    return undefined;
+  }
+  const misspelled = findMisspelled(tool);
+  if (misspelled) {
+    logger.warn(`Tool '${name}' is not served: it has no option '${misspelled[0]}'. Did you mean '${misspelled[1]}'?`);
     return undefined;
   }
   if (!portableName.test(name)) {

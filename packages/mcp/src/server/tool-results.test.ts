@@ -41,6 +41,11 @@ const moreTools = {
       structuredContent: { a: 1 },
     }),
   }),
+  failedList: createTool({
+    id: 'l',
+    description: 'd',
+    execute: async () => ({ isError: true, content: [], structuredContent: [1] }),
+  }),
   weather: createTool({
     id: 'weather',
     description: 'd',
@@ -54,6 +59,8 @@ const moreTools = {
         whole: { content, structuredContent: { celsius: 21 } },
         wrong: { content, structuredContent: { celsius: 'warm' } },
         failed: { content: [{ type: 'text', text: 'no such city' }], isError: true },
+        failedWithData: { content, isError: true, structuredContent: { celsius: 0 } },
+        failedWithOther: { content, isError: true, structuredContent: { code: 7 }, _meta: { id: 1 } },
         bare: { content },
       };
       return results[kind] as never;
@@ -177,8 +184,28 @@ describe('results', () => {
     expect((await call('image')).content).toEqual([{ type: 'image', data: 'AAAA', mimeType: 'image/png' }]);
   });
 
-  test('a failed content result carries no structured content', async () => {
-    expect(await call('failedContent')).toEqual({ isError: true, content: [{ type: 'text', text: 'no such city' }] });
+  test('an error result keeps its structured content', async () => {
+    expect(await call('failedContent')).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'no such city' }],
+      structuredContent: { a: 1 },
+    });
+    expect((await call('weather', { kind: 'failedWithData' })).structuredContent).toEqual({ celsius: 0 });
+  });
+
+  // The official client validates structured content of errors as well, and throws if it violates the schema.
+  test('an error result loses structured content that violates the output schema', async () => {
+    expect(await call('weather', { kind: 'failedWithOther' })).toEqual({
+      isError: true,
+      content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }],
+      _meta: { id: 1 },
+    });
+  });
+
+  test('structured content that is not an object goes to clients that support it', async () => {
+    expect(await call('failedList')).toEqual({ isError: true, content: [] });
+    const { json } = await send(running.url, modern('tools/call', { name: 'failedList', arguments: {} }));
+    expect(json.result).toMatchObject({ isError: true, content: [], structuredContent: [1] });
   });
 
   test('keeps the images of a protocol result alongside its structured content', async () => {

@@ -32,7 +32,7 @@ function isWellFormed(text: string): boolean {
 }
 
 /** @throws `SHARED_STORE_ARGUMENT_INVALID` for an invalid version, lifetime or number of entries */
-export function checkOptions(options: {
+export function checkRecordOptions(options: {
   version?: number | undefined;
   ttlMs?: number | undefined;
   maxEntries?: number | undefined;

@@ -1,4 +1,5 @@
-import { checkBucket, checkName, checkOptions, checkText } from './check-arguments.js';
+import { monotonicNow } from '../monotonic-now.js';
+import { checkBucket, checkName, checkRecordOptions, checkText } from './check-arguments.js';
 import { Listeners } from './listeners.js';
 import { closedError, entryNotFound } from './shared-store-errors.js';
 import type {
@@ -15,14 +16,14 @@ import type {
 const MAX_BUCKETS = 100_000;
 
 interface Lasting {
-  /** Time at which the lifetime ends, in milliseconds since 1970. */
+  /** Time at which the lifetime ends. */
   end: number;
 }
 
 /**
  * State of one process, in memory. Servers of the same process may share it.
  *
- * @param now - time in milliseconds
+ * @param now - time in milliseconds. Default: a monotonic clock
  */
 export class InMemoryStore implements SharedStore {
   readonly #records = new Map<string, StoredRecord & Lasting>();
@@ -35,7 +36,7 @@ export class InMemoryStore implements SharedStore {
   #writes = 0;
   #isClosed = false;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = monotonicNow) {
     this.#now = now;
   }
 
@@ -48,7 +49,7 @@ export class InMemoryStore implements SharedStore {
   async put(key: string, value: string, options: PutOptions = {}): Promise<number | undefined> {
     this.#check('key', key);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     const { version, ttlMs } = options;
     if (version !== undefined && version !== this.#versionOf(key)) return undefined;
     this.#sweep();
@@ -59,7 +60,7 @@ export class InMemoryStore implements SharedStore {
 
   async delete(key: string, options: DeleteOptions = {}): Promise<boolean> {
     this.#check('key', key);
-    checkOptions(options);
+    checkRecordOptions(options);
     const current = this.#versionOf(key);
     if (current === 0 || (options.version ?? current) !== current) return false;
     return this.#records.delete(key);
@@ -73,7 +74,7 @@ export class InMemoryStore implements SharedStore {
   async append(log: string, value: string, options: AppendOptions = {}): Promise<string> {
     this.#check('log', log);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     const { ttlMs, maxEntries = Infinity } = options;
     const entries = this.#current(this.#logs, log)?.entries ?? [];
     this.#sweep();
@@ -112,7 +113,9 @@ export class InMemoryStore implements SharedStore {
     const { capacity, perSecond } = limit;
     const now = this.#now();
     const bucket = this.#current(this.#buckets, key) ?? { tokens: capacity, time: now };
-    const elapsed = Math.max(0, now - bucket.time);
+    // After the clock was set back, the bucket is refilled from its new time.
+    bucket.time = Math.min(bucket.time, now);
+    const elapsed = now - bucket.time;
     const tokens = Math.min(capacity, bucket.tokens + (elapsed * perSecond) / 1000);
     if (tokens < amount) return Math.ceil(((amount - tokens) * 1000) / perSecond);
     this.#sweep();

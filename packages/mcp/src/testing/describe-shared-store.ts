@@ -1,4 +1,5 @@
 import { getDefaultLogger } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SharedStore } from '../shared-store/shared-store.js';
 
@@ -21,13 +22,22 @@ export interface DescribeSharedStoreOptions {
 const writers = 10;
 const minute = 60_000;
 
+const checks: OptionChecks<DescribeSharedStoreOptions> = {
+  name: anyValue,
+  create: anyValue,
+  createUnavailable: anyValue,
+  cleanUp: anyValue,
+};
+
 /**
  * Suite of tests that every `SharedStore` must pass. Needs Vitest.
  *
  * @example
  * describeSharedStore({ name: 'MyStore', create: () => new MyStore({ url }) });
  */
-export function describeSharedStore({ name, create, createUnavailable, cleanUp }: DescribeSharedStoreOptions): void {
+export function describeSharedStore(options: DescribeSharedStoreOptions): void {
+  checkOptions('describeSharedStore', options, checks);
+  const { name, create, createUnavailable, cleanUp } = options;
   describe(`${name} as a shared store`, () => {
     let a: SharedStore;
     let b: SharedStore;

@@ -1,3 +1,4 @@
+import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { Fetch } from '../../http/send.js';
 import type {
   OAuthClientInformationContext as Context,
@@ -23,6 +24,13 @@ export interface OAuthFetchOptions {
   /** Sends the requests to the MCP server, where that differs. */
   serverFetch?: Fetch | undefined;
 }
+
+export const oauthFetchChecks: OptionChecks<OAuthFetchOptions> = {
+  provider: anyValue,
+  serverUrl: anyValue,
+  fetch: functionValue,
+  serverFetch: functionValue,
+};
 
 /** Adopts a provider and binds it to its server. */
 export function toTarget(options: OAuthFetchOptions): AuthorizationTarget & { readonly serverFetch: Fetch } {

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { toTarget, type OAuthFetchOptions } from './adopt-provider.js';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { oauthFetchChecks, toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
 import { refreshTokens } from './request-tokens.js';
 import { parseChallenge, sendWithToken, type ResponseHead } from './send-with-token.js';
@@ -14,6 +15,8 @@ export interface AuthenticateOptions extends OAuthFetchOptions {
   timeout?: number;
 }
 
+const checks: OptionChecks<AuthenticateOptions> = { ...oauthFetchChecks, scope: anyValue, timeout: anyValue };
+
 /**
  * Signs the user in, for terminal programs: listens on the provider's loopback redirect URL, shows the sign-in page, and stores the
  * tokens. Shows nothing while the server accepts the stored tokens, or they can be refreshed.
@@ -24,7 +27,9 @@ export interface AuthenticateOptions extends OAuthFetchOptions {
  * const provider = createLoopbackProvider({ onRedirectToAuthorization: (page) => console.log(`Please visit ${page}`) });
  * await authenticate({ provider, serverUrl: 'https://mcp.example.com/mcp' });
  */
-export async function authenticate({ scope, timeout, ...options }: AuthenticateOptions): Promise<void> {
+export async function authenticate(given: AuthenticateOptions): Promise<void> {
+  checkOptions('authenticate', given, checks);
+  const { scope, timeout, ...options } = given;
   const target = toTarget(options);
   const { provider, serverUrl } = target;
   const tokens = await provider.tokens();

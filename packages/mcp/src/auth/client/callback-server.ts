@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
 
@@ -23,6 +24,12 @@ export interface OAuthCallbackServer {
   close(): Promise<void>;
 }
 
+const checks: OptionChecks<OAuthCallbackServerOptions> = {
+  redirectUrl: anyValue,
+  state: anyValue,
+  timeout: anyValue,
+};
+
 /**
  * Listens on a loopback address for the authorization response. Accepts one response, on the exact path and with the expected state,
  * and then closes.
@@ -35,11 +42,9 @@ export interface OAuthCallbackServer {
  * @example
  * const callbackServer = await createOAuthCallbackServer({ redirectUrl: 'http://localhost:33419/callback', state: 'from the page' });
  */
-export async function createOAuthCallbackServer({
-  redirectUrl,
-  state: expected,
-  timeout = 300_000,
-}: OAuthCallbackServerOptions): Promise<OAuthCallbackServer> {
+export async function createOAuthCallbackServer(options: OAuthCallbackServerOptions): Promise<OAuthCallbackServer> {
+  checkOptions('createOAuthCallbackServer', options, checks);
+  const { redirectUrl, state: expected, timeout = 300_000 } = options;
   const url = URL.canParse(String(redirectUrl)) ? new URL(redirectUrl) : undefined;
   if (url?.protocol !== 'http:' || !isLoopbackHost(url.hostname)) {
     throw new QuiverError(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { isQuiverError, QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { withFileLock, type FileLock } from '@quiver/core/file-lock';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
@@ -13,6 +14,11 @@ export interface FileOAuthStorageOptions {
   /** Encrypts the file with a key derived from this secret (AES-256-GCM, scrypt). Default: plain JSON that only the user can read. */
   encryptionKey?: string;
 }
+
+const checks: OptionChecks<FileOAuthStorageOptions> = {
+  path: anyValue,
+  encryptionKey: anyValue,
+};
 
 /**
  * Stores tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.
@@ -28,7 +34,10 @@ export class FileOAuthStorage implements OAuthStorage {
   /** Values of one version of the file, which every write replaces. Without it, a call costs 60 µs more, 147 µs with a key. */
   #cached: { readonly version: string; readonly values: ReadonlyMap<string, string> } | undefined;
 
-  constructor({ path, encryptionKey }: FileOAuthStorageOptions) {
+  /** @throws `OPTIONS_INVALID` */
+  constructor(options: FileOAuthStorageOptions) {
+    checkOptions('FileOAuthStorage', options, checks);
+    const { path, encryptionKey } = options;
     this.#path = path;
     this.#sealer = encryptionKey === undefined ? undefined : TextSealer.for(encryptionKey);
   }

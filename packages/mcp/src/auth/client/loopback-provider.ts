@@ -1,4 +1,5 @@
-import { MCPOAuthClientProvider, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { MCPOAuthClientProvider, providerChecks, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
 
 /** Port of the redirect URL. Registrations contain it, so it does not change between runs. */
 const defaultPort = 33_419;
@@ -14,6 +15,9 @@ export interface LoopbackProviderOptions extends Omit<
   port?: number;
 }
 
+const { redirectUrl: _url, clientMetadata: _metadata, tokenRequest: _request, ...inherited } = providerChecks;
+const checks: OptionChecks<LoopbackProviderOptions> = { ...inherited, clientName: anyValue, port: anyValue };
+
 /**
  * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address, shows the sign-in page
  * and waits. Calls show no page. `auth: 'oauth'` in a server definition uses it with its defaults.
@@ -23,11 +27,9 @@ export interface LoopbackProviderOptions extends Omit<
  * const mcp = new MCPClient({ servers: { notes: { url: 'https://mcp.example.com/mcp', authProvider } } });
  * await mcp.authenticate('notes');
  */
-export function createLoopbackProvider({
-  clientName = 'Quiver',
-  port = defaultPort,
-  ...options
-}: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
+export function createLoopbackProvider(given: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
+  checkOptions('createLoopbackProvider', given, checks);
+  const { clientName = 'Quiver', port = defaultPort, ...options } = given;
   const redirectUrl = `http://localhost:${port}/callback`;
   return new LoopbackProvider({
     ...options,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,
@@ -90,6 +91,22 @@ const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
 
 export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
 
+export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
+  redirectUrl: anyValue,
+  clientMetadata: anyValue,
+  clientInformation: anyValue,
+  clientMetadataUrl: anyValue,
+  storage: anyValue,
+  onRedirectToAuthorization: functionValue,
+  stateGenerator: functionValue,
+  tokenRequest: functionValue,
+  addClientAuthentication: functionValue,
+  skipIssuerMetadataValidation: booleanValue,
+  dpop: booleanValue,
+  logger: anyValue,
+  now: functionValue,
+};
+
 /**
  * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
  * Registrations are stored per authorization server and never sent to another. Printing the object shows no secrets.
@@ -120,6 +137,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
   constructor(options: MCPOAuthClientProviderOptions) {
+    checkOptions('MCPOAuthClientProvider', options, providerChecks);
     const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger(), now = Date.now } = options;
     const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
     this.redirectUrl = redirectUrl;

@@ -1,3 +1,4 @@
+import { anyValue, checkOptions, functionValue, objectOf, type OptionChecks } from '@quiver/core/options';
 import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
@@ -44,6 +45,14 @@ function createRegisteredClient(
   });
 }
 
+const registeredChecks: OptionChecks<RegisteredClientOptions> = {
+  clientId: anyValue,
+  clientSecret: anyValue,
+  issuer: anyValue,
+  scope: anyValue,
+  storage: anyValue,
+};
+
 /** Options of `createClientCredentialsProvider()`. */
 export interface ClientCredentialsOptions extends RegisteredClientOptions {
   /** Private key of the client, instead of a secret: PKCS #8 in PEM form. */
@@ -51,6 +60,12 @@ export interface ClientCredentialsOptions extends RegisteredClientOptions {
   /** Signature algorithm of the key. Default `ES256`. */
   algorithm?: string;
 }
+
+const credentialsChecks: OptionChecks<ClientCredentialsOptions> = {
+  ...registeredChecks,
+  privateKey: anyValue,
+  algorithm: anyValue,
+};
 
 /**
  * Returns a provider for programs without a user.
@@ -61,11 +76,9 @@ export interface ClientCredentialsOptions extends RegisteredClientOptions {
  * @example
  * const authProvider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 'from your vault', issuer: 'https://auth.example.com' });
  */
-export function createClientCredentialsProvider({
-  privateKey,
-  algorithm = 'ES256',
-  ...options
-}: ClientCredentialsOptions): MCPOAuthClientProvider {
+export function createClientCredentialsProvider(given: ClientCredentialsOptions): MCPOAuthClientProvider {
+  checkOptions('createClientCredentialsProvider', given, credentialsChecks);
+  const { privateKey, algorithm = 'ES256', ...options } = given;
   const addClientAuthentication = privateKey && signAssertions(options.clientId, privateKey, algorithm);
   return createRegisteredClient('client_credentials', options, {
     ...(addClientAuthentication && { addClientAuthentication }),
@@ -92,6 +105,8 @@ export interface JwtBearerOptions extends RegisteredClientOptions {
   assertion: (context: TokenRequestContext) => string | Promise<string>;
 }
 
+const bearerChecks: OptionChecks<JwtBearerOptions> = { ...registeredChecks, assertion: functionValue };
+
 /**
  * Returns a provider for programs with a JWT of an issuer that the authorization server trusts: the platform they run on (workload
  * identity), or the identity provider of a company. The JWT is exchanged for a token, without a user.
@@ -103,7 +118,9 @@ export interface JwtBearerOptions extends RegisteredClientOptions {
  *   assertion: () => readFile('/var/run/secrets/tokens/mcp', 'utf8'),
  * });
  */
-export function createJwtBearerProvider({ assertion, ...options }: JwtBearerOptions): MCPOAuthClientProvider {
+export function createJwtBearerProvider(given: JwtBearerOptions): MCPOAuthClientProvider {
+  checkOptions('createJwtBearerProvider', given, bearerChecks);
+  const { assertion, ...options } = given;
   const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   return createRegisteredClient(grantType, options, {
     tokenRequest: async (context) =>
@@ -132,6 +149,17 @@ export interface EnterpriseManagedOptions extends RegisteredClientOptions {
 
 const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 
+const managedChecks: OptionChecks<EnterpriseManagedOptions> = {
+  ...registeredChecks,
+  identityProvider: objectOf<IdentityProvider>({
+    tokenEndpoint: anyValue,
+    clientId: anyValue,
+    clientSecret: anyValue,
+    idToken: functionValue,
+  }),
+  fetch: functionValue,
+};
+
 /**
  * Returns a provider for users of a company: their sign-in at its identity provider is exchanged for a grant, and the grant for a token
  * of the MCP server's authorization server. Users see no further page, and the company decides who may use which server.
@@ -153,11 +181,9 @@ const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
  *   },
  * });
  */
-export function createEnterpriseManagedProvider({
-  identityProvider,
-  fetch,
-  ...options
-}: EnterpriseManagedOptions): MCPOAuthClientProvider {
+export function createEnterpriseManagedProvider(given: EnterpriseManagedOptions): MCPOAuthClientProvider {
+  checkOptions('createEnterpriseManagedProvider', given, managedChecks);
+  const { identityProvider, fetch, ...options } = given;
   const { clientId, clientSecret, idToken } = identityProvider;
   const tokenEndpoint = requireSecureUrl(identityProvider.tokenEndpoint, 'the identity provider');
   // The application chose its address; the limits on time and size apply as well.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
 import { withStoreLock } from '../../shared-store/with-store-lock.js';
@@ -23,6 +24,12 @@ interface StoredText {
   readonly text: string;
 }
 
+const checks: OptionChecks<SharedOAuthStorageOptions> = {
+  store: anyValue,
+  owner: anyValue,
+  encryptionKey: anyValue,
+};
+
 /**
  * Stores the OAuth tokens of one user for several processes and hosts. One process at a time refreshes a token; a process that was
  * suspended meanwhile cannot overwrite what a later one stored. Names are stored as hashes, because the URL of a server may contain a
@@ -42,7 +49,9 @@ export class SharedOAuthStorage implements OAuthStorage {
   /** Number of this lock owner while `exclusive` runs. */
   #fence: number | undefined;
 
-  constructor({ store, owner, encryptionKey }: SharedOAuthStorageOptions) {
+  constructor(options: SharedOAuthStorageOptions) {
+    checkOptions('SharedOAuthStorage', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
+    const { store, owner, encryptionKey } = options;
     if (typeof owner !== 'string' || owner === '' || encryptionKey === '')
       throw new QuiverError(
         'SHARED_STORE_ARGUMENT_INVALID',

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type {
   OAuthClientMetadata,
   OAuthDiscoveryState,
@@ -178,6 +179,13 @@ export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'pro
   callback: AuthorizationCallback;
 }
 
+const checks: OptionChecks<FinishAuthorizationOptions> = {
+  provider: anyValue,
+  serverUrl: anyValue,
+  fetch: anyValue,
+  callback: anyValue,
+};
+
 /**
  * Exchanges the code of a sign-in for tokens. A state is accepted once, and the issuer must be the one that the page belongs to.
  *
@@ -191,6 +199,7 @@ export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'pro
  * await finishAuthorization({ provider: authProvider, serverUrl: 'https://mcp.example.com/mcp', callback: { code, state, iss } });
  */
 export async function finishAuthorization(options: FinishAuthorizationOptions): Promise<void> {
+  checkOptions('finishAuthorization', options, checks);
   const { code, state, iss } = options.callback;
   const provider = adoptProvider(options.provider);
   const serverUrl = new URL(options.serverUrl);

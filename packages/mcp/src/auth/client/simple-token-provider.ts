@@ -1,3 +1,4 @@
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { OAuthClientMetadata, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
@@ -15,6 +16,16 @@ export interface SimpleTokenProviderOptions {
   scope?: string;
 }
 
+const checks: OptionChecks<SimpleTokenProviderOptions> = {
+  redirectUrl: anyValue,
+  clientMetadata: anyValue,
+  clientInformation: anyValue,
+  tokenType: anyValue,
+  refreshToken: anyValue,
+  expiresIn: anyValue,
+  scope: anyValue,
+};
+
 /**
  * Returns a provider with a given token: for tests, and for tokens from other sources.
  *
@@ -24,8 +35,10 @@ export interface SimpleTokenProviderOptions {
  */
 export function createSimpleTokenProvider(
   accessToken: string,
-  { tokenType = 'Bearer', refreshToken, expiresIn, scope, ...options }: SimpleTokenProviderOptions,
+  given: SimpleTokenProviderOptions,
 ): MCPOAuthClientProvider {
+  checkOptions('createSimpleTokenProvider', given, checks);
+  const { tokenType = 'Bearer', refreshToken, expiresIn, scope, ...options } = given;
   const tokens = JSON.stringify({
     access_token: accessToken,
     token_type: tokenType,

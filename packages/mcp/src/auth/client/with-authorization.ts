@@ -1,5 +1,6 @@
+import { checkOptions } from '@quiver/core/options';
 import type { Fetch, HttpResponse, Send } from '../../http/send.js';
-import { toTarget, type OAuthFetchOptions } from './adopt-provider.js';
+import { oauthFetchChecks, toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { sendAuthorized } from './authorization.js';
 import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
 
@@ -37,6 +38,7 @@ export function withAuthorization(send: Send, options: OAuthFetchOptions): Send 
  * const response = await fetch('https://api.example.com/notes');
  */
 export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
+  checkOptions('createOAuthFetch', options, oauthFetchChecks);
   const target = toTarget(options);
   const { serverFetch } = target;
   return async (url, init = {}) => {

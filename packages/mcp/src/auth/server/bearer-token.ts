@@ -1,3 +1,5 @@
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+
 export type BearerToken =
   | { readonly kind: 'none' }
   | { readonly kind: 'malformed'; readonly reason: string }
@@ -39,18 +41,28 @@ export interface ChallengeOptions {
   errorDescription?: string;
 }
 
+const challengeChecks: OptionChecks<ChallengeOptions> = {
+  resourceMetadataUrl: anyValue,
+  scopes: anyValue,
+  error: anyValue,
+  errorDescription: anyValue,
+};
+
 /**
  * Returns the `WWW-Authenticate` header that names the resource metadata and the scopes of a token.
  *
  * @see [RFC 6750, section 3 – The WWW-Authenticate Response Header Field](https://www.rfc-editor.org/rfc/rfc6750.html#section-3)
  * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
  */
-export function generateWWWAuthenticateHeader({
-  resourceMetadataUrl,
-  scopes = [],
-  error,
-  errorDescription,
-}: ChallengeOptions): string {
+export function generateWWWAuthenticateHeader(options: ChallengeOptions): string {
+  checkOptions('generateWWWAuthenticateHeader', options, challengeChecks, {
+    withoutEffect: { additionalParams: 'pass error and errorDescription.' },
+  });
+  return toChallenge(options);
+}
+
+/** Returns the header for a request without a valid token. */
+export function toChallenge({ resourceMetadataUrl, scopes = [], error, errorDescription }: ChallengeOptions): string {
   const parameters = [`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`];
   if (scopes.length > 0) parameters.push(`scope="${toHeaderText(scopes.join(' '))}"`);
   if (error !== undefined) parameters.push(`error="${toHeaderText(error)}"`);

@@ -1,6 +1,16 @@
 import { QuiverError, type Logger } from '@quiver/core';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  eitherOf,
+  objectOf,
+  oneOf,
+  stringList,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { requireSecureUrl } from '../secure-url.js';
-import type { ProtectedResourceOptions } from './protected-resource-metadata.js';
+import { resourceChecks, type ProtectedResourceOptions } from './protected-resource-metadata.js';
 import type { TokenValidator } from './token-validator.js';
 
 /** Protected resource: its authorization servers, token validator and scopes. */
@@ -27,11 +37,27 @@ export interface OAuthMiddlewareOptions {
   logger?: Logger;
 }
 
+const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
+  oauth: objectOf<OAuthServerOptions>({
+    ...resourceChecks,
+    validateToken: anyValue,
+    validationTimeout: anyValue,
+    requiredScopes: stringList,
+    toolScopes: anyValue,
+    exposeToken: booleanValue,
+  }),
+  mcpPath: anyValue,
+  allowedOrigins: eitherOf("'*' or a list of origins", oneOf('*'), stringList),
+  logger: anyValue,
+};
+
 /**
- * @throws `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without
+ * @throws `OPTIONS_INVALID`; `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without
  *   fragment; `OAUTH_AUTHORIZATION_SERVERS_MISSING`; `OAUTH_URL_INSECURE`; `OAUTH_PATH_INVALID`
  */
-export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions): void {
+export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
+  checkOptions('The OAuth middleware', options, middlewareChecks);
+  const { oauth, mcpPath } = options;
   if (typeof oauth?.validateToken !== 'function') {
     throw new QuiverError(
       'OAUTH_VALIDATOR_MISSING',

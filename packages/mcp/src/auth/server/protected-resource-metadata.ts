@@ -1,3 +1,5 @@
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+
 /** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {
   resource: string;
@@ -23,18 +25,31 @@ export interface ProtectedResourceOptions {
 
 export const defaultScopes: readonly string[] = ['mcp:read', 'mcp:write'];
 
+export const resourceChecks: OptionChecks<ProtectedResourceOptions> = {
+  resource: anyValue,
+  authorizationServers: anyValue,
+  scopesSupported: anyValue,
+  resourceName: anyValue,
+  resourceDocumentation: anyValue,
+};
+
 /**
  * Returns the metadata document of a protected resource.
  *
  * @see [RFC 9728, section 2 – Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-2)
  */
-export function generateProtectedResourceMetadata({
-  resource,
-  authorizationServers,
-  scopesSupported = defaultScopes,
-  resourceName,
-  resourceDocumentation,
-}: ProtectedResourceOptions): ProtectedResourceMetadata {
+export function generateProtectedResourceMetadata(options: ProtectedResourceOptions): ProtectedResourceMetadata {
+  // The options of the middleware are those of the resource too.
+  checkOptions<object>('generateProtectedResourceMetadata', options, {
+    ...resourceChecks,
+    validateToken: anyValue,
+    validationTimeout: anyValue,
+    requiredScopes: anyValue,
+    toolScopes: anyValue,
+    exposeToken: anyValue,
+  });
+  const { resource, authorizationServers, scopesSupported = defaultScopes } = options;
+  const { resourceName, resourceDocumentation } = options;
   return {
     resource,
     authorization_servers: [...authorizationServers],

@@ -4,7 +4,7 @@ import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
 import { redactToken } from '../redact-token.js';
-import { generateWWWAuthenticateHeader, parseBearerToken, toDescription } from './bearer-token.js';
+import { parseBearerToken, toChallenge, toDescription } from './bearer-token.js';
 import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
 import {
   defaultScopes,
@@ -83,7 +83,7 @@ export function createRequestAuthorizer(
     const { code, description, validation } = rejection;
     const { scopes = requiredScopes.length > 0 ? requiredScopes : scopesSupported } = rejection;
     const error = code === undefined ? {} : { error: code, errorDescription: description };
-    const challenge = generateWWWAuthenticateHeader({ resourceMetadataUrl, scopes, ...error });
+    const challenge = toChallenge({ resourceMetadataUrl, scopes, ...error });
     return {
       kind: 'response',
       status,

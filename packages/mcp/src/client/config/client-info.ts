@@ -1,3 +1,6 @@
+import { valueThat, type OptionCheck } from '@quiver/core/options';
+import { isObject } from '../../protocol/json-rpc.js';
+
 /** Description of the client that servers receive. */
 export interface ClientInfo {
   name: string;
@@ -8,6 +11,12 @@ export interface ClientInfo {
   websiteUrl?: string;
   icons?: { src: string; mimeType?: string; sizes?: string[] }[];
 }
+
+/** Checks that a value names a client and its version, which servers require in the handshake. */
+export const clientInfoCheck: OptionCheck = valueThat((value) => {
+  const { name, version } = isObject(value) ? value : {};
+  return typeof name === 'string' && name !== '' && typeof version === 'string' && version !== '';
+}, "an object with a non-empty `name` and `version`, such as { name: 'acme', version: '1.0.0' }");
 
 /** `pnpm run version` writes the package's version here. */
 export const defaultClientInfo: ClientInfo = { name: 'quiver', version: '0.0.0' };

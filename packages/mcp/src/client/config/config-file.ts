@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';
 import { parseServerDefinition } from './parse-server-definition.js';
 import type { MastraMCPServerDefinition, ServerDefinition } from './server-definition.js';
@@ -10,20 +11,24 @@ export interface LoadMcpConfigOptions {
   env?: Readonly<Record<string, string | undefined>>;
 }
 
+const checks: OptionChecks<LoadMcpConfigOptions> = { env: anyValue };
+
 /**
  * Reads the `mcpServers` JSON of Claude Desktop, Cursor and others. In every text `${VAR}` becomes the variable's value and
  * `${VAR:-default}` the default when it is not set; `$${` stands for `${`. Servers with `disabled: true` are left out.
  *
  * A configuration file starts programs: it is code, so take it only from where you would take code.
  *
- * @throws `MCP_CONFIG_NOT_FOUND`, `MCP_CONFIG_INVALID`, `MCP_CONFIG_VARIABLE_UNDEFINED`; the messages name file, key and variable
+ * @throws `OPTIONS_INVALID`, `MCP_CONFIG_NOT_FOUND`, `MCP_CONFIG_INVALID`, `MCP_CONFIG_VARIABLE_UNDEFINED`; the messages name file, key and variable
  * @example
  * const mcp = new MCPClient(await loadMcpConfig('mcp.json'));
  */
 export async function loadMcpConfig(
   path: string | URL,
-  { env = process.env }: LoadMcpConfigOptions = {},
+  options: LoadMcpConfigOptions = {},
 ): Promise<{ servers: Record<string, ServerDefinition> }> {
+  checkOptions('loadMcpConfig', options, checks);
+  const { env = process.env } = options;
   const file: ConfigFile = { name: String(path), env };
   const config = await readJson(path);
   const mcpServers = isObject(config) ? config['mcpServers'] : undefined;

@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { isDeepStrictEqual } from 'node:util';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 import { parseServerDefinition } from './parse-server-definition.js';
-import type { HttpServerDefinition, ServerOptions, StdioServerDefinition } from './server-definition.js';
 
 const url = 'https://example.com/mcp';
 const server = new MCPServer({ name: 'It', version: '1', tools: {} });
@@ -38,14 +37,21 @@ test.for([
 );
 
 test.for([
-  ['an unknown option', { url, timeot: 5 }, "'timeot'"],
-  ['an option of another kind of server', { url, args: ['x'] }, "'args'"],
   ['a url and a command', { url, command: 'npx' }, 'has `command` and `url`'],
   ['a url and a server', { url, server }, 'has `url` and `server`'],
   ['neither url nor command', { timeout: 5 }, 'names none of them'],
   ['a url that is not http', { url: 'file:///etc/passwd' }, "has the url 'file:///etc/passwd'"],
   ['an empty command', { command: '' }, 'has an empty `command`'],
   ['a server that is not a server', { server: {} }, 'neither a server nor a transport'],
+  ['a client without a version', { url, clientInfo: { name: 'x' } }, 'non-empty `name` and `version`'],
+  ['a client with an empty name', { url, clientInfo: { name: '', version: '1' } }, "'clientInfo' must be an object"],
+  [
+    'a client whose version is a number',
+    { command: 'x', clientInfo: { name: 'x', version: 1 } },
+    "'clientInfo' must be an object",
+  ],
+  ['a text as client', { server, clientInfo: 'x' }, "'clientInfo' must be an object"],
+  ['null as client', { url, clientInfo: null }, "'clientInfo' must be an object"],
   ['null', null, 'is null'],
   ['undefined', undefined, 'is undefined'],
   ['a number', 5, 'is a number'],
@@ -58,73 +64,58 @@ test.for([
   );
 });
 
-const commonOptions: Record<keyof ServerOptions, true> = {
-  timeout: true,
-  connectTimeout: true,
-  logger: true,
-  log: true,
-  enableServerLogs: true,
-  serverLogLevel: true,
-  enableProgressTracking: true,
-  resetTimeoutOnProgress: true,
-  clientInfo: true,
-  capabilities: true,
-  onMessage: true,
-  roots: true,
-  sampling: true,
-  tasks: true,
-  taskTimeout: true,
-  resultLimit: true,
-  maxInputRounds: true,
-  onToolError: true,
-  processToolCall: true,
-  requireToolApproval: true,
-  requestMeta: true,
-  retryIdempotent: true,
-  maxRetries: true,
-  cache: true,
-  includeReturnSchema: true,
-  includeInstructions: true,
-  protocol: true,
-  tools: true,
-  toolPrefix: true,
-};
-const stdioOptions: Record<Exclude<keyof StdioServerDefinition, keyof ServerOptions | 'url' | 'server'>, true> = {
-  command: true,
-  args: true,
-  env: true,
-  inheritDefaultEnv: true,
-  cwd: true,
-  stderr: true,
-};
-const httpOptions: Record<Exclude<keyof HttpServerDefinition, keyof ServerOptions | 'command' | 'server'>, true> = {
-  url: true,
-  transport: true,
-  requestInit: true,
-  headers: true,
-  eventSourceInit: true,
-  fetch: true,
-  authProvider: true,
-  auth: true,
-  tls: true,
-  reconnectionOptions: true,
-  sessionId: true,
-};
-
 test.for([
-  ['command', { command: 'x' }, stdioOptions],
-  ['url', { url }, httpOptions],
-  ['server', { server }, { server: true }],
-] as const)('knows the options of a definition with `%s`', ([target, definition, options]) => {
-  const known = Object.keys({ ...commonOptions, ...options });
-  const parse = (): unknown => parseServerDefinition('it', { ...definition, timeot: 5 });
-  expect(parse).toThrow(`not an option together with \`${target}\``);
-  expect(parse).toThrow(
-    expect.toSatisfy(({ message }: Error) => {
-      const listed = /Known: (.*)\.$/.exec(message)?.[1]?.split(', ');
-      return isDeepStrictEqual(listed?.toSorted(), known.toSorted());
+  [
+    { url, timeot: 5 },
+    "MCP server 'it', defined by `url`, has no option 'timeot'. Did you mean 'timeout'? Its options are: url, ",
+  ],
+  [{ url, args: ['x'] }, "MCP server 'it', defined by `url`, has no option 'args'."],
+  [{ command: 'x', headers: {} }, "MCP server 'it', defined by `command`, has no option 'headers'."],
+  [
+    { server, sampling: { model: 'x', aprove: () => false } },
+    "no option 'sampling.aprove'. Did you mean 'sampling.approve'?",
+  ],
+  [{ server, sampling: 'openai/x' }, "'sampling' must be a function or an object with a model, not 'openai/x'."],
+  [{ server, roots: [{ url: 'file:///a' }] }, "no option 'roots[0].url'."],
+  [{ server, roots: 'file:///a' }, "'roots' must be a list"],
+  [
+    { server, tools: { denied: ['x'] } },
+    "no option 'tools.denied'. The options of 'tools' are: allow, deny, filter, rename.",
+  ],
+  [{ server, requireToolApproval: 'always' }, "'requireToolApproval' must be true, false or a function, not 'always'."],
+  [{ url, tls: { rejectUnauthorised: false } }, "Did you mean 'tls.rejectUnauthorized'?"],
+  [{ url, reconnectionOptions: { retries: 1 } }, "no option 'reconnectionOptions.retries'."],
+  [{ url, allowedHosts: ['example.com'] }, "has no option 'allowedHosts'."],
+] as const)('refuses the options %j', ([definition, message]) => {
+  expect(() => parseServerDefinition('it', definition)).toThrow(
+    expect.objectContaining({
+      code: 'SERVER_DEFINITION_INVALID',
+      message: expect.stringContaining(message),
+      details: { server: 'it' },
     }),
   );
+});
+
+test('accepts options of Mastra without effect, and objects that are passed on to fetch', () => {
+  const warnings: string[] = [];
+  const before = getDefaultLogger();
+  setDefaultLogger(createLogger({ write: (line) => warnings.push(line) }));
+  try {
+    for (let count = 0; count < 2; count += 1)
+      parseServerDefinition('migrated', {
+        url,
+        forwardInstructions: true,
+        requestInit: { anything: 1 },
+        eventSourceInit: {},
+      });
+  } finally {
+    setDefaultLogger(before);
+  }
+  expect(warnings).toEqual([
+    expect.stringContaining(
+      "MCP server 'migrated', defined by `url`, ignores the option 'forwardInstructions': set includeInstructions",
+    ),
+  ]);
 });
 
 test('a client connects to a script that is given by its path', async () => {
@@ -136,9 +127,11 @@ test('a client connects to a script that is given by its path', async () => {
 test.for([
   ['an option of the wrong name', { server: {} }, "'server'"],
   ['no servers', {}, '`servers`'],
-  ['servers in a list', { servers: [] }, '`servers`'],
-  ['a timeout that is not a number', { servers: {}, timeout: Number.NaN }, '`timeout`'],
-  ['no options', undefined, 'must be an object'],
+  ['servers in a list', { servers: [] }, "'servers'"],
+  ['a timeout that is not a number', { servers: {}, timeout: Number.NaN }, "'timeout'"],
+  ['a client without a name', { servers: {}, clientInfo: { version: '1' } }, "'clientInfo'"],
+  ['a text as client', { servers: {}, clientInfo: 'x' }, "'clientInfo'"],
+  ['no options', undefined, 'needs its options, an object'],
 ] as const)('MCPClient refuses %s', ([, options, problem]) => {
   expect(() => new MCPClient(options as never)).toThrow(
     expect.objectContaining({ code: 'MCP_CLIENT_OPTIONS_INVALID', message: expect.stringContaining(problem) }),

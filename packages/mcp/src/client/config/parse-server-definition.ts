@@ -1,7 +1,9 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
+import { checkOptions } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';
+import { definitionChecks, ignoredDefinitionOptions } from './definition-options.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';
 import type {
   HttpServerDefinition,
@@ -9,19 +11,6 @@ import type {
   ServerTarget,
   StdioServerDefinition,
 } from './server-definition.js';
-
-/** Options of every kind of server. The test compares the options with the types. */
-const serverOptions =
-  'timeout connectTimeout logger log enableServerLogs serverLogLevel enableProgressTracking resetTimeoutOnProgress clientInfo ' +
-  'capabilities onMessage roots sampling maxInputRounds tasks taskTimeout onToolError processToolCall requireToolApproval requestMeta ' +
-  'retryIdempotent maxRetries cache includeReturnSchema resultLimit includeInstructions protocol tools toolPrefix';
-
-/** Further options of each kind of server, by the option that selects the kind. */
-const optionsByTarget = {
-  command: 'command args env inheritDefaultEnv cwd stderr',
-  url: 'url transport requestInit headers eventSourceInit fetch authProvider auth tls reconnectionOptions sessionId',
-  server: 'server',
-};
 
 const targets = ['command', 'url', 'server'] as const;
 
@@ -39,7 +28,12 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   const [target] = given;
   if (!target) throw invalid(name, 'names none of them');
   if (given.length > 1) throw invalid(name, `has ${given.map((key) => `\`${key}\``).join(' and ')}`);
-  requireKnownOptions(name, value, target);
+  // The checks of the kind that the definition selects.
+  checkOptions<object>(`MCP server '${name}', defined by \`${target}\`,`, value, definitionChecks[target], {
+    code: 'SERVER_DEFINITION_INVALID',
+    withoutEffect: ignoredDefinitionOptions,
+    details: { server: name },
+  });
   // The option that selects the kind is checked here; TypeScript checks the other values.
   const { command, server, tls, fetch, auth, authProvider } = value;
   if (target === 'command') {
@@ -77,17 +71,6 @@ function toHttpUrl(value: unknown): URL | undefined {
   } catch {
     return undefined;
   }
-}
-
-function requireKnownOptions(name: string, value: Record<string, unknown>, target: keyof typeof optionsByTarget): void {
-  const known = `${serverOptions} ${optionsByTarget[target]}`.split(' ');
-  const unknown = Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
-  if (unknown.length === 0) return;
-  throw new QuiverError(
-    'SERVER_DEFINITION_INVALID',
-    `MCP server '${name}' is defined with '${unknown.join(', ')}', which is not an option together with \`${target}\`. Known: ${known.join(', ')}.`,
-    { details: { server: name, unknown } },
-  );
 }
 
 function conflict(name: string, options: string): QuiverError {

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
+import { toErrorText } from '../../content.js';
 import type { CallToolResult } from '../../protocol/types.js';
 
 /** Selection and names of a server's tools. */
@@ -44,7 +45,7 @@ export type ToolCallProcessor = (
   next: (changes?: { args?: Record<string, unknown>; meta?: Record<string, unknown> }) => Promise<CallToolResult>,
 ) => Promise<CallToolResult>;
 
-/** Error result of a remote tool. The message is the server's text. */
+/** Error result of a remote tool. The message is the server's text, with the structured content of the result as JSON. */
 export class RemoteToolError extends QuiverError {
   override readonly name: string = 'RemoteToolError';
   readonly serverName: string;
@@ -53,8 +54,7 @@ export class RemoteToolError extends QuiverError {
   readonly result: CallToolResult;
 
   constructor(serverName: string, toolName: string, result: CallToolResult) {
-    const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-    super('MCP_TOOL_ERROR', texts.join('\n') || 'The tool failed and gave no reason.', {
+    super('MCP_TOOL_ERROR', toErrorText(result) || 'The tool failed and gave no reason.', {
       details: { server: serverName, tool: toolName, content: result.content },
     });
     this.serverName = serverName;

@@ -1,4 +1,4 @@
-import { traceChannels, type McpTraceEvent } from '@quiver/core';
+import { isQuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
@@ -562,5 +562,6 @@ function toErrorObject(error: unknown): { code: number; message: string; data?: 
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
     message: message ?? 'Internal error',
     ...(data !== undefined && { data }),
+    ...(isQuiverError(error) && { data: { code: error.code } }),
   };
 }

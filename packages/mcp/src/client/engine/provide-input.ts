@@ -1,5 +1,7 @@
-import { untilAborted } from '@quiver/core';
+import { isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { failureKey } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerMessage } from '../config/handlers.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
@@ -63,9 +65,10 @@ export async function provideInput(
 }
 
 /**
- * Passes one of the input requests of a result, or of a task, to the application.
+ * Passes one of the input requests of a result, or of a task, to the application. A failed elicitation is a response, so that the tool
+ * learns of it: the protocol has no error here, and every server understands that the elicitation was canceled.
  *
- * @throws `TypeError` for what is not a request; as `Application.respond`
+ * @throws `TypeError` for what is not a request, `ProtocolError` for one without a handler; errors of other handlers; `signal.reason`
  */
 export async function respondToInput(
   application: Application,
@@ -78,5 +81,11 @@ export async function respondToInput(
     throw new TypeError(`Invalid input request '${key}': method and params are required`);
   const responding = application.respond(method, params, signal);
   application.onMessage?.({ method, params });
-  return responding;
+  try {
+    return await responding;
+  } catch (error) {
+    if (signal.aborted || method !== 'elicitation/create' || error instanceof ProtocolError) throw error;
+    const code = isQuiverError(error) ? error.code : undefined;
+    return { action: 'cancel', _meta: { [failureKey]: { code, message: toErrorMessage(error) } } };
+  }
 }

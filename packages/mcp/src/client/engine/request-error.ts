@@ -66,11 +66,21 @@ export function statusOf(error: unknown): number | undefined {
   return status < 300 ? undefined : status;
 }
 
-/** Returns why a connection ended: the end of its process with the last lines of standard error, or the error of the network. */
+/** Returns why a connection ended: the end of its process with what it wrote to standard error, or the error of the network. */
 export function reasonOf(error: unknown, channel: Channel | undefined): string {
   if (channel?.ending === undefined) return escapeForLog(withCauses(error));
-  const tail = channel.stderrTail?.trim().slice(-500) ?? '';
-  return `its process ${channel.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
+  const written = summarize(channel.stderr ?? '');
+  return `its process ${channel.ending}.${written === '' ? '' : ` It wrote: ${written}`}`;
+}
+
+/** Characters of standard error in a message. The whole text is in the details. */
+const maxSummary = 500;
+
+/** Returns the first line that names an error, such as `TypeError: …`: a stack follows it. Otherwise the end of the text. */
+function summarize(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const named = lines.find((line) => /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,80}:/.test(line));
+  return escapeForLog(named?.slice(0, maxSummary) ?? stderr.trim().slice(-maxSummary));
 }
 
 /** Joins the messages of an error and its causes, without a `fetch failed` that has a cause. */
@@ -90,5 +100,5 @@ export function asSentence(text: string): string {
 }
 
 export function stderrOf(channel: Channel | undefined): { stderr?: string } {
-  return channel?.stderrTail ? { stderr: channel.stderrTail } : {};
+  return channel?.stderr ? { stderr: channel.stderr } : {};
 }

@@ -20,15 +20,18 @@ export function createApplication(server: RemoteServer): Application {
   };
 }
 
-async function respond(
-  { name: serverName, handlers: { elicitation, sampling, roots } }: RemoteServer,
-  method: string,
-  params: Params,
-  signal: AbortSignal,
-): Promise<Params> {
+async function respond(server: RemoteServer, method: string, params: Params, signal: AbortSignal): Promise<Params> {
+  const { name: serverName, handlers } = server;
+  const { elicitation, sampling, roots } = handlers;
   if (method === 'elicitation/create' && elicitation) {
     if (typeof params['message'] !== 'string') throw invalidParams('Invalid params: message is required');
-    return { ...(await answerElicitation(serverName, params, elicitation)) };
+    try {
+      return { ...(await answerElicitation(serverName, params, elicitation)) };
+    } catch (error) {
+      // The server receives the error, and the application no other sign of it.
+      server.log('error', `An elicitation request was not answered: ${toErrorMessage(error)}`, error);
+      throw error;
+    }
   }
   if (method === 'sampling/createMessage' && sampling) {
     const problem = await findShapeError('CreateMessageRequestParamsSchema', params);

@@ -1,3 +1,4 @@
+import { anyValue, signalValue, type OptionChecks } from '@quiver/core/options';
 import type { CompleteResult } from '../../protocol/types.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
@@ -11,6 +12,14 @@ export interface CompleteOptions {
   context?: Record<string, string>;
   signal?: AbortSignal;
 }
+
+export const completeChecks: OptionChecks<CompleteOptions> = {
+  serverName: anyValue,
+  ref: anyValue,
+  argument: anyValue,
+  context: anyValue,
+  signal: signalValue,
+};
 
 /** Returns at most 100 values; none from a server without completions. */
 export function complete(

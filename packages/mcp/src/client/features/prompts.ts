@@ -1,3 +1,4 @@
+import { anyValue, checkOptions, signalValue, type OptionChecks } from '@quiver/core/options';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
@@ -26,11 +27,21 @@ export interface ClientPrompts {
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 
+const getPromptChecks: OptionChecks<GetPromptOptions> = {
+  serverName: anyValue,
+  name: anyValue,
+  args: anyValue,
+  version: anyValue,
+  signal: signalValue,
+};
+
 export function createClientPrompts(servers: SharedServers): ClientPrompts {
   return {
     listWithErrors: (options) => servers.list('prompts/list', options),
     list: () => servers.listLogged('prompts/list'),
-    get: ({ serverName, name, args, version, signal }) => {
+    get: async (options) => {
+      checkOptions('mcp.prompts.get', options, getPromptChecks);
+      const { serverName, name, args, version, signal } = options;
       const params = {
         name,
         ...(args && { arguments: toTexts(args) }),
@@ -40,7 +51,7 @@ export function createClientPrompts(servers: SharedServers): ClientPrompts {
         'GET_PROMPT',
         serverName,
         async (server) => {
-          const result = await server.request((engine, options) => engine.request('prompts/get', params, options), {
+          const result = await server.request((engine, to) => engine.request('prompts/get', params, to), {
             signal,
             retries: 1,
           });

@@ -116,7 +116,8 @@ export class RemoteServer {
   }
 
   get stderr(): string | undefined {
-    return this.#current?.channel.stderrTail;
+    const { details } = this.#lastError ?? {};
+    return this.#current ? this.#current.channel.stderr : (details?.['stderr'] as string | undefined);
   }
 
   status(): ServerStatus {

@@ -1,4 +1,5 @@
 import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { lists, type ListedItems, type ListMethod } from './list-cache.js';
 import type { RemoteServer } from './remote-server.js';
 
@@ -25,6 +26,8 @@ export interface ListOptions {
   /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
   perServerTimeoutMs?: number;
 }
+
+const listChecks: OptionChecks<ListOptions> = { perServerTimeoutMs: anyValue };
 
 /**
  * Servers of the clients of this process by configuration. An entry is removed when its last user releases it; clients without an
@@ -133,17 +136,18 @@ export class SharedServers {
   }
 
   /** Requests a list from all servers. Each item of the result is a copy of the cached list. */
-  list<Method extends ListMethod>(
+  async list<Method extends ListMethod>(
     method: Method,
-    { perServerTimeoutMs }: ListOptions = {},
+    options: ListOptions = {},
   ): Promise<Answers<ListedItems[Method][]>> {
+    checkOptions('listWithErrors', options, listChecks);
     return askServers(
       this.byName.values(),
       async (server) => {
         const { items, error } = await server.list(method).get();
         return { answer: [...items], error };
       },
-      perServerTimeoutMs,
+      options.perServerTimeoutMs,
     );
   }
 

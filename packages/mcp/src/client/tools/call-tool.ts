@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
+import { anyValue, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
@@ -32,6 +33,20 @@ export interface CallToolOptions {
   /** The progress token. Default: a unique one. */
   runId?: string;
 }
+
+export const callToolChecks: OptionChecks<CallToolOptions> = {
+  serverName: anyValue,
+  name: anyValue,
+  args: anyValue,
+  meta: anyValue,
+  signal: signalValue,
+  timeout: anyValue,
+  resetTimeoutOnProgress: anyValue,
+  maxTotalTimeout: anyValue,
+  onProgress: functionValue,
+  requestContext: anyValue,
+  runId: anyValue,
+};
 
 /** Call of a tool. */
 export type ToolCall = Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestOptions, 'toolCallId'>;

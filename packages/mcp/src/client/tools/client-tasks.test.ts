@@ -43,7 +43,8 @@ let url: string;
 const ask = (context: ToolContext, name: string): Promise<string> =>
   context.mcp.elicitation
     .sendRequest({ message: name, requestedSchema: { type: 'object', properties: { value: { type: 'string' } } } })
-    .then(({ action, content }) => `${name}: ${action} ${JSON.stringify(content)}`);
+    .then(({ action, content }) => `${name}: ${action} ${JSON.stringify(content)}`)
+    .catch((error: unknown) => `${name}: ${(error as { code: string }).code}`);
 
 const mcp = { task: { pollIntervalMs: 20 } } as const;
 const tools = {
@@ -273,12 +274,20 @@ describe('a call that becomes a task', () => {
     expect(await client.callTool(options)).toMatchObject(textOf('a: decline undefined'));
   });
 
-  test('ends with the error of a handler, and is canceled', async () => {
+  test('reports a failed handler and an invalid answer to the tool', async () => {
     const { client } = connect();
-    await client.elicitation.onRequest('it', () => Promise.reject(new Error('no terminal')));
-    const calling = client.callTool({ serverName: 'it', name: 'ask', args: { names: ['a'] } });
-    await expect(calling).rejects.toThrow('no terminal');
-    await canceled();
+    await client.elicitation.onRequest('it', async ({ message }) => {
+      if (message === 'fails') throw new Error('no terminal');
+      return { action: 'accept', content: { value: 7 } };
+    });
+    const names = ['fails', 'invalid'];
+    expect(await client.callTool({ serverName: 'it', name: 'ask', args: { names } })).toMatchObject(
+      textOf('fails: ELICITATION_FAILED\ninvalid: ELICITATION_ANSWER_INVALID'),
+    );
+    await client.elicitation.onRequest('it', async () => ({ action: 'decline' }));
+    expect(await client.callTool({ serverName: 'it', name: 'ask', args: { names } })).toMatchObject(
+      textOf('fails: decline undefined\ninvalid: decline undefined'),
+    );
   });
 
   test('is canceled by the signal, also when the client is disconnected at once', async () => {

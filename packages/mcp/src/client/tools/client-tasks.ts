@@ -1,11 +1,12 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask } from '../engine/check-result.js';
 import type { SharedServers } from '../server/shared-servers.js';
 import { awaitTask } from './await-task.js';
-import { sendCall, type CallToolOptions } from './call-tool.js';
+import { callToolChecks, sendCall, type CallToolOptions } from './call-tool.js';
 import { cancelTask, getTask, updateTask, type RemoteTask, type TaskRequestOptions } from './task.js';
 
 /**
@@ -51,10 +52,19 @@ export interface ClientTasks {
   update(handle: TaskHandle, inputResponses: Record<string, unknown>, options?: TaskRequestOptions): Promise<void>;
 }
 
+const requestChecks: OptionChecks<TaskRequestOptions> = { signal: signalValue, requestContext: anyValue };
+const resultChecks: OptionChecks<TaskResultOptions> = {
+  ...requestChecks,
+  onProgress: functionValue,
+  maxTotalTimeout: anyValue,
+};
+
 export function createClientTasks(servers: SharedServers): ClientTasks {
   return {
-    start: ({ serverName, ...options }) =>
-      servers.run(
+    start: async (given) => {
+      checkOptions('mcp.tasks.start', given, callToolChecks);
+      const { serverName, ...options } = given;
+      return servers.run(
         'TOOL_EXECUTION',
         serverName,
         async (server) => {
@@ -63,24 +73,30 @@ export function createClientTasks(servers: SharedServers): ClientTasks {
           return isCreatedTask(sent) ? { serverName, name, taskId: sent.taskId } : { serverName, name, result: sent };
         },
         options.signal,
-      ),
+      );
+    },
     get: async (handle, options = {}) => {
+      checkOptions('mcp.tasks.get', options, requestChecks);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return { status: 'completed', result };
       return servers.run('GET_TASK', serverName, (server) => getTask(server, taskId, options), options.signal);
     },
-    result: async (handle, { maxTotalTimeout, ...options } = {}) => {
+    result: async (handle, given = {}) => {
+      checkOptions('mcp.tasks.result', given, resultChecks);
+      const { maxTotalTimeout, ...options } = given;
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return result;
       const settings = { ...options, timeout: maxTotalTimeout, runId: taskId, isOwner: false };
       return servers.run('TOOL_EXECUTION', serverName, (server) => awaitTask(server, taskId, settings), options.signal);
     },
     cancel: async (handle, options = {}) => {
+      checkOptions('mcp.tasks.cancel', options, requestChecks);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return;
       await servers.run('CANCEL_TASK', serverName, (server) => cancelTask(server, taskId, options), options.signal);
     },
     update: async (handle, inputResponses, options = {}) => {
+      checkOptions('mcp.tasks.update', options, requestChecks);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return;
       if (!isObject(inputResponses))

@@ -1,10 +1,11 @@
 import type { ToolModelOutput, ToolModelOutputPart } from '@quiver/core/tools';
 import { cutTexts, describeCut, type Extent } from '../../result-limit/cut-texts.js';
+import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 
 /**
- * Cuts the texts that a model receives of a tool's result, and adds what is missing. The output of the tool stays complete. Images, audio
- * and files stay, and do not count.
+ * Cuts what a model receives of a tool's result, and adds what is missing. The output of the tool stays complete. Images, audio and files
+ * over the limit are left out.
  */
 export function limitModelOutput(output: ToolModelOutput, limit: SizeLimit): ToolModelOutput {
   if (output.type === 'content') return limitParts(output.value, limit);
@@ -21,21 +22,30 @@ export function limitText(text: string, limit: SizeLimit): string {
 }
 
 function limitParts(parts: readonly ToolModelOutputPart[], limit: SizeLimit): ToolModelOutput {
+  const files = parts.map(toFile);
+  const { isLeftOut, textLimit } = fitFiles(files, limit);
   const cut = cutTexts(
     parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
-    limit,
+    textLimit,
   );
-  if (!cut) return { type: 'content', value: [...parts] };
   let place = 0;
-  const shown = parts.flatMap((part): ToolModelOutputPart[] => {
-    if (part.type !== 'text') return [part];
+  const shown = parts.flatMap((part, index): ToolModelOutputPart[] => {
+    const file = files[index];
+    if (file && isLeftOut[index]) return [{ type: 'text', text: `${describeFile(file)} ${advice}` }];
+    if (part.type !== 'text' || !cut) return [part];
     const text = cut.texts[place];
     place += 1;
     return text === undefined ? [] : [{ type: 'text', text }];
   });
-  return { type: 'content', value: [...shown, { type: 'text', text: describe(cut) }] };
+  return { type: 'content', value: [...shown, ...(cut ? [{ type: 'text' as const, text: describe(cut) }] : [])] };
 }
 
+function toFile(part: ToolModelOutputPart): FileBlock | undefined {
+  return 'data' in part ? { data: part.data, mimeType: part.mediaType } : undefined;
+}
+
+const advice = 'Call the tool with arguments that return less.';
+
 function describe(extent: Extent): string {
-  return `${describeCut(extent)} Call the tool with arguments that return less.`;
+  return `${describeCut(extent)} ${advice}`;
 }

@@ -1,5 +1,5 @@
 import type { ToolModelOutput, ToolModelOutputPart } from '@quiver/core/tools';
-import { isContentResult } from '../../content.js';
+import { isContentResult, toErrorText } from '../../content.js';
 import type { CallToolResult, ContentBlock } from '../../protocol/types.js';
 
 /** Whole results by structured output. An entry lives as long as its key. */
@@ -35,9 +35,10 @@ export function toModelOutput(output: unknown): ToolModelOutput {
   const { content, isError } = result;
   const isPlain = content.every(({ type }) => type === 'text');
   if (isPlain && output !== result) return { type: 'json', value: output };
+  if (isPlain && isError === true) return { type: 'error-text', value: toErrorText(result) };
   if (isPlain) {
     const value = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-    return { type: isError === true ? 'error-text' : 'text', value };
+    return { type: 'text', value };
   }
   return { type: 'content', value: content.map(toPart) };
 }

@@ -1,4 +1,7 @@
+import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
+import { MCPServer } from '../../server/mcp-server.js';
+import { MCPClient } from '../mcp-client.js';
 import { toToolName } from './tool-set.js';
 
 test('separates equal names, in the same way in every process', () => {
@@ -13,4 +16,22 @@ test('long names are shortened to 64 characters and stay distinct', () => {
   const names = ['x', 'y'].map((end) => toToolName('server', 'tool'.repeat(30) + end, new Set()));
   expect(new Set(names).size).toBe(2);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{64}$/);
+});
+
+test('leaves out tools that only the user interface of the server calls', async () => {
+  const create = (visibility: unknown): ReturnType<typeof createTool> =>
+    createTool({
+      id: 'tool',
+      description: 'A tool',
+      mcp: { _meta: { ui: { visibility } } },
+      execute: async () => 'called',
+    });
+  const tools = { app: create(['app']), both: create(['model', 'app']), none: create([]), odd: create('app') };
+  const server = new MCPServer({ name: 'Apps', version: '1.0.0', tools });
+  await using mcp = new MCPClient({ id: 'apps', servers: { it: { server } } });
+  expect(Object.keys(await mcp.listTools())).toEqual(['it_both', 'it_none', 'it_odd']);
+  expect(Object.keys((await mcp.listToolsets())['it'] ?? {})).toEqual(['both', 'none', 'odd']);
+  const definitions = await mcp.listToolDefinitions();
+  expect(definitions['it']?.map(({ name }) => name)).toEqual(['app', 'both', 'none', 'odd']);
+  expect(await mcp.callTool({ serverName: 'it', name: 'app' })).toMatchObject({ content: [{ text: 'called' }] });
 });

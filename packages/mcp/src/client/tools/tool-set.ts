@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
@@ -65,6 +66,17 @@ export function toToolsets(
   return Object.fromEntries(toolsets);
 }
 
+/**
+ * Returns whether models may call a tool. Others are for the user interface of the server.
+ *
+ * @see [MCP Apps, tool visibility](https://apps.extensions.modelcontextprotocol.io/api/types/app.McpUiToolVisibility.html)
+ */
+function isForModels({ _meta }: ProtocolTool): boolean {
+  const ui = _meta?.['ui'];
+  const visibility = isObject(ui) ? ui['visibility'] : undefined;
+  return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model');
+}
+
 /** Returns the selected tools with their configured names, without prefix. */
 function selectTools(
   list: readonly ProtocolTool[],
@@ -72,7 +84,11 @@ function selectTools(
 ): { readonly tool: ProtocolTool; readonly name: string }[] {
   const { allow, deny, filter, rename }: NonNullable<ToolSelection['tools']> = options.tools ?? {};
   const selected = list.filter(
-    (tool) => (!allow || allow.includes(tool.name)) && !deny?.includes(tool.name) && (!filter || filter(tool)),
+    (tool) =>
+      isForModels(tool) &&
+      (!allow || allow.includes(tool.name)) &&
+      !deny?.includes(tool.name) &&
+      (!filter || filter(tool)),
   );
   const nameOf = (name: string): string => {
     if (typeof rename === 'function') return rename(name);

@@ -42,8 +42,8 @@ export interface Channel {
   /** Ends everything in progress, at once. */
   abort?(): void;
   close(): Promise<void>;
-  /** End of the standard error of a child process. */
-  readonly stderrTail?: string;
+  /** Standard error of a child process; of a long text the beginning and the end. */
+  readonly stderr?: string;
   /** How a child process ended, for example `exited with code 1`. */
   readonly ending?: string | undefined;
 }

@@ -2,13 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
+import { killTree, registerChild } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
 import type { StdioServerDefinition } from '../config/server-definition.js';
 import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
 
 /** The longest message: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
-const keptStderrBytes = 4 * 1024;
+/** Characters of standard error that are kept: from the beginning, where the first error is, and from the end. */
+const keptStderr = { head: 4 * 1024, tail: 4 * 1024 };
 /** Milliseconds for output that a child left in the pipe. Its own children may hold the pipe open indefinitely. */
 const drainTime = 100;
 const exitGrace = 2000;
@@ -17,16 +19,23 @@ const exitGrace = 2000;
 export class StdioChannel implements Channel {
   readonly kind = 'stdio' as const;
   ending: string | undefined;
-  stderrTail = '';
   readonly #definition: StdioServerDefinition;
   #receiver: Receiver | undefined;
   #child: ChildProcess | undefined;
   #unregister: (() => void) | undefined;
   #exited: Promise<void> | undefined;
   #outbox = '';
+  #stderrHead = '';
+  #stderrTail = '';
+  #hasStderrGap = false;
 
   constructor(definition: StdioServerDefinition) {
     this.#definition = definition;
+  }
+
+  /** Standard error of the child; of a long text the beginning and the end. */
+  get stderr(): string {
+    return `${this.#stderrHead}${this.#hasStderrGap ? '\n…\n' : ''}${this.#stderrTail}`;
   }
 
   /** Starts the child. @throws `SPAWN_FAILED` when the program cannot be started */
@@ -46,7 +55,7 @@ export class StdioChannel implements Channel {
     this.#watch(child);
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', () => {
-        this.#unregister = registerChild(child);
+        this.#unregister = registerChild(child, () => this.close());
         resolve();
       });
       child.once('error', (error) => {
@@ -97,7 +106,12 @@ export class StdioChannel implements Channel {
 
   #watch(child: ChildProcess): void {
     child.stderr?.on('data', (chunk: Buffer) => {
-      this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-keptStderrBytes);
+      const text = chunk.toString('utf8');
+      const room = keptStderr.head - this.#stderrHead.length;
+      this.#stderrHead += text.slice(0, room);
+      const tail = this.#stderrTail + text.slice(room);
+      this.#hasStderrGap ||= tail.length > keptStderr.tail;
+      this.#stderrTail = tail.slice(-keptStderr.tail);
     });
     // Writing to a child that has just ended is reported by its exit.
     child.stdin?.on('error', () => {});
@@ -168,46 +182,4 @@ function createChildEnvironment(given: Readonly<Record<string, string>> = {}): R
     if (value !== undefined && !value.startsWith('()')) environment[name] = value;
   }
   return { ...environment, ...given };
-}
-
-/** The children of this process. One listener per signal serves all of them, and none stays when the set is empty. */
-const children = new Set<ChildProcess>();
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** Ends the child when this process ends, except by SIGKILL. @returns a function that ends the registration */
-function registerChild(child: ChildProcess): () => void {
-  if (children.size === 0) {
-    process.on('exit', killAll);
-    for (const signal of signals) process.on(signal, passOn);
-  }
-  children.add(child);
-  return () => {
-    if (!children.delete(child) || children.size > 0) return;
-    process.off('exit', killAll);
-    for (const signal of signals) process.off(signal, passOn);
-  };
-}
-
-/** Children lead their own process groups, so no signal of a terminal reaches them. */
-function passOn(signal: NodeJS.Signals): void {
-  // An application that listens too decides whether the process ends.
-  if (process.listenerCount(signal) > 1) return;
-  killAll();
-  process.off(signal, passOn);
-  process.kill(process.pid, signal);
-}
-
-function killAll(): void {
-  for (const child of children) killTree(child, 'SIGKILL');
-}
-
-/** Signals a child's process group: the child, and what it started. */
-function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill(signal);
-    else process.kill(-child.pid, signal);
-  } catch {
-    // The group is empty.
-  }
 }

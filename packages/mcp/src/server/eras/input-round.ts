@@ -2,11 +2,11 @@ import type { ElicitOptions } from '@quiver/core/tools';
 import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { findFailure, invalidResult, requireCapabilities, type ClientRequest } from '../client-requests.js';
 import { digestOf, digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import type { RequestState } from '../request-state.js';
+import { replay, type RequestState } from '../request-state.js';
 import type { RunningTask } from '../tasks/running-task.js';
 
 /** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
@@ -26,6 +26,8 @@ export class InputRound {
   /** Present once the call has become a task. */
   #task: RunningTask | undefined;
   #count = 0;
+  /** Capabilities of all requests that the client did not declare. */
+  readonly #missing: Record<string, Record<string, object>> = {};
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
 
@@ -63,8 +65,13 @@ export class InputRound {
       resolve(task.requestAs(key, request, options));
   }
 
+  /**
+   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`), `ELICITATION_FAILED` when the client reports a failure,
+   *   `ELICITATION_ANSWER_INVALID` when its answer does not match the requested schema
+   */
   async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
     this.#count += 1;
+    requireCapabilities(request, this.#request.clientCapabilities, this.#missing);
     const name = options.key ?? `input-${this.#count}`;
     if (this.#previous) {
       this.#checking += 1;
@@ -96,23 +103,29 @@ export class InputRound {
   async #resultOf<Result>(
     name: string,
     request: ClientRequest<Result>,
-    { asked }: RequestState,
+    { asked, round }: RequestState,
   ): Promise<Result | undefined> {
     const digest = await digestOfClientRequest(request);
     const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
     // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
-    if (known?.question === digest) return known.answer as Result;
+    if (known?.question === digest) return replay(known) as Result;
     if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
     const responses = this.#request.params?.['inputResponses'];
     if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
-    const answer = await request.parse(responses[name]);
-    if (answer !== undefined) this.#answers = { ...this.#answers, [name]: { question: digest, answer } };
+    const failure = findFailure(request, responses[name]);
+    const answer = failure ? undefined : await request.parse(responses[name]);
+    // An invalid result is requested again while there are rounds.
+    const error = failure ?? (answer === undefined && round >= MAX_INPUT_ROUNDS ? invalidResult(request) : undefined);
+    if (!error && answer === undefined) return undefined;
+    // The tool may handle the error and send other requests: in their rounds it receives the same one.
+    const outcome = error ? { failure: { code: error.code, message: error.message } } : { answer };
+    this.#answers = { ...this.#answers, [name]: { question: digest, ...outcome } };
+    if (error) throw error;
     return answer;
   }
 
   async #end(): Promise<string> {
     const { params, server } = this.#request;
-    this.#requireCapabilities();
     const round = (this.#previous?.round ?? 0) + 1;
     if (round > MAX_INPUT_ROUNDS) {
       throw new ProtocolError(
@@ -130,21 +143,6 @@ export class InputRound {
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     const _meta = { [metaKeys.serverInfo]: server.serverInfo };
     return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
-  }
-
-  #requireCapabilities(): void {
-    const required: Record<string, Record<string, object>> = {};
-    for (const { request } of this.#outstanding?.values() ?? []) {
-      for (const [name, members] of Object.entries(request.requires))
-        required[name] = { ...required[name], ...members };
-    }
-    const missing = missingCapabilities(required, this.#request.clientCapabilities);
-    if (!missing) return;
-    throw new ProtocolError(
-      errorCodes.missingClientCapability,
-      `The server sends requests to the client, which must declare the capabilities ${Object.keys(missing).join(', ')}.`,
-      { httpStatus: 400, data: { requiredCapabilities: missing } },
-    );
   }
 }
 

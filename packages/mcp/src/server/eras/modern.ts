@@ -143,7 +143,7 @@ export class ModernRequest extends ServerRequest {
     // `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not.
     const { principal = '', signal, arguments: args } = this;
     const noRoom = (): ProtocolError =>
-      refused(429, 'The server has as many tasks as it keeps; call the tool again later');
+      refused(429, 'The server has as many tasks, or results of tasks, as it keeps; call the tool again later');
     // Before the tool has any effect.
     if (options.mode === 'required' && !tasks.hasRoom(principal)) return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {

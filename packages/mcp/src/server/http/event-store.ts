@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
 
 /**
  * Stores the events of streams, so that a client can resume a broken stream. The interface is the official SDK's.
@@ -35,6 +36,11 @@ export interface InMemoryEventStoreOptions {
   maxCharacters?: number;
 }
 
+const checks: OptionChecks<InMemoryEventStoreOptions> = {
+  maxEvents: numberIn({ above: 0 }),
+  maxCharacters: numberIn({ above: 0 }),
+};
+
 /**
  * An event store for one process, bounded: the oldest events are evicted. Event ids are
  * `<stream>_<n>`.
@@ -51,7 +57,10 @@ export class InMemoryEventStore implements EventStore {
   readonly #maxEvents: number;
   readonly #maxCharacters: number;
 
-  constructor({ maxEvents = 10_000, maxCharacters = 16 * 1024 * 1024 }: InMemoryEventStoreOptions = {}) {
+  /** @throws `OPTIONS_INVALID` */
+  constructor(options: InMemoryEventStoreOptions = {}) {
+    checkOptions('InMemoryEventStore', options, checks);
+    const { maxEvents = 10_000, maxCharacters = 16 * 1024 * 1024 } = options;
     this.#maxEvents = maxEvents;
     this.#maxCharacters = maxCharacters;
   }

@@ -13,7 +13,7 @@ import { aborted, exampleTools, waiting } from '../../../test/example-tools.ts';
 import { initializeParams, modern, rpc } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
-import type { FetchOptions } from '../mcp-server.js';
+import type { FetchOptions } from './transport-options.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
 
 const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTools });

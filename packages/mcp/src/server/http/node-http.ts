@@ -165,14 +165,15 @@ export class NodeReply implements HttpReply, EventSink {
 }
 
 /** Request, response and options of `server.startHTTP()`. */
-export interface StartHTTPOptions {
+export interface StartHTTPOptions extends StreamableHTTPServerTransportOptions {
   /** The URL of the request; only its path is used. */
   url: URL;
   /** The path that MCP is served on, for example `/mcp`. */
   httpPath: string;
   req: IncomingMessage;
   res: ServerResponse;
-  options?: StreamableHTTPServerTransportOptions;
+  /** Options, when they are not given next to the request. */
+  options?: StreamableHTTPServerTransportOptions | undefined;
 }
 
 /** Options of `server.listen()`. */

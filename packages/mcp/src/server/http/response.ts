@@ -1,3 +1,4 @@
+import { monotonicNow } from '../../monotonic-now.js';
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
@@ -37,6 +38,10 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
   retryInterval?: number | undefined;
   /** Largest body that is read, in bytes. Default 4 MiB. */
   maxBodyBytes?: number | undefined;
+  /** @deprecated Has no effect: sessions end without a callback. */
+  onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** @deprecated Has no effect: a response becomes an event stream when a message precedes the result. */
+  serverlessStreaming?: boolean | undefined;
 }
 
 /** State of one endpoint between requests. */
@@ -141,7 +146,7 @@ export class HttpResponse implements Channel, InFlight {
       // The last events may wait for their store.
       if (this.#streamEnd) await this.#streamEnd;
       pending.delete(this);
-      if (this.session) this.session.lastActive = Date.now();
+      if (this.session) this.session.lastActive = monotonicNow();
     }
   }
 
@@ -244,7 +249,7 @@ export class HttpResponse implements Channel, InFlight {
       stream?.detach(sink);
       // Without a store a later reader cannot resume the stream.
       if (!this.options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
-      session.lastActive = Date.now();
+      session.lastActive = monotonicNow();
     });
     return sink;
   }

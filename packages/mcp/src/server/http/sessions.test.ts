@@ -1,7 +1,7 @@
 import { connect, type AddressInfo } from 'node:net';
 import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exampleTools, waiting } from '../../../test/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -89,6 +89,34 @@ describe('over HTTP', () => {
           (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
       )
       .toBe(200);
+  });
+
+  test('a session in use survives when the wall clock is set forward or back', async () => {
+    const { url } = await server.listen({ idleTimeout: 60_000 });
+    const headers = await openSession(url);
+    const real = Date.now;
+    onTestFinished(() => void (Date.now = real));
+    for (const hours of [2, -2]) {
+      Date.now = () => real() + hours * 3_600_000;
+      expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+    }
+  });
+
+  test('no caller takes all sessions of a small server by default', async () => {
+    const users = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
+    const open = async (user: string): Promise<number> => {
+      const headers = {
+        host: 'localhost',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      };
+      const body = JSON.stringify(rpc('initialize', initializeParams));
+      const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+      return (await users.fetch(request, { maxSessions: 5, authInfo: { extra: { sub: user } } })).status;
+    };
+    expect([await open('ada'), await open('ada'), await open('ada')]).toEqual([200, 200, 429]);
+    expect([await open('bob'), await open('eve')]).toEqual([200, 200]);
+    await users.close();
   });
 
   test('an idle session is answered 404', async () => {

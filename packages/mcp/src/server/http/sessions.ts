@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
@@ -23,7 +24,7 @@ export interface SessionLimits {
   /**
    * Open sessions per caller; more are refused with status 429. The caller is the principal, or the network address of a client
    * without authentication: of an IPv6 address, its /64 prefix. Loopback addresses, and `fetch()` without `authInfo`, have no limit of their own: they may stand for
-   * many callers. Default 1000.
+   * many callers. Default: a quarter of `maxSessions`, and at most 1000.
    */
   readonly maxSessionsPerCaller: number;
   /** Unfinished requests per session; more are refused with status 429. Default 1000. */
@@ -58,7 +59,8 @@ export function requireRoom(
   { caller }: SessionOwner,
   {
     maxSessions = DEFAULT_MAX_SESSIONS,
-    maxSessionsPerCaller = DEFAULT_MAX_SESSIONS_PER_CALLER,
+    // One caller must not be able to take all sessions.
+    maxSessionsPerCaller = Math.min(DEFAULT_MAX_SESSIONS_PER_CALLER, Math.ceil(maxSessions / 4)),
   }: Partial<SessionLimits>,
 ): void {
   if (open.size >= maxSessions) throw refused(503, 'Too many sessions are open; try again later');
@@ -78,8 +80,8 @@ export class HttpSession extends LegacySession implements SessionOwner {
   readonly principal: string;
   readonly caller: string | undefined;
   protected readonly idleTimeout: number;
-  /** Time of the end of the last request, in milliseconds since 1970. */
-  lastActive: number = Date.now();
+  /** Time of the end of the last request, on the monotonic clock. */
+  lastActive: number = monotonicNow();
   /** Standalone event stream for messages that belong to no request; created by the first GET. */
   standaloneStream: EventStream | undefined;
   /** Event streams that a client can resume, by stream id. */
@@ -184,7 +186,7 @@ export class SessionStore {
    */
   require(request: HttpRequest, _limits: Partial<SessionLimits>): HttpSession | Promise<HttpSession> {
     const session = this.open.get(requireSessionId(request));
-    if (session?.isExpired(Date.now())) this.drop(session);
+    if (session?.isExpired(monotonicNow())) this.drop(session);
     else if (session?.principal === principalOfCaller(request)) return session;
     throw sessionNotFound('it ended, or another process has it');
   }
@@ -199,7 +201,7 @@ export class SessionStore {
   }
 
   /** Ends idle sessions. */
-  sweep(now: number = Date.now()): void {
+  sweep(now: number = monotonicNow()): void {
     for (const session of this.open.values()) if (session.isExpired(now)) this.drop(session);
   }
 

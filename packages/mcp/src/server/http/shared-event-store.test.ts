@@ -67,3 +67,14 @@ test('an event arrives at once when the store reports that its message may have 
   await vi.advanceTimersByTimeAsync(0);
   expect(received).toEqual([{ number: 1 }]);
 });
+
+test.each(['{"jsonrpc":', '"text"', '7', '[]'])('the event %s of another program is refused', async (value) => {
+  const streamId = `forged ${value}/own`;
+  const start = await events.storeEvent(streamId, {});
+  await store.append(`events/Streams/${streamId}`, value);
+  const send = vi.fn();
+  const refused = expect.objectContaining({ code: 'EVENT_RECORD_INVALID' });
+  await expect(events.replayEventsAfter(start, { send })).rejects.toThrow(refused);
+  await expect(events.follow(start, { send, signal: ended.signal, writer: undefined })).rejects.toThrow(refused);
+  expect(send).not.toHaveBeenCalled();
+});

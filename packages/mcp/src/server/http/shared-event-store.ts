@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { isObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
 import { DEFAULT_IDLE_TIMEOUT } from '../limits.js';
@@ -60,7 +61,7 @@ export class SharedEventStore implements EventStore {
   ): Promise<string> {
     const { streamId, entry } = parseEventId(lastEventId);
     for (const { id, value } of await this.#instance.store.read(this.#logOf(streamId), entry))
-      if (value !== END) await send(`${streamId}_${id}`, JSON.parse(value));
+      if (value !== END) await send(`${streamId}_${id}`, parseEvent(value));
     return streamId;
   }
 
@@ -86,7 +87,7 @@ export class SharedEventStore implements EventStore {
         for (const { id, value } of await this.#readAfter(log, last)) {
           if (signal.aborted) return 'aborted';
           if (value === END) return 'complete';
-          send(`${streamId}_${id}`, JSON.parse(value));
+          send(`${streamId}_${id}`, parseEvent(value));
           last = id;
         }
         if (!isWritten) return 'lost';
@@ -155,6 +156,24 @@ class Bell {
     this.#hasRung = false;
     return hasRung;
   }
+}
+
+/**
+ * Parses an event of the store, which other programs may have written too.
+ *
+ * @throws `EVENT_RECORD_INVALID`
+ */
+function parseEvent(text: string): EventMessage {
+  try {
+    const message: unknown = JSON.parse(text);
+    if (isObject(message)) return message;
+  } catch {
+    // Not JSON.
+  }
+  throw new QuiverError(
+    'EVENT_RECORD_INVALID',
+    'The shared store has an event that MCPServer did not write. The stream cannot be resumed.',
+  );
 }
 
 function parseEventId(eventId: string): { streamId: string; entry: string } {

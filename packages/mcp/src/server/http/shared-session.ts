@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes, isLoggingLevel, LAST_LEGACY_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
@@ -108,7 +109,7 @@ export class SharedSession extends HttpSession {
 
   /** Extends the lifetime of the record, when a good part of it is over. */
   async renew(): Promise<void> {
-    if (!this.#stored || Date.now() - this.#renewed < this.idleTimeout / 4) return;
+    if (!this.#stored || monotonicNow() - this.#renewed < this.idleTimeout / 4) return;
     const stored = this.#stored;
     const version = await this.#put(stored.value);
     if (this.#stored === stored) {
@@ -201,7 +202,7 @@ export class SharedSession extends HttpSession {
     const close = (): void => {
       if (this.#readers.get(streamId)?.sink !== sink) return;
       this.#readers.delete(streamId);
-      this.lastActive = Date.now();
+      this.lastActive = monotonicNow();
       ended.abort();
       sink.end();
     };
@@ -262,7 +263,7 @@ export class SharedSession extends HttpSession {
     const ttlMs = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
     const version = await this.#server.write(this.id, value, { version: this.#stored?.version ?? 0, ttlMs });
     // Without a version, another instance wrote it.
-    this.#renewed = Date.now();
+    this.#renewed = monotonicNow();
     return version;
   }
 
@@ -309,7 +310,8 @@ export function parseState(text: string): SessionState {
       typeof protocolVersion === 'string' &&
       isObject(clientCapabilities) &&
       isLoggingLevel(logLevel) &&
-      Array.isArray(subscriptions);
+      Array.isArray(subscriptions) &&
+      subscriptions.every((uri) => typeof uri === 'string');
     if (isValid) return state;
   } catch {
     // Not JSON.

@@ -527,7 +527,7 @@ describe('a standalone event stream', () => {
   });
 
   test('ends with its session also when the message about that is lost', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
     const [a, b] = await startTwo({}, { idleTimeout: 60_000 });
     const session = await openSession(a.url);
     const stream = await readEvents(a.url, { headers: session });

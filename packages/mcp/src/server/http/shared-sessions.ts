@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
+import { monotonicNow } from '../../monotonic-now.js';
 import { parseMessage } from '../../protocol/json-rpc.js';
 import { refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
@@ -130,7 +131,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
   }
 
   /** Removes copies that are not used here, and extends the lifetime of the sessions that are. */
-  override sweep(now: number = Date.now()): void {
+  override sweep(now: number = monotonicNow()): void {
     super.sweep(now);
     for (const session of this.open.values())
       if (session instanceof SharedSession && (session.hasInFlight || session.hasReader))

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { isLongRun } from '../../../../../scripts/test-variable.ts';
 
 const repository = new URL('../../../../../', import.meta.url);
 const hooks = fileURLToPath(new URL('scripts/source-hooks.mjs', repository));
@@ -20,7 +21,7 @@ async function soak(what: 'calls' | 'sessions', count: number): Promise<number[]
   return heaps;
 }
 
-describe('a server that runs for long', () => {
+describe.skipIf(!isLongRun)('a server that runs for long', () => {
   test('keeps the heap constant over 100 000 calls on one session', { timeout: 120_000 }, async () => {
     const heaps = await soak('calls', 100_000);
     const [, second = 0, , last = 0] = heaps;

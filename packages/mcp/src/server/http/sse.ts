@@ -27,28 +27,33 @@ interface SSERoute {
 }
 
 /** Request, response and paths of `server.startSSE()`. */
-export interface StartSSEOptions extends SSERoute {
+export interface StartSSEOptions extends SSERoute, SSEOptions {
   req: IncomingMessage;
   res: ServerResponse;
-  options?: SSEOptions;
+  /** Options, when they are not given next to the request. */
+  options?: SSEOptions | undefined;
 }
 
 /** Options of `server.connectSSE()`. */
-export interface ConnectSSEOptions {
+export interface ConnectSSEOptions extends SSEOptions {
   /** Path that the client posts its messages to. */
   messagePath: string;
   /** The response to the request for the stream. */
   res: ServerResponse;
-  options?: SSEOptions;
+  /** Options, when they are not given next to the response. */
+  options?: SSEOptions | undefined;
 }
 
 /** Options of `server.connectHonoSSE()`. */
-export interface ConnectHonoSSEOptions {
+export interface ConnectHonoSSEOptions extends SSEOptions {
   /** Path that the client posts its messages to. */
   messagePath: string;
   /** Hono's context of the request for the stream. */
   context: HonoContextLike;
-  options?: SSEOptions;
+  /** Identity of the caller. Default: the variable `auth` of the context. */
+  authInfo?: unknown;
+  /** Options, when they are not given next to the context. */
+  options?: SSEOptions | undefined;
 }
 
 /** Part of Hono's context that the server uses. */
@@ -59,19 +64,28 @@ export interface HonoContextLike {
 }
 
 /** Options of `server.startHonoSSE()`, with the context of Hono. */
-export interface StartHonoSSEWithContext extends SSERoute {
+export interface StartHonoSSEWithContext extends SSERoute, SSEOptions {
   /** Hono's context of the request. */
   context: HonoContextLike;
-  options?: SSEOptions;
+  /** Identity of the caller. Default: the variable `auth` of the context. */
+  authInfo?: unknown;
+  /** Options, when they are not given next to the context. */
+  options?: SSEOptions | undefined;
 }
 
 /** Options of `server.startHonoSSE()`. */
-export type StartHonoSSEOptions = StartHonoSSEWithContext | (StartSSEOptions & { context?: undefined });
+export type StartHonoSSEOptions =
+  | StartHonoSSEWithContext
+  | (StartSSEOptions & { context?: undefined; authInfo?: undefined });
 
-/** Returns the request and reply of the transport. */
-export function fromHonoContext(context: HonoContextLike): { request: WebRequest; reply: WebReply } {
+/**
+ * Returns the request and reply of the transport.
+ *
+ * @param authInfo - identity of the caller; that of the context by default
+ */
+export function fromHonoContext(context: HonoContextLike, authInfo: unknown): { request: WebRequest; reply: WebReply } {
   const { raw } = context.req;
-  return { request: new WebRequest(raw, context.get?.('auth')), reply: new WebReply(raw) };
+  return { request: new WebRequest(raw, authInfo ?? context.get?.('auth')), reply: new WebReply(raw) };
 }
 
 /** One client of the HTTP+SSE transport. */

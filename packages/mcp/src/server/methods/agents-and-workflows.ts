@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { askAgent, runWorkflow, type AgentLike, type WorkflowLike } from '@quiver/core/agent';
-import type { AnyRequestContext, McpExtra, ToolLike } from '@quiver/core/tools';
+import type { Schema } from '@quiver/core/schema';
+import { createTool, type AnyRequestContext, type McpExtra, type Tool } from '@quiver/core/tools';
 import { isObject } from '../../protocol/json-rpc.js';
 import { toJsonSafe } from '../json-safe.js';
 
@@ -15,17 +16,19 @@ const agentInput = {
  *
  * @throws `AGENT_DESCRIPTION_MISSING`: clients decide by the description when to call the tool
  */
-export function createAgentTool(key: string, agent: AgentLike): ToolLike {
+export function createAgentTool(key: string, agent: AgentLike): Tool {
   const name = agent.name ?? agent.id ?? key;
   const description = requireDescription('Agent', name, key, agent.description ?? agent.getDescription?.());
-  return {
+  return createTool({
+    id: `ask_${key}`,
     description: `Ask agent '${name}' a question. Agent description: ${description}`,
     inputSchema: agentInput,
-    execute: async ({ message }: { message: string }, { requestContext, abortSignal, mcp }) => {
-      shareExtra(requestContext as AnyRequestContext, mcp?.extra as McpExtra | undefined);
-      return toAnswer(await askAgent(agent, message, { requestContext, abortSignal }));
+    execute: async ({ message }, { requestContext, abortSignal, mcp: { extra } }) => {
+      shareExtra(requestContext, extra);
+      return toAnswer(await askAgent(agent, message as string, { requestContext, abortSignal }));
     },
-  };
+    toModelOutput: ({ text }) => ({ type: 'text', value: text }),
+  });
 }
 
 /** The agent's tools receive the caller as `mcp.extra`, and its parts under their own names unless those are taken. */
@@ -37,11 +40,11 @@ function shareExtra(requestContext: AnyRequestContext, extra: McpExtra | undefin
   }
 }
 
-function toAnswer(result: unknown): unknown {
+function toAnswer(result: unknown): { text: string } {
   if (typeof result !== 'object' || result === null) return { text: typeof result === 'string' ? result : '' };
   const copy = toJsonSafe(result) as Record<string, unknown>;
-  if (typeof copy['text'] === 'string') return copy;
-  const object = copy['object'];
+  const { text, object } = copy;
+  if (typeof text === 'string') return copy as { text: string };
   return { ...copy, text: object === undefined ? '' : JSON.stringify(object) };
 }
 
@@ -50,20 +53,21 @@ function toAnswer(result: unknown): unknown {
  *
  * @throws `WORKFLOW_DESCRIPTION_MISSING`
  */
-export function createWorkflowTool(key: string, workflow: WorkflowLike): ToolLike {
-  const { inputSchema } = workflow;
+export function createWorkflowTool(key: string, workflow: WorkflowLike): Tool {
+  const inputSchema = (workflow.inputSchema ?? undefined) as Schema | undefined;
   const description = requireDescription('Workflow', workflow.name ?? workflow.id ?? key, key, workflow.description);
-  return {
+  return createTool({
+    id: `run_${key}`,
     description: `Run workflow '${key}'. Workflow description: ${description}`,
-    ...(inputSchema !== undefined && inputSchema !== null && { inputSchema }),
-    execute: async (inputData: unknown, { requestContext, abortSignal }) => {
+    ...(inputSchema && { inputSchema }),
+    execute: async (inputData, { requestContext, abortSignal }) => {
       const result = toJsonSafe(await runWorkflow(workflow, inputData, { requestContext, abortSignal }));
       // A failed run is a failed call, with the whole result.
       return isObject(result) && result['status'] === 'failed'
         ? { content: [{ type: 'text', text: JSON.stringify(result) }], isError: true }
         : result;
     },
-  };
+  });
 }
 
 function requireDescription(kind: 'Agent' | 'Workflow', name: string, key: string, description: unknown): string {

@@ -3,6 +3,7 @@ import { validate, type Schema, type SchemaIssue } from '@quiver/core/schema';
 import { executeTool, isToolFailure, type ElicitUrlRequest } from '@quiver/core/tools';
 import {
   encodeErrorText,
+  encodeFailure,
   encodeToolResult,
   isContentResult,
   type ContentResult,
@@ -13,7 +14,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
 import { elicitationRequest, missingCapabilities } from '../client-requests.js';
-import { describeFailure } from '../failures.js';
+import { describeFailure, findProtocolError } from '../failures.js';
 import type { CallToolContext, Middleware } from '../middleware/middleware.js';
 import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
@@ -37,7 +38,7 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
     return await limitResult(request, registered, await runTool(request, registered), limit);
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    return toFailureResult(request, registered.name, error);
+    return toFailureResult(request, registered, error);
   }
 }
 
@@ -47,16 +48,31 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
     const value = await (onCallTool.length === 0
       ? execute(request, registered)
       : executeWithHooks(onCallTool, request, registered));
-    if (registered.tool.outputSchema && isContentResult(value)) {
-      const problem = await checkStructuredContent(registered, value);
-      if (problem !== undefined) return encodeErrorText(problem);
-    }
-    return encodeToolResult(value, registered.structured[request.era]);
+    return await encodeOutput(request, registered, value);
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');
-    return toFailureResult(request, registered.name, error);
+    return toFailureResult(request, registered, error);
   }
+}
+
+/**
+ * Encodes the output of a tool. Leaves out structured content that clients of the era reject, and structured content of an error that violates
+ * the output schema: clients would report the violation instead of the error.
+ */
+async function encodeOutput(
+  { era }: ServerRequest,
+  registered: RegisteredTool,
+  output: unknown,
+): Promise<EncodedResult> {
+  const isStructured = registered.structured[era];
+  if (!isContentResult(output) || output.structuredContent === undefined) return encodeToolResult(output, isStructured);
+  const { content, structuredContent, isError, _meta } = output;
+  const isSupported = era === 'modern' || isObject(structuredContent);
+  const problem = isSupported ? await checkStructuredContent(registered, structuredContent) : undefined;
+  if (isSupported && problem === undefined) return encodeToolResult(output, isStructured);
+  if (problem !== undefined && isError !== true) return encodeErrorText(problem);
+  return encodeToolResult({ content, isError, _meta }, isStructured);
 }
 
 function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
@@ -91,22 +107,34 @@ async function executeWithHooks(
   return { content: [{ type: 'text', text: failure }], isError: true };
 }
 
-async function toFailureResult(request: ServerRequest, name: string, error: unknown): Promise<EncodedResult> {
+async function toFailureResult(
+  request: ServerRequest,
+  registered: RegisteredTool,
+  error: unknown,
+): Promise<EncodedResult> {
+  // The tool did not handle that a modern client lacks a capability.
+  const protocolError = findProtocolError(error);
+  if (protocolError) throw protocolError;
   try {
-    // A task, whose tool did not handle that the client lacks a capability.
-    if (isQuiverError(error) && isMissingCapability(error.cause)) throw error.cause;
     if (isQuiverError(error, urlElicitationCode)) return await requestPages(request, error);
     // Never masked: its message is for clients.
-    if (isQuiverError(error, 'TOOL_TIME_LIMIT_EXCEEDED')) return encodeErrorText(`Error: ${error.message}`);
+    if (isQuiverError(error, 'TOOL_TIME_LIMIT_EXCEEDED')) return encodeFailure(error.message);
   } catch (reason) {
-    if (reason instanceof ProtocolError) throw reason;
-    return toFailureResult(request, name, reason);
+    return toFailureResult(request, registered, reason);
   }
-  return encodeErrorText(`Error: ${describeFailure(request.server, `Tool ${name}`, error)}`);
+  const { server } = request;
+  const message = describeFailure(server, `Tool ${registered.name}`, error);
+  const remote = server.maskErrors ? undefined : findRemoteResult(error);
+  return remote ? encodeOutput(request, registered, remote) : encodeFailure(message);
 }
 
-function isMissingCapability(error: unknown): error is ProtocolError {
-  return error instanceof ProtocolError && error.code === errorCodes.missingClientCapability;
+/** Returns the error result of a remote tool that `MCPClient` threw, so that a gateway passes it on. */
+function findRemoteResult(error: unknown): ContentResult | undefined {
+  if (!isQuiverError(error, 'MCP_TOOL_ERROR')) return undefined;
+  const { result } = error as { result?: unknown };
+  if (!isContentResult(result) || result.content.length === 0) return undefined;
+  const { content, structuredContent } = result;
+  return { content, structuredContent, isError: true };
 }
 
 /** Clients require structured content where an output schema is declared, except in errors. */
@@ -117,9 +145,9 @@ function isCompleteResult(output: unknown): boolean {
 /** Returns why the structured content of a tool's own result violates the output schema, or `undefined`. */
 async function checkStructuredContent(
   { name, tool }: RegisteredTool,
-  { isError, structuredContent }: ContentResult,
+  structuredContent: unknown,
 ): Promise<string | undefined> {
-  if (isError === true || structuredContent === undefined) return undefined;
+  if (!tool.outputSchema) return undefined;
   const result = await validate(tool.outputSchema as Schema, structuredContent);
   if (result.ok) return undefined;
   return `Error: Invalid structured content for tool ${name}:\n${describeIssues(result.issues)}`;
@@ -220,5 +248,5 @@ async function requestPages(request: ServerRequest, error: QuiverError): Promise
     const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
     throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });
   }
-  return encodeErrorText(`Error: ${error.message}`);
+  return encodeFailure(error.message);
 }

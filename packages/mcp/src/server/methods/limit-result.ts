@@ -3,17 +3,19 @@ import type { EncodedResult } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { cutLongestArray } from '../../result-limit/cut-json.js';
 import { cutTexts, describeCut, type CutTexts, type Extent } from '../../result-limit/cut-texts.js';
+import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { RESULT_LIFETIME } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { truncatedKey } from '../result-store.js';
+import { truncatedKey, type WholeResult } from '../result-store.js';
 import type { RegisteredTool } from '../tool-registry.js';
 
 type Block = Record<string, unknown>;
 
 /**
  * Cuts a tool's result that is longer than its limit. The text ends with a sentence that says what is missing, and the caller can read
- * the rest as a resource. Structured content is cut only where it still matches the output schema; otherwise it is complete.
+ * the rest as a resource. Images, audio and files over the limit are left out, and can be read as resources. Structured content is cut
+ * only where it still matches the output schema; otherwise it is complete.
  *
  * @see [MCP, tool results](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
  */
@@ -23,36 +25,40 @@ export async function limitResult(
   encoded: EncodedResult,
   limit: SizeLimit,
 ): Promise<EncodedResult> {
-  if (limit.lengthWithin(encoded.members) === encoded.members.length) return encoded;
+  const { length } = encoded.members;
+  if (length <= limit.fileCharacters && limit.lengthWithin(encoded.members) === length) return encoded;
   // The encoded result has neither getters nor `toJSON`.
   const { content, structuredContent, ...others } = JSON.parse(`{${encoded.members}}`) as {
     content: Block[];
     structuredContent?: unknown;
   };
+  const files = content.map(fileOf);
+  const { isLeftOut, textLimit } = fitFiles(files, limit);
   const texts = content.map(textOf);
   const cut = cutTexts(
     texts.filter((text) => text !== undefined),
-    limit,
+    textLimit,
   );
   const structured = await cutStructured(structuredContent, registered, limit, cut);
   const extent = cut ?? structured?.extent;
-  if (!extent) return encoded;
-  const { server, principal = '' } = request;
-  const { whole } = extent;
-  const uri = await server.results?.keep({ principal, tool: registered.name, whole });
-  const { unit, total, next } = extent;
-  const rest = uri && `${uri}?offset=${next}`;
-  const shown = cut ? showTexts(content, cut) : content;
+  const leftOut = isLeftOut.filter(Boolean).length;
+  if (!extent && leftOut === 0) return encoded;
+  const keep = (whole: WholeResult['whole']): Promise<string | undefined> | undefined =>
+    request.server.results?.keep({ principal: request.principal ?? '', tool: registered.name, whole });
+  const uri = extent && (await keep(extent.whole));
+  const rest = uri && `${uri}?offset=${extent.next}`;
+  const shown = cut ? showTexts(content, cut) : content.map((block) => [block]);
+  for (const [index, file] of files.entries())
+    if (file && isLeftOut[index]) shown[index] = describeLeftOut(request, file, await keep(file));
   const result = {
-    content: [...shown, ...describe(request, { unit, total, next }, rest)],
+    content: [...shown.flat(), ...(extent ? describe(request, extent, rest) : [])],
     ...(structuredContent !== undefined && { structuredContent: structured ? structured.value : structuredContent }),
     ...others,
   };
   const mark = {
-    unit,
-    total,
-    next,
+    ...(extent && { unit: extent.unit, total: extent.total, next: extent.next }),
     ...(rest && { uri: rest }),
+    ...(leftOut > 0 && { files: leftOut }),
     ...(structuredContent !== undefined && { structuredContent: structured ? 'cut' : 'complete' }),
   };
   return { members: JSON.stringify(result).slice(1, -1), meta: { ...encoded.meta, [truncatedKey]: mark } };
@@ -64,10 +70,17 @@ function textOf({ text, resource }: Block): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Returns the blocks with the texts that remain. */
-function showTexts(content: readonly Block[], { texts }: CutTexts): Block[] {
+/** Returns the image, audio or binary resource that a block contains. */
+function fileOf({ data, mimeType, resource }: Block): FileBlock | undefined {
+  const [content, type] = isObject(resource) ? [resource['blob'], resource['mimeType']] : [data, mimeType];
+  if (typeof content !== 'string') return undefined;
+  return { data: content, mimeType: typeof type === 'string' ? type : 'application/octet-stream' };
+}
+
+/** Returns, for each block, what remains of it. */
+function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
   let place = 0;
-  return content.flatMap((block) => {
+  return content.map((block) => {
     if (textOf(block) === undefined) return [block];
     const text = texts[place];
     place += 1;
@@ -103,13 +116,28 @@ function isDeepEqual(first: unknown, second: unknown): boolean {
 const LINK_VERSION = '2025-06-18';
 
 /** Returns the blocks behind a cut text: what is missing, and where it is. */
-function describe({ protocolVersion }: ServerRequest, extent: Extent, uri: string | undefined): Block[] {
-  const minutes = RESULT_LIFETIME / 60_000;
-  const where = uri
-    ? `Read the resource ${uri} within ${minutes} minutes for the next part, or call the tool with arguments that return less.`
-    : 'Call the tool with arguments that return less.';
-  const note = { type: 'text', text: `${describeCut(extent)} ${where}` };
-  if (!uri || protocolVersion < LINK_VERSION) return [note];
+function describe(request: ServerRequest, extent: Extent, uri: string | undefined): Block[] {
   const mimeType = extent.unit === 'elements' ? 'application/json' : 'text/plain';
-  return [note, { type: 'resource_link', uri, name: 'Rest of the result', description: note.text, mimeType }];
+  return withLink(request, describeCut(extent), 'the next part', uri && { uri, name: 'Rest of the result', mimeType });
+}
+
+/** Returns the blocks in place of a file: what is missing, and where it is. */
+function describeLeftOut(request: ServerRequest, file: FileBlock, uri: string | undefined): Block[] {
+  const { mimeType } = file;
+  return withLink(request, describeFile(file), 'it', uri && { uri, name: 'Left out file', mimeType });
+}
+
+function withLink(
+  { protocolVersion }: ServerRequest,
+  missing: string,
+  what: string,
+  link: { readonly uri: string; readonly name: string; readonly mimeType: string } | undefined | '',
+): Block[] {
+  const minutes = RESULT_LIFETIME / 60_000;
+  const where = link
+    ? `Read the resource ${link.uri} within ${minutes} minutes for ${what}, or call the tool with arguments that return less.`
+    : 'Call the tool with arguments that return less.';
+  const note = { type: 'text', text: `${missing} ${where}` };
+  if (!link || protocolVersion < LINK_VERSION) return [note];
+  return [note, { type: 'resource_link', ...link, description: note.text }];
 }

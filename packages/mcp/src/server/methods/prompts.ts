@@ -38,15 +38,12 @@ export async function getPrompt(request: ServerRequest): Promise<EncodedResult> 
 }
 
 /**
- * Refuses the completion of a prompt that the caller cannot see, where callers see different prompts.
+ * Refuses the completion of a prompt that is not in the list of the caller.
  *
  * @throws ProtocolError -32602
  */
 export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<void> {
-  const { catalog, prompts } = request.server;
-  if (!prompts || catalog.isFiltered('prompt') === false) return;
-  const visible = await promptsFor(request);
-  if (catalog.isFiltered('prompt')) findPrompt(visible, name);
+  if (request.server.prompts) findPrompt(await promptsFor(request), name);
 }
 
 function parseRequest({ params, arguments: args = {} }: ServerRequest): {

@@ -66,15 +66,15 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
 }
 
 /**
- * Refuses the completion of a template that the caller cannot see, where callers see different templates.
+ * Refuses the completion of a template that is not in the list of the caller.
  *
  * @throws ProtocolError -32602
  */
 export async function requireVisibleTemplate(request: ServerRequest, uriTemplate: string): Promise<void> {
   const { catalog, resources } = request.server;
-  if (!resources || catalog.isFiltered('resourceTemplate') === false) return;
+  if (!resources) return;
   const visible = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
-  if (catalog.isFiltered('resourceTemplate') && !visible.some((template) => template.uriTemplate === uriTemplate))
+  if (!visible.some((template) => template.uriTemplate === uriTemplate))
     throw invalidParams(`Resource template not found: ${uriTemplate}`);
 }
 

@@ -1,4 +1,5 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
+import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { Era } from '../../protocol/classify-era.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { digestOf } from '../digest.js';
@@ -40,6 +41,8 @@ export interface AuditOptions {
   content?: boolean;
 }
 
+const checks: OptionChecks<AuditOptions> = { content: booleanValue };
+
 /** Clients choose names and methods. */
 const maxNameLength = 200;
 
@@ -51,13 +54,15 @@ function toLogged(name: string): string {
  * Passes one entry per request to a writer, when the request ends. Requests of the method `ping` have none. An error
  * of the writer goes to the logger of the server, and the request succeeds. `server.close()` waits for the writer.
  *
- * @throws `MIDDLEWARE_INVALID` when `write` is not a function
+ * @throws `MIDDLEWARE_INVALID` when `write` is not a function, and for an invalid option
  * @example
  * server.use(audit((entry) => console.error(JSON.stringify(entry))));
  */
-export function audit(write: (entry: AuditEntry) => unknown, { content = false }: AuditOptions = {}): Middleware {
+export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptions = {}): Middleware {
   if (typeof write !== 'function')
     throw new QuiverError('MIDDLEWARE_INVALID', 'audit needs a function that receives the entries.');
+  checkOptions('audit', options, checks, { code: 'MIDDLEWARE_INVALID' });
+  const { content = false } = options;
 
   return {
     async onRequest(context, next) {

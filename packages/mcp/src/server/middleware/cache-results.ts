@@ -1,6 +1,8 @@
 import { untilAborted } from '@quiver/core';
+import { checkOptions, functionValue, numberIn, oneOf, stringList, type OptionChecks } from '@quiver/core/options';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
+import { monotonicNow } from '../../monotonic-now.js';
 import type { ServerRequest } from '../request.js';
 import { asRequest, invalidOption, requireKey } from './as-request.js';
 import type { CallToolContext, Middleware } from './middleware.js';
@@ -34,24 +36,34 @@ interface Entry {
   /** Value of the tool as JSON; `undefined` for no value. */
   readonly json: string | undefined;
   readonly size: number;
-  /** Time at which the entry ends, in milliseconds since 1970. */
+  /** Time at which the entry ends. */
   readonly end: number;
 }
 
 const DEFAULT_MAX_ENTRIES = 1000;
 const DEFAULT_MAX_CHARACTERS: number = 16 * 1024 * 1024;
 
+const checks: OptionChecks<CacheResultsOptions> = {
+  ttlMs: numberIn({ above: 0 }),
+  tools: stringList,
+  cacheScope: oneOf('public', 'private'),
+  key: functionValue,
+  maxEntries: numberIn({ above: 0 }),
+  maxCharacters: numberIn({ above: 0 }),
+};
+
 /**
  * Returns results of tools again for a time, in the memory of this process. Equal calls that run at once share one run. Errors, and calls
  * that sent requests to the client, are not cached.
  *
- * @param now - time in milliseconds
+ * @param now - time in milliseconds. Default: a monotonic clock
  * @throws `MIDDLEWARE_INVALID` for an invalid option
  * @example
  * server.use(cacheResults({ ttlMs: 60_000, tools: ['weather'] }));
  */
-export function cacheResults(options: CacheResultsOptions, now: () => number = Date.now): Middleware {
-  requireOptions(options);
+export function cacheResults(options: CacheResultsOptions, now: () => number = monotonicNow): Middleware {
+  checkOptions('cacheResults', options, checks, { code: 'MIDDLEWARE_INVALID' });
+  if (options.ttlMs === undefined) throw invalidOption('cacheResults', 'needs ttlMs, a number of milliseconds');
   const { ttlMs, tools, cacheScope = 'private', key: furtherKey } = options;
   const { maxEntries = DEFAULT_MAX_ENTRIES, maxCharacters = DEFAULT_MAX_CHARACTERS } = options;
   const named = tools && new Set(tools);
@@ -155,15 +167,4 @@ function callerOf(context: CallToolContext): readonly unknown[] | undefined {
   if (principal !== undefined) return ['principal', principal, Array.from(scopes).sort()];
   if (sessionId !== undefined) return ['session', sessionId];
   return asRequest(context).isHttp ? undefined : ['stdio'];
-}
-
-function requireOptions({ ttlMs, tools, cacheScope, key, maxEntries, maxCharacters }: CacheResultsOptions): void {
-  for (const [name, value] of Object.entries({ ttlMs, maxEntries, maxCharacters }))
-    if (!(value === undefined ? name !== 'ttlMs' : Number.isFinite(value) && value > 0))
-      throw invalidOption('cacheResults', `needs a number above 0 as ${name}, not ${String(value)}`);
-  if (tools !== undefined && !Array.isArray(tools))
-    throw invalidOption('cacheResults', 'needs an array of names as tools');
-  if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')
-    throw invalidOption('cacheResults', `needs public or private as cacheScope, not ${String(cacheScope)}`);
-  if (key !== undefined && typeof key !== 'function') throw invalidOption('cacheResults', 'needs a function as key');
 }

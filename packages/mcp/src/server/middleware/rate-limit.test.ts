@@ -58,6 +58,17 @@ describe.each(['legacy', 'modern'] as const)('rateLimit in the %s era', (era) =>
 });
 
 describe('rateLimit', () => {
+  test('serves a caller again soon after the clock was set back', async () => {
+    let time = 1e12;
+    const server = createServer({ capacity: 3, perSecond: 1 }, () => time);
+    for (let count = 0; count < 3; count += 1) expect(await call(server, ada, 'search')).toBe(true);
+    time -= 3_600_000;
+    expect(await call(server, ada, 'search')).toBe(false);
+    time += 1_000;
+    expect(await call(server, ada, 'search')).toBe(true);
+    expect(await call(server, ada, 'search')).toBe(false);
+  });
+
   const call = async (server: MCPServer, authInfo: object, name: string): Promise<boolean> =>
     (await callServer(server, 'modern', 'tools/call', { name }, { authInfo })).result.isError !== true;
 

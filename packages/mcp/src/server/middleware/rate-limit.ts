@@ -1,3 +1,13 @@
+import {
+  booleanValue,
+  checkOptions,
+  functionValue,
+  numberIn,
+  oneOf,
+  stringList,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { monotonicNow } from '../../monotonic-now.js';
 import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
@@ -33,18 +43,29 @@ export interface RateLimitOptions {
   key?: (context: MiddlewareContext) => string;
 }
 
+const checks: OptionChecks<RateLimitOptions> = {
+  capacity: numberIn({ least: 1, most: 1e12 }),
+  perSecond: numberIn({ least: 1e-6, most: 1e12 }),
+  perMinute: numberIn({ least: 6e-5, most: 1e12 }),
+  counts: oneOf('calls', 'requests'),
+  perCaller: booleanValue,
+  perTool: booleanValue,
+  tools: stringList,
+  key: functionValue,
+};
+
 /**
  * Limits the calls or requests of each caller by a token bucket, in the `sharedStore` of the server, or in memory.
  *
- * @param now - time in milliseconds, for limits in memory
+ * @param now - time in milliseconds, for limits in memory. Default: a monotonic clock
  * @throws `MIDDLEWARE_INVALID` for an invalid option
  * @example
  * server.use(rateLimit({ capacity: 20, perMinute: 60 }));
  */
-export function rateLimit(options: RateLimitOptions, now: () => number = Date.now): Middleware {
+export function rateLimit(options: RateLimitOptions, now: () => number = monotonicNow): Middleware {
+  checkOptions('rateLimit', options, checks, { code: 'MIDDLEWARE_INVALID' });
   const { counts = 'calls', perCaller = true, perTool = true, tools, key = callerKeyOf } = options;
   const bucket = parseBucket(options);
-  requireOptions(options);
   const memory = new InMemoryStore(now);
   const limit = `${bucket.capacity} at once and ${describeRate(options)}`;
   const about = [counts, bucket, tools ?? []];
@@ -98,25 +119,13 @@ function toBucketName(names: readonly (string | undefined)[]): string | Promise<
   return name.length > maxNameLength ? digestOf(names) : name;
 }
 
-function parseBucket({ capacity, perSecond, perMinute }: RateLimitOptions): TokenBucket {
+function parseBucket({ capacity, perSecond, perMinute, counts, perTool, tools }: RateLimitOptions): TokenBucket {
   if ((perSecond === undefined) === (perMinute === undefined))
     throw invalidOption('rateLimit', 'needs one of perSecond and perMinute, and not both');
-  for (const [name, value] of Object.entries({ capacity, perSecond, perMinute })) {
-    const least = name === 'capacity' ? 1 : name === 'perSecond' ? 1e-6 : 6e-5;
-    if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= 1e12))
-      throw invalidOption('rateLimit', `needs a number from ${least} to 1e12 as ${name}, not ${String(value)}`);
-  }
-  return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
-}
-
-function requireOptions({ counts = 'calls', perTool, tools, key }: RateLimitOptions): void {
-  if (counts !== 'calls' && counts !== 'requests')
-    throw invalidOption('rateLimit', `counts calls or requests, not ${String(counts)}`);
+  if (capacity === undefined) throw invalidOption('rateLimit', 'needs a capacity');
   if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
     throw invalidOption('rateLimit', 'has perTool and tools only where it counts calls');
-  if (tools !== undefined && !Array.isArray(tools))
-    throw invalidOption('rateLimit', 'needs an array of names as tools');
-  if (key !== undefined && typeof key !== 'function') throw invalidOption('rateLimit', 'needs a function as key');
+  return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
 }
 
 function describeRate({ perSecond, perMinute }: RateLimitOptions): string {

@@ -1,16 +1,18 @@
-import { QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { errorCodes } from '../../protocol/constants.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
-import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { findFailure, invalidResult, requireCapabilities, type ClientRequest } from '../client-requests.js';
 import { digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
+import { replay } from '../request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
 import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
 /** Request whose run a task continues. */
 export interface TaskHost {
+  /** Stable key of the caller; `undefined` without authentication. */
+  readonly principal: string | undefined;
   readonly isHttp: boolean;
   readonly clientCapabilities: ClientCapabilities;
   /** Fires when the run has to end. */
@@ -85,7 +87,8 @@ export class RunningTask {
    * Requests input from the client, and waits for it. An invalid response is requested again, under another key.
    *
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability
-   * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` after 10 invalid responses
+   * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` when the client reports a failure, `ELICITATION_ANSWER_INVALID` (but
+   *   `SAMPLING_FAILED`, `ROOTS_FAILED`) after 10 invalid responses
    */
   async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
     this.#requestCount += 1;
@@ -111,8 +114,7 @@ export class RunningTask {
       if (!timedOut?.aborted || signal.reason !== timedOut.reason) throw error;
       throw new QuiverError(`${request.subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
     }
-    const reason = `The tool requested ${request.what}; the client returned ${MAX_INPUT_ROUNDS} invalid results.`;
-    throw new QuiverError(`${request.subject}_FAILED`, reason);
+    throw invalidResult(request);
   }
 
   /** Writes the progress of the run as the status message, at most four times a second. */
@@ -147,7 +149,7 @@ export class RunningTask {
         break;
       } catch (error) {
         logger.error(`The end of a task cannot be stored: ${toErrorMessage(error)}`, error);
-        if (Date.now() + wait > deadline) break;
+        if (Date.now() + wait > deadline || isQuiverError(error, 'TASK_RECORD_INVALID')) break;
         await new Promise((resolve) => unref(setTimeout(resolve, wait)));
       }
     }
@@ -201,8 +203,11 @@ export class RunningTask {
     signal.throwIfAborted();
     const { answers = {}, responses = {} }: Partial<TaskRecord> = changed?.record ?? {};
     // The cast: the result was parsed in an earlier input round, for the same request.
-    if (Object.hasOwn(answers, key)) return answers[key]?.answer as Result;
+    const known = Object.hasOwn(answers, key) ? answers[key] : undefined;
+    if (known) return replay(known) as Result;
     const response = Object.hasOwn(responses, key) ? responses[key] : await this.#responseTo(key, signal);
+    const failure = findFailure(request, response);
+    if (failure) throw failure;
     return request.parse(response);
   }
 
@@ -271,17 +276,6 @@ export class RunningTask {
       }, TASK_PROGRESS_INTERVAL),
     );
   }
-}
-
-/** As in a session, the tool may handle the error. Otherwise it becomes the protocol's error, as in an input round. */
-function requireCapabilities({ requires, subject, what }: ClientRequest<unknown>, declared: ClientCapabilities): void {
-  const missing = missingCapabilities(requires, declared);
-  if (!missing) return;
-  const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
-  const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
-    data: { requiredCapabilities: missing },
-  });
-  throw new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
 }
 
 /** Outside of Node timers are numbers and keep nothing alive. */

@@ -1,6 +1,10 @@
+import { QuiverError } from '@quiver/core';
+import { isObject, isRequestId } from '../../protocol/json-rpc.js';
 import type { RequestState } from '../request-state.js';
 
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+const statuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
+
+export type TaskStatus = (typeof statuses)[number];
 
 /** A JSON-RPC error, as a task carries it. */
 export interface TaskError {
@@ -120,4 +124,64 @@ export function taskMembers(record: TaskRecord): string {
     ...(status === 'failed' && { error }),
   }).slice(1, -1);
   return status === 'completed' ? `${members},"result":${result}` : members;
+}
+
+/**
+ * Parses a record of the store, which other programs may have written too.
+ *
+ * @throws `TASK_RECORD_INVALID`
+ */
+export function parseTaskRecord(taskId: string, text: string): TaskRecord {
+  try {
+    // Instances of an earlier build, which may share the store, wrote no number of the run.
+    const record: unknown = { run: 0, ...JSON.parse(text) };
+    if (isTaskRecord(record) && record.taskId === taskId) return record;
+  } catch {
+    // Not JSON.
+  }
+  throw new QuiverError(
+    'TASK_RECORD_INVALID',
+    'The shared store has a task record that MCPServer did not write. The task cannot be used; call the tool again.',
+  );
+}
+
+function isTaskRecord(record: unknown): record is TaskRecord {
+  if (!isObject(record)) return false;
+  const { status, statusMessage, ttlMs, pollIntervalMs, run, inputRequests, asked, answers, result, error, call } =
+    record;
+  const texts = ['taskId', 'createdAt', 'lastUpdatedAt', 'owner', 'creator', 'instance'].map((name) => record[name]);
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    [ttlMs, pollIntervalMs, run].every((number) => Number.isSafeInteger(number)) &&
+    statuses.includes(status as TaskStatus) &&
+    (statusMessage === undefined || typeof statusMessage === 'string') &&
+    isRecordOf(inputRequests, (request) => isObject(request) && typeof request['method'] === 'string') &&
+    isRecordOf(asked, (digest) => typeof digest === 'string') &&
+    isObject(record['responses']) &&
+    isRecordOf(answers, isOutcome) &&
+    (status !== 'completed' || (typeof result === 'string' && isObject(JSON.parse(result)))) &&
+    (status !== 'failed' || isTaskError(error)) &&
+    (call === undefined || isStoredCall(call))
+  );
+}
+
+function isRecordOf(value: unknown, isMember: (member: unknown) => boolean): boolean {
+  return isObject(value) && Object.values(value).every(isMember);
+}
+
+function isOutcome(outcome: unknown): boolean {
+  if (!isObject(outcome) || typeof outcome['question'] !== 'string') return false;
+  const { failure } = outcome;
+  if (failure === undefined) return 'answer' in outcome;
+  return isObject(failure) && typeof failure['code'] === 'string' && typeof failure['message'] === 'string';
+}
+
+function isTaskError(error: unknown): boolean {
+  return isObject(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string';
+}
+
+function isStoredCall(call: unknown): boolean {
+  if (!isObject(call)) return false;
+  const { requestId, params, authInfo = {}, requestContext } = call;
+  return isRequestId(requestId) && [params, authInfo, requestContext].every(isObject);
 }

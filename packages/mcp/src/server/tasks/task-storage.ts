@@ -1,6 +1,7 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
-import type { TaskRecord } from './task-record.js';
+import type { KeptTasks } from './kept-tasks.js';
+import { parseTaskRecord, type TaskRecord } from './task-record.js';
 
 /** Returns the next state of a task; `undefined` for no change. May be called again when another writer was faster. */
 export type TaskChange = (record: TaskRecord) => TaskRecord | undefined;
@@ -25,8 +26,11 @@ const idPattern = /^[\w-]{32}$/;
 export class TaskStorage {
   readonly #instance: Instance;
 
-  constructor(instance: Instance) {
+  readonly #kept: KeptTasks;
+
+  constructor(instance: Instance, kept: KeptTasks) {
     this.#instance = instance;
+    this.#kept = kept;
   }
 
   createId(): string {
@@ -36,13 +40,12 @@ export class TaskStorage {
       .replaceAll('/', '_');
   }
 
+  /** @throws `TASK_RECORD_INVALID` */
   async read(id: string): Promise<StoredTask | undefined> {
     if (!idPattern.test(id)) return undefined;
     const stored = await this.#instance.store.get(this.#keyOf(id));
     if (!stored) return undefined;
-    // Instances of an earlier build, which may share the store, wrote no number of the run.
-    const record = { run: 0, ...(JSON.parse(stored.value) as Omit<TaskRecord, 'run'>) };
-    return { record, version: stored.version };
+    return { record: parseTaskRecord(id, stored.value), version: stored.version };
   }
 
   async create(record: TaskRecord): Promise<void> {
@@ -72,12 +75,14 @@ export class TaskStorage {
 
   /** @returns whether the record had the version */
   async #put(record: TaskRecord, version: number): Promise<boolean> {
-    const { store, logger, id } = this.#instance;
-    const key = this.#keyOf(record.taskId);
-    // Clocks of instances differ: only the one that created the task can tell how much of its lifetime is left.
-    const age = record.creator === id ? Date.now() - Date.parse(record.createdAt) : 0;
-    const ttlMs = Math.max(1, record.ttlMs - Math.max(0, age));
-    if ((await store.put(key, JSON.stringify(record), { version, ttlMs })) === undefined) return false;
+    const { store, logger } = this.#instance;
+    const { taskId } = record;
+    const key = this.#keyOf(taskId);
+    const value = JSON.stringify(record);
+    // Clocks of instances differ: only the one that runs the task can tell how much of its lifetime is left.
+    const ttlMs = this.#kept.timeLeft(taskId) ?? record.ttlMs;
+    if ((await store.put(key, value, { version, ttlMs })) === undefined) return false;
+    this.#kept.resize(taskId, value.length);
     store
       .publish(key, '')
       .catch((error: unknown) => logger.warn(`A change of a task was not announced: ${toErrorMessage(error)}`, error));

@@ -1,5 +1,5 @@
 import { createTool, type ToolContext, type ToolTaskOptions } from '@quiver/core/tools';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/task-caller.ts';
 import { UnreliableStore } from '../../../test/unreliable-store.ts';
@@ -256,6 +256,58 @@ describe('a task whose process died', () => {
     await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
     a.runs[1]?.finish('third');
     expect(await ended(a.as(), taskId)).toMatchObject({ result: { content: [{ text: 'third' }] } });
+  });
+
+  test('keeps its result when the wall clock of its process is set forward', async () => {
+    const a = start({ ttlMs: 60_000 });
+    const taskId = await startTask(a);
+    const real = Date.now;
+    onTestFinished(() => void (Date.now = real));
+    elapsed = -3_600_000;
+    Date.now = () => real() + 3_600_000;
+    a.runs[0]?.finish('first');
+    expect(await ended(a.as(), taskId)).toMatchObject({ result: { content: [{ text: 'first' }] } });
+  });
+
+  test('counts for its caller where it runs again', async () => {
+    const tasks = { maxCharactersPerCaller: 1 };
+    const [a, b] = [start({ resume: true }, ask, { tasks }), start({ mode: 'required', resume: true }, ask, { tasks })];
+    const ada = { authInfo: { clientId: 'a', extra: { sub: 'ada' } } };
+    const taskId = await startTask(a, ada);
+    a.die();
+    await b.as(ada).get(taskId);
+    await eventually(async () => expect((await b.as(ada).call('job')).status).toBe(429));
+    const bob = { authInfo: { clientId: 'a', extra: { sub: 'bob' } } };
+    expect((await b.as(bob).call('job')).status).toBe(200);
+  });
+
+  test.each<[string, (record: Record<string, unknown>) => unknown]>([
+    ['text that is not JSON', () => '{"taskId":'],
+    ['another value than an object', () => null],
+    ['the record of another task', (record) => ({ ...record, taskId: 'x'.repeat(32) })],
+    ['a result that closes its member', (record) => ({ ...record, result: '{}},"isError":{' })],
+    ['a result that is not an object', (record) => ({ ...record, result: '7' })],
+    ['no result', (record) => ({ ...record, result: undefined })],
+    ['an unknown status', (record) => ({ ...record, status: 'done' })],
+    ['a failure without an error', (record) => ({ ...record, status: 'failed' })],
+    ['an owner that is not text', (record) => ({ ...record, owner: 7 })],
+    ['requests that are not an object', (record) => ({ ...record, status: 'input_required', inputRequests: 'x' })],
+    ['a request without a method', (record) => ({ ...record, inputRequests: { a: {} } })],
+    ['a call without params', (record) => ({ ...record, call: { requestId: 1 } })],
+    ['an answer without its question', (record) => ({ ...record, answers: { a: { answer: 1 } } })],
+    ['a lifetime that is not a number', (record) => ({ ...record, ttlMs: '1' })],
+  ])('is refused by name when its record contains %s', async (_title, forge) => {
+    const errors: unknown[] = [];
+    const a = start({}, undefined, { logger: { ...logger, error: (_message, error) => errors.push(error) } });
+    const taskId = await startTask(a);
+    a.runs[0]?.finish('first');
+    await ended(a.as(), taskId);
+    const [key = ''] = await shared.keys('task/');
+    const forged = forge(JSON.parse((await shared.get(key))?.value ?? '') as Record<string, unknown>);
+    await shared.put(key, typeof forged === 'string' ? forged : JSON.stringify(forged));
+    const { error } = await a.as().request('tasks/get', { taskId });
+    expect(error).toMatchObject({ code: -32603, data: { code: 'TASK_RECORD_INVALID' } });
+    expect(errors).toMatchObject([{ code: 'TASK_RECORD_INVALID' }]);
   });
 
   test('runs again where its record has no number of the run', async () => {

@@ -1,7 +1,8 @@
 import { createTool, type ToolContext, type ToolTaskMode, type ToolTaskOptions } from '@quiver/core/tools';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/task-caller.ts';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../server-config.js';
 
@@ -152,7 +153,11 @@ describe('a call of a client that supports tasks', () => {
     work.finish();
     expect(await ended(caller, taskId)).toMatchObject({
       status: 'failed',
-      error: { code: -32603, message: expect.stringContaining('at most 300') },
+      error: {
+        code: -32603,
+        message: expect.stringContaining('at most 300'),
+        data: { code: 'TASK_RESULT_TOO_LONG' },
+      },
     });
   });
 
@@ -419,8 +424,76 @@ describe('limits', () => {
     expect(work.contexts.map(({ mcp }) => mcp.extra?.authInfo?.extra?.['sub'])).toEqual(['ada', 'bob']);
   });
 
-  test.each([{ maxTotal: 0 }, { maxPerCaller: 1.5 }, { maxResultLength: -1 }])('rejects %j', (tasks) => {
-    expect(() => serve('optional', work.execute, { tasks })).toThrow(/SERVER_CONFIG_INVALID|must be 1 or more/);
+  test.each([
+    ['of a caller', { maxCharactersPerCaller: 20_000 }, 'maxCharactersPerCaller'],
+    ['of the server', { maxCharacters: 20_000 }, 'maxCharacters'],
+  ])('of the characters %s hold for any number of tasks, in every store', async (_title, tasks, name) => {
+    const stores = [undefined, new InMemoryStore()];
+    for (const sharedStore of stores) {
+      const execute: Execute = async (input, context) => `${await work.execute(input, context)}`.repeat(1_000);
+      const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+      const server = serve('required', execute, { tasks, logger, ...(sharedStore && { sharedStore }) });
+      const ada = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } });
+      const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
+      const ids: string[] = [];
+      for (let count = 0; count < 8; count += 1) ids.push(await startTask(ada));
+      work.finish();
+      // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
+      const states = (await Promise.all(ids.map((id) => ended(ada, id)))) as any[];
+      const stored = states.filter(({ status }) => status === 'completed');
+      expect(stored.length).toBeGreaterThan(1);
+      const failed = states.filter(({ status }) => status === 'failed');
+      expect(failed.length).toBeGreaterThan(1);
+      for (const { error } of failed) {
+        expect(error).toMatchObject({ code: -32603, data: { code: 'TASK_RESULTS_FULL' } });
+        expect(error.message).toContain(name);
+      }
+      expect(logger.warn).toHaveBeenCalledWith(expect.stringContaining('TASK_RESULTS_FULL'));
+      if (sharedStore) {
+        const records = await Promise.all((await sharedStore.keys('task/')).map((key) => sharedStore.get(key)));
+        const characters = records.reduce((sum, record) => sum + (record?.value.length ?? 0), 0);
+        // A record has about 600 characters in addition to its result.
+        expect(characters).toBeLessThan(20_000 + 8 * 1_000);
+      }
+      // Tasks are refused before their tool runs once the limit is reached.
+      let refused = await ada.call('job');
+      for (let count = 0; refused.status === 200 && count < 40; count += 1) refused = await ada.call('job');
+      expect([refused.status, refused.error.code]).toEqual([429, -32000]);
+      const { status } = await bob.call('job');
+      expect(status).toBe(name === 'maxCharacters' ? 429 : 200);
+      work.finish();
+    }
+  });
+
+  test('of characters let an optional call run without a task', async () => {
+    const server = serve('optional', work.execute, { tasks: { maxCharacters: 1 } });
+    const caller = callerOf(server);
+    await startTask(caller);
+    const second = caller.call('job');
+    await eventually(() => expect(work.contexts).toHaveLength(2));
+    work.finish();
+    expect((await second).result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] });
+  });
+
+  test('of characters end with the lifetime of the tasks', async () => {
+    const server = serve({ mode: 'required', ttlMs: 60_000 }, work.execute, { tasks: { maxCharacters: 1 } });
+    const caller = callerOf(server);
+    await startTask(caller);
+    expect((await caller.call('job')).status).toBe(429);
+    const { now } = performance;
+    onTestFinished(() => void (performance.now = now));
+    performance.now = () => now.call(performance) + 60_000;
+    await startTask(caller);
+  });
+
+  test.each([
+    { maxTotal: 0 },
+    { maxPerCaller: 1.5 },
+    { maxResultLength: -1 },
+    { maxCharacters: 0 },
+    { maxCharactersPerCaller: Number.NaN },
+  ])('rejects %j', (tasks) => {
+    expect(() => serve('optional', work.execute, { tasks })).toThrow(/must be an integer of at least 1/);
   });
 
   test.each([

@@ -5,22 +5,16 @@ import type { Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
 import { untilEmpty } from '../drain.js';
 import { toProtocolError } from '../failures.js';
-import { DEFAULT_MAX_TASK_RESULT, DEFAULT_MAX_TASKS, DEFAULT_MAX_TASKS_PER_CALLER } from '../limits.js';
+import { DEFAULT_MAX_TASK_RESULT } from '../limits.js';
 import type { RequestState } from '../request-state.js';
+import { KeptTasks, type TaskLimits } from './kept-tasks.js';
 import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
 import type { TaskOptions } from './task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
 import { TaskStorage } from './task-storage.js';
 
 /** Limits of tasks, and the data of callers that is stored with them. */
-export interface TasksOptions {
-  /** Tasks of one caller that a process keeps until their `ttlMs`. Default 1000. Callers without authentication share the total. */
-  maxPerCaller?: number;
-  /**
-   * Tasks that a process keeps until their `ttlMs`. Default 10 000. Beyond a limit, calls run without a task; calls of tools with
-   * `task: 'required'` are refused.
-   */
-  maxTotal?: number;
+export interface TasksOptions extends TaskLimits {
   /** Characters of a result as JSON. A task with a longer result fails. Default 4 194 304. */
   maxResultLength?: number;
   /**
@@ -60,27 +54,20 @@ export class Tasks {
   readonly callerData: readonly string[];
   readonly #config: TasksConfig;
   readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
-  /** Tasks that this process created, until their lifetime ends. */
-  readonly #kept = new Map<string, { principal: string; end: number }>();
+  readonly #kept: KeptTasks;
   readonly #stored: TaskStorage;
 
   constructor(config: TasksConfig) {
     this.#config = config;
-    this.#stored = new TaskStorage(config.instance);
+    this.#kept = new KeptTasks(config);
+    this.#stored = new TaskStorage(config.instance, this.#kept);
     this.callerData = config.callerData ?? [];
     config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
   /** Returns whether no limit is reached. */
   hasRoom(principal: string): boolean {
-    const { maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER, maxTotal = DEFAULT_MAX_TASKS } = this.#config;
-    const now = Date.now();
-    let own = 0;
-    for (const [id, kept] of this.#kept) {
-      if (kept.end <= now) this.#kept.delete(id);
-      else if (kept.principal === principal) own += 1;
-    }
-    return this.#kept.size < maxTotal && (principal === '' || own < maxPerCaller);
+    return this.#kept.hasRoom(principal);
   }
 
   /**
@@ -95,7 +82,7 @@ export class Tasks {
     if (!this.hasRoom(principal)) return undefined;
     const { ttlMs } = options;
     const task = this.#createRun({ id: this.#stored.createId(), host, ttlMs, requestCount, run: firstRun });
-    this.#kept.set(task.id, { principal, end: Date.now() + ttlMs });
+    this.#kept.add(task.id, principal, ttlMs);
     const running = run(task);
     // The run may fail before the task is stored.
     running.catch(() => {});
@@ -224,7 +211,7 @@ export class Tasks {
     this.#running.set(task.id, { task, host });
     void run
       .then(
-        (result) => this.#toEnd(result),
+        (result) => this.#toEnd(task.id, result),
         (error: unknown): TaskEnd => {
           const { code, message, data } = toProtocolError(this.#config.instance.logger, error);
           return { status: 'failed', error: { code, message, ...(data !== undefined && { data }) } };
@@ -236,11 +223,21 @@ export class Tasks {
       });
   }
 
-  #toEnd(result: string): TaskEnd {
-    const { maxResultLength = DEFAULT_MAX_TASK_RESULT } = this.#config;
-    if (result.length <= maxResultLength) return { status: 'completed', result };
-    const message = `The result of the task has ${result.length} characters; this server stores at most ${maxResultLength}.`;
-    return { status: 'failed', error: { code: errorCodes.internal, message } };
+  #toEnd(id: string, result: string): TaskEnd {
+    const { maxResultLength = DEFAULT_MAX_TASK_RESULT, instance } = this.#config;
+    const fail = (code: string, reason: string): TaskEnd => {
+      const message = `The result of the task has ${result.length} characters; ${reason}`;
+      instance.logger.warn(`${code}: ${message}`);
+      return { status: 'failed', error: { code: errorCodes.internal, message, data: { code } } };
+    };
+    if (result.length > maxResultLength)
+      return fail('TASK_RESULT_TOO_LONG', `this server stores at most ${maxResultLength}.`);
+    const full = this.#kept.reserve(id, result.length);
+    if (!full) return { status: 'completed', result };
+    return fail(
+      'TASK_RESULTS_FULL',
+      `${Math.max(0, full.left)} are left of the limit of stored tasks (${full.name}). Call the tool again when other tasks have reached their ttlMs.`,
+    );
   }
 
   async #read(id: unknown, principal: string): Promise<TaskRecord | undefined> {
@@ -265,6 +262,7 @@ export class Tasks {
 
   #resume({ taskId: id, ttlMs, run }: TaskRecord, call: StoredCall): void {
     const host = this.#config.resume(call);
+    this.#kept.add(id, host.principal ?? '', ttlMs);
     const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
     this.#track(task, host, host.resume(task));
   }

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import process from 'node:process';
 import { describeSharedStore } from '@quiver/mcp/testing';
 import { Pool } from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
 import { PostgresStore, type PostgresClient, type PostgresResult, type PostgresStoreOptions } from './index.js';
 import { writeStatements } from './statements.js';
 import { nameTables } from './tables.js';
 
-const url = process.env['QUIVER_POSTGRES_URL'];
-if (!url) process.stderr.write('QUIVER_POSTGRES_URL is not set: tests of PostgresStore are skipped.\n');
+const url = readTestVariable('QUIVER_POSTGRES_URL');
 
 const schemaName = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
 
@@ -207,6 +206,14 @@ describe.skipIf(!url)('PostgresStore', () => {
       const plan = rows.map((row) => String((row as Record<string, unknown>)['QUERY PLAN'])).join('\n');
       expect(plan).not.toMatch(/Seq Scan on (large|\w+\.large)/);
     }
+  });
+
+  it('refills a bucket from the new time of a server whose clock was set back', async () => {
+    const store = open({ tablePrefix: 'back_' });
+    const bucket = { capacity: 2, perSecond: 1_000 };
+    expect(await store.take('back', 2, { ...bucket, perSecond: 1e-3 })).toBe(0);
+    await pool.query(`UPDATE "${schemaName}"."back_buckets" SET time = time + interval '1 hour'`);
+    await eventually(async () => expect(await store.take('back', 2, bucket)).toBe(0));
   });
 
   it('removes rows that have ended', async () => {

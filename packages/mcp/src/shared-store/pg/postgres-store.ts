@@ -1,5 +1,6 @@
 import { isQuiverError } from '@quiver/core';
-import { checkBucket, checkName, checkOptions, checkText } from '../check-arguments.js';
+import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
 import type {
   AppendOptions,
@@ -31,6 +32,14 @@ export interface PostgresStoreOptions {
   /** Milliseconds after which a call of the database fails. Default 10,000. */
   timeout?: number | undefined;
 }
+
+const checks: OptionChecks<PostgresStoreOptions> = {
+  pool: anyValue,
+  connectionString: anyValue,
+  schemaName: anyValue,
+  tablePrefix: anyValue,
+  timeout: numberIn({ above: 0, below: 2 ** 31 }),
+};
 
 /** Milliseconds between two removals of expired rows by one instance. */
 const sweepInterval = 30_000;
@@ -67,11 +76,10 @@ export class PostgresStore implements SharedStore {
 
   /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless there is one connection, and the names are identifiers without quotes */
   constructor(options: PostgresStoreOptions) {
+    checkOptions('PostgresStore', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
     const { pool, connectionString, schemaName = 'public', tablePrefix = 'quiver_mcp_', timeout = 10_000 } = options;
     if ((pool === undefined) === (connectionString === undefined) || connectionString === '')
       throw invalidOption('pass either `pool` or `connectionString`. Check the environment variable it comes from.');
-    if (!(timeout > 0 && timeout < 2 ** 31))
-      throw invalidOption(`\`timeout\` is ${timeout}, not milliseconds above 0.`);
     this.#tables = nameTables(schemaName, tablePrefix);
     this.#statements = writeStatements(this.#tables);
     this.#timeout = timeout;
@@ -88,7 +96,7 @@ export class PostgresStore implements SharedStore {
   async put(key: string, value: string, options: PutOptions = {}): Promise<number | undefined> {
     checkName('key', key);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     const { version, ttlMs = null } = options;
     const [row] = version
       ? await this.#write(this.#statements.rewrite, [key, value, ttlMs, version])
@@ -98,7 +106,7 @@ export class PostgresStore implements SharedStore {
 
   async delete(key: string, options: DeleteOptions = {}): Promise<boolean> {
     checkName('key', key);
-    checkOptions(options);
+    checkRecordOptions(options);
     const rows = await this.#write(this.#statements.delete, [key, options.version ?? null]);
     return rows.length > 0;
   }
@@ -112,7 +120,7 @@ export class PostgresStore implements SharedStore {
   async append(log: string, value: string, options: AppendOptions = {}): Promise<string> {
     checkName('log', log);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     const { ttlMs = null, maxEntries = null } = options;
     const [row] = await this.#write(this.#statements.append, [log, value, ttlMs, maxEntries]);
     return String(row?.['last']);

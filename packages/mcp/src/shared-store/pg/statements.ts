@@ -83,12 +83,13 @@ export function writeStatements({ records, logs, entries, buckets, messages, nam
       LEFT JOIN ${messages} AS m
         ON m.channel = ANY ($2::text[]) AND m.id > CASE WHEN top.id < $1::bigint THEN 0 ELSE $1::bigint END
       ORDER BY m.id LIMIT $3::int`,
+    // After the clock of the server was set back, the bucket is refilled from its new time.
     take: `
       INSERT INTO ${buckets} AS b (key, tokens, time, wait, ends)
       VALUES ($1, $3::float8 - $2::float8, clock_timestamp(), 0,
         clock_timestamp() + least($2::float8 / $4::float8, 1e9) * interval '1 second')
       ON CONFLICT (key) DO UPDATE SET (tokens, time, wait, ends) = (
-        SELECT rest, greatest(t, b.time), CASE WHEN tokens >= $2 THEN 0 ELSE greatest(1, ceil(($2 - tokens) * 1000 / $4)) END,
+        SELECT rest, t, CASE WHEN tokens >= $2 THEN 0 ELSE greatest(1, ceil(($2 - tokens) * 1000 / $4)) END,
           t + least(($3 - rest) / $4, 1e9) * interval '1 second'
         FROM (
           SELECT t, tokens, CASE WHEN tokens >= $2 THEN tokens - $2 ELSE tokens END AS rest

@@ -131,6 +131,6 @@ function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
 }
 
 /** Error of an option of the constructor. */
-export function invalidOption(message: string): QuiverError {
+function invalidOption(message: string): QuiverError {
   return new QuiverError('SHARED_STORE_ARGUMENT_INVALID', `Invalid option of a RedisStore: ${message}`);
 }

@@ -2,18 +2,17 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
-import process from 'node:process';
 import { createClient } from '@redis/client';
 import { describeSharedStore } from '@quiver/mcp/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
 import { RedisStore, type IoredisClient, type NodeRedisClient, type RedisStoreOptions } from './index.js';
 
-const url = process.env['QUIVER_REDIS_URL'];
-if (!url) process.stderr.write('QUIVER_REDIS_URL is not set: tests of RedisStore are skipped.\n');
+const url = readTestVariable('QUIVER_REDIS_URL');
 
 const keyPrefix = `test:${randomUUID()}:`;
 
@@ -83,6 +82,16 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
       await proxy.close();
       return store;
     },
+  });
+
+  it('refills a bucket from the new time of a server whose clock was set back', async () => {
+    const store = await open();
+    const bucket = { capacity: 2, perSecond: 1_000 };
+    expect(await store.take('back', 2, { ...bucket, perSecond: 1e-3 })).toBe(0);
+    const raw = new Redis(url ?? '');
+    await raw.hset(`${keyPrefix}${kind}:own:bucket:back`, 'time', Date.now() + 3_600_000);
+    raw.disconnect();
+    await eventually(async () => expect(await store.take('back', 2, bucket)).toBe(0));
   });
 
   it('leaves the client of the application open, without listeners of its own', async () => {

@@ -1,5 +1,6 @@
 import { isQuiverError, toErrorMessage, withinTime } from '@quiver/core';
-import { checkBucket, checkName, checkOptions, checkText } from '../check-arguments.js';
+import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
 import type {
   AppendOptions,
@@ -11,13 +12,7 @@ import type {
   TokenBucket,
 } from '../shared-store.js';
 import { Messages } from './messages.js';
-import {
-  adoptClient,
-  invalidOption,
-  type IoredisClient,
-  type NodeRedisClient,
-  type RedisConnection,
-} from './redis-client.js';
+import { adoptClient, type IoredisClient, type NodeRedisClient, type RedisConnection } from './redis-client.js';
 import { appendScript, deleteScript, putScript, takeScript } from './scripts.js';
 
 /** Options of `RedisStore`. */
@@ -32,6 +27,12 @@ export interface RedisStoreOptions {
   /** Milliseconds after which a command fails. Default 10,000. */
   timeout?: number | undefined;
 }
+
+const checks: OptionChecks<RedisStoreOptions> = {
+  client: anyValue,
+  keyPrefix: anyValue,
+  timeout: numberIn({ above: 0, below: 2 ** 31 }),
+};
 
 /**
  * Shares state through Redis 6 or later, or a compatible server: hashes, streams, and Lua scripts with one key each. Set
@@ -51,10 +52,10 @@ export class RedisStore implements SharedStore {
   #isClosed = false;
 
   /** @throws `SHARED_STORE_ARGUMENT_INVALID` for another client or an invalid option */
-  constructor({ client, keyPrefix = 'quiver:mcp:', timeout = 10_000 }: RedisStoreOptions) {
+  constructor(options: RedisStoreOptions) {
+    checkOptions('RedisStore', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
+    const { client, keyPrefix = 'quiver:mcp:', timeout = 10_000 } = options;
     checkText('keyPrefix', keyPrefix);
-    if (!(timeout > 0 && timeout < 2 ** 31))
-      throw invalidOption(`\`timeout\` is ${timeout}, not milliseconds above 0.`);
     this.#connection = adoptClient(client);
     this.#messages = new Messages({ connection: this.#connection, settle: (running) => this.#settle(running) });
     this.#prefix = keyPrefix;
@@ -70,14 +71,14 @@ export class RedisStore implements SharedStore {
   async put(key: string, value: string, options: PutOptions = {}): Promise<number | undefined> {
     checkName('key', key);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     const version = await this.#run(putScript, this.#record(key), value, lifetime(options), options.version);
     return version === null ? undefined : Number(version);
   }
 
   async delete(key: string, options: DeleteOptions = {}): Promise<boolean> {
     checkName('key', key);
-    checkOptions(options);
+    checkRecordOptions(options);
     return Number(await this.#run(deleteScript, this.#record(key), options.version)) > 0;
   }
 
@@ -102,7 +103,7 @@ export class RedisStore implements SharedStore {
   async append(log: string, value: string, options: AppendOptions = {}): Promise<string> {
     checkName('log', log);
     checkText('value', value);
-    checkOptions(options);
+    checkRecordOptions(options);
     return String(await this.#run(appendScript, this.#log(log), value, lifetime(options), options.maxEntries));
   }
 

@@ -22,16 +22,23 @@ else id = redis.call('XADD', KEYS[1], 'MAXLEN', '=', ARGV[3], '*', 'value', ARGV
 if ARGV[2] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return id`;
 
-/** Arguments: amount, capacity, tokens per second. Returns the milliseconds to wait as text, because replies are whole numbers. */
+/**
+ * Arguments: amount, capacity, tokens per second. Returns the milliseconds to wait as text, because replies are whole numbers. After
+ * the clock of the server was set back, the bucket is refilled from its new time.
+ */
 export const takeScript = `
 local amount, capacity, rate = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
 local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'time')
 local time = tonumber(bucket[2]) or now
-local tokens = math.min(capacity, (tonumber(bucket[1]) or capacity) + math.max(0, now - time) * rate / 1000)
+if time > now then
+  time = now
+  redis.call('HSET', KEYS[1], 'time', string.format('%.17g', now))
+end
+local tokens = math.min(capacity, (tonumber(bucket[1]) or capacity) + (now - time) * rate / 1000)
 if tokens < amount then return string.format('%.0f', math.max(1, math.ceil((amount - tokens) * 1000 / rate))) end
 local rest = tokens - amount
-redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', rest), 'time', string.format('%.17g', math.max(now, time)))
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', rest), 'time', string.format('%.17g', now))
 redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.min(1e12, math.ceil((capacity - rest) * 1000 / rate) + 1)))
 return '0'`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
@@ -30,6 +31,20 @@ export interface IntrospectionOptions {
   now?: () => number;
 }
 
+const checks: OptionChecks<IntrospectionOptions> = {
+  clientId: anyValue,
+  clientSecret: anyValue,
+  issuer: anyValue,
+  allowMissingAudience: booleanValue,
+  timeout: anyValue,
+  cacheTtl: anyValue,
+  cacheSize: anyValue,
+  clockTolerance: anyValue,
+  logger: anyValue,
+  fetch: functionValue,
+  now: functionValue,
+};
+
 /**
  * Returns a validator that sends tokens to the introspection endpoint of the authorization server. Parallel requests with one token
  * cause one introspection, and results are cached. Failures are `temporarily_unavailable` (503), never an invalid token.
@@ -44,6 +59,7 @@ export function createIntrospectionValidator(
   endpoint: string | URL,
   options: IntrospectionOptions = {},
 ): TokenValidator {
+  checkOptions('createIntrospectionValidator', options, checks);
   const url = requireSecureUrl(endpoint, 'the introspection endpoint');
   const { cacheTtl = 30_000, cacheSize = 1000, now = Date.now, logger = getDefaultLogger() } = options;
   /** Results by the digest of resource and token: pending ones without an end, so that parallel requests share one. */

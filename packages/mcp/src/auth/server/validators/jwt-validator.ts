@@ -1,4 +1,5 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { createRemoteJWKSet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
@@ -42,6 +43,21 @@ const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 /** Header members that name the token's own key. */
 const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
 
+const checks: OptionChecks<JwtValidatorOptions> = {
+  issuer: anyValue,
+  jwksUri: anyValue,
+  audience: anyValue,
+  algorithms: anyValue,
+  allowMissingExpiry: booleanValue,
+  clockTolerance: anyValue,
+  timeout: anyValue,
+  cooldown: anyValue,
+  maxKeyAge: anyValue,
+  logger: anyValue,
+  fetch: functionValue,
+  now: functionValue,
+};
+
 /**
  * Returns a validator that checks JWT access tokens with the keys of their issuer. An unknown key id fetches the key set again, at most
  * once per `cooldown`.
@@ -54,6 +70,7 @@ const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
  * const validateToken = createJwtValidator({ issuer: 'https://auth.example.com', jwksUri: 'https://auth.example.com/jwks' });
  */
 export function createJwtValidator(options: JwtValidatorOptions): TokenValidator {
+  checkOptions('createJwtValidator', options, checks);
   const { algorithms = defaultAlgorithms, now = Date.now, logger = getDefaultLogger() } = options;
   const unsafe = algorithms.find((algorithm) => !publicKeyAlgorithm.test(algorithm));
   if (unsafe !== undefined || algorithms.length === 0) {

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, stringList, type OptionChecks } from '@quiver/core/options';
 import { invalidToken, type TokenValidator } from '../token-validator.js';
 
 /** A token and its subject. */
@@ -9,6 +10,9 @@ export interface StaticToken {
   /** Default `['mcp:read', 'mcp:write']`. */
   scopes?: string[];
 }
+
+/** Values are checked below: messages must not quote a token. */
+const checks: OptionChecks<StaticToken> = { token: anyValue, subject: anyValue, scopes: stringList };
 
 /**
  * Returns a validator that accepts the given tokens: for tests, and for a few trusted programs. Every token is compared, as a digest
@@ -21,6 +25,7 @@ export interface StaticToken {
  */
 export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
   const known = tokens.map((entry) => {
+    if (typeof entry === 'object') checkOptions('createStaticTokenValidator', entry, checks);
     const { token, subject, scopes = ['mcp:read', 'mcp:write'] } = typeof entry === 'string' ? { token: entry } : entry;
     if (typeof token !== 'string' || token.trim() === '') throw missing('one of them is empty');
     return { digest: digestOf(token), subject, scopes };

@@ -1,0 +1,136 @@
+import {
+  anyValue,
+  booleanValue,
+  eitherOf,
+  functionValue,
+  listOf,
+  objectOf,
+  oneOf,
+  stringList,
+  stringValue,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { clientInfoCheck } from './client-info.js';
+import type { SamplingModel } from './handlers.js';
+import type {
+  HttpServerDefinition,
+  InProcessServerDefinition,
+  ReconnectionOptions,
+  ServerOptions,
+  StdioServerDefinition,
+  TlsOptions,
+} from './server-definition.js';
+import type { ToolSelection } from './tool-options.js';
+
+/** A root of the protocol. */
+const root = objectOf<{ uri: string; name?: string; _meta?: object }>({
+  uri: stringValue,
+  name: anyValue,
+  _meta: anyValue,
+});
+
+export const rootList: OptionCheck = listOf(root);
+
+const serverChecks: OptionChecks<ServerOptions> = {
+  timeout: anyValue,
+  connectTimeout: anyValue,
+  logger: anyValue,
+  log: anyValue,
+  enableServerLogs: anyValue,
+  serverLogLevel: anyValue,
+  enableProgressTracking: anyValue,
+  resetTimeoutOnProgress: anyValue,
+  clientInfo: clientInfoCheck,
+  capabilities: anyValue,
+  onMessage: functionValue,
+  roots: (value, option, owner) => (typeof value === 'function' ? undefined : rootList(value, option, owner)),
+  sampling: eitherOf(
+    'a function or an object with a model',
+    functionValue,
+    objectOf<SamplingModel>({ model: anyValue, maxTokens: anyValue, approve: functionValue }),
+  ),
+  maxInputRounds: anyValue,
+  tasks: anyValue,
+  taskTimeout: anyValue,
+  onToolError: eitherOf("'throw', 'return' or a function", oneOf('throw', 'return'), functionValue),
+  processToolCall: functionValue,
+  requireToolApproval: eitherOf('true, false or a function', booleanValue, functionValue),
+  requestMeta: functionValue,
+  retryIdempotent: anyValue,
+  maxRetries: anyValue,
+  cache: eitherOf(
+    'true, false or an object',
+    booleanValue,
+    objectOf<Exclude<NonNullable<ServerOptions['cache']>, boolean>>({
+      tools: booleanValue,
+      resources: booleanValue,
+      prompts: booleanValue,
+    }),
+  ),
+  includeReturnSchema: anyValue,
+  resultLimit: anyValue,
+  includeInstructions: anyValue,
+  protocol: oneOf('auto', 'legacy', 'modern'),
+  tools: objectOf<NonNullable<ToolSelection['tools']>>({
+    allow: stringList,
+    deny: stringList,
+    filter: functionValue,
+    rename: anyValue,
+  }),
+  toolPrefix: anyValue,
+};
+
+/** The settings that are passed on to `fetch` and to the child process are theirs. */
+export const definitionChecks: {
+  command: OptionChecks<Omit<StdioServerDefinition, 'url' | 'server'>>;
+  url: OptionChecks<Omit<HttpServerDefinition, 'command' | 'server'>>;
+  server: OptionChecks<Omit<InProcessServerDefinition, 'command' | 'url'>>;
+} = {
+  command: {
+    command: anyValue,
+    args: anyValue,
+    env: anyValue,
+    inheritDefaultEnv: anyValue,
+    cwd: anyValue,
+    stderr: anyValue,
+    ...serverChecks,
+  },
+  url: {
+    url: anyValue,
+    transport: oneOf('auto', 'http', 'sse'),
+    requestInit: anyValue,
+    headers: anyValue,
+    eventSourceInit: anyValue,
+    fetch: anyValue,
+    authProvider: anyValue,
+    auth: anyValue,
+    tls: objectOf<TlsOptions>({
+      ca: anyValue,
+      cert: anyValue,
+      key: anyValue,
+      passphrase: anyValue,
+      servername: anyValue,
+      rejectUnauthorized: booleanValue,
+    }),
+    reconnectionOptions: objectOf<ReconnectionOptions>({
+      initialReconnectionDelay: anyValue,
+      maxReconnectionDelay: anyValue,
+      reconnectionDelayGrowFactor: anyValue,
+      maxRetries: anyValue,
+    }),
+    sessionId: anyValue,
+    ...serverChecks,
+  },
+  server: { server: anyValue, ...serverChecks },
+};
+
+/** Options of Mastra's definitions. `allowedHosts`, which limits the hosts of requests, is rejected. */
+export const ignoredDefinitionOptions: Readonly<Record<string, string>> = {
+  forwardInstructions: 'set includeInstructions, and pass the text of mcp.getInstructions() to the model.',
+  instructionsMaxLength: 'pass maxLength to mcp.getInstructions().',
+  jsonSchemaValidator: 'the validator generates no code and runs on every platform.',
+  protocolVersion: "set protocol to 'auto', 'legacy' or 'modern'.",
+  traceContext: 'instrument() of @quiver/core/otel propagates the trace.',
+  inputRequests: 'set the handlers of elicitation, sampling and roots.',
+};

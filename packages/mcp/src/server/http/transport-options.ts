@@ -1,0 +1,121 @@
+import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  ignoredOption,
+  objectOf,
+  stringList,
+  valueThat,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { ListenOptions, StartHTTPOptions } from './node-http.js';
+import type { StreamableHTTPServerTransportOptions } from './response.js';
+import type {
+  ConnectHonoSSEOptions,
+  ConnectSSEOptions,
+  SSEOptions,
+  StartHonoSSEWithContext,
+  StartSSEOptions,
+} from './sse.js';
+
+/** Options of `server.fetch()`. */
+export interface FetchOptions extends StreamableHTTPServerTransportOptions {
+  /** Identity of the caller, from your authentication; reaches tools as `context.mcp.extra.authInfo`. */
+  authInfo?: unknown;
+}
+
+/** Comparisons with `NaN` are false, so it would remove a limit. */
+export const amount: OptionCheck = valueThat(
+  (value) => typeof value === 'number' && value >= 0,
+  'a number of at least 0',
+);
+
+const sseChecks: OptionChecks<SSEOptions> = {
+  enableDnsRebindingProtection: anyValue,
+  allowedHosts: stringList,
+  allowedOrigins: stringList,
+  maxSessions: amount,
+  maxSessionsPerCaller: amount,
+  maxRequestsPerSession: amount,
+  maxBodyBytes: amount,
+};
+
+const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
+  ...sseChecks,
+  idleTimeout: amount,
+  sessionIdGenerator: functionValue,
+  onsessioninitialized: functionValue,
+  serverless: anyValue,
+  enableJsonResponse: anyValue,
+  eventStore: anyValue,
+  retryInterval: amount,
+  onsessionclosed: ignoredOption('sessions end without a callback.'),
+  serverlessStreaming: ignoredOption('a response becomes an event stream when a message precedes the result.'),
+};
+
+const sseRoute = { url: anyValue, ssePath: anyValue, messagePath: anyValue };
+const sseOptions = { ...sseChecks, options: objectOf(sseChecks) };
+
+/** Checks of the methods of `MCPServer` that serve HTTP, by method. */
+export const transportChecks: {
+  startHTTP: OptionChecks<StartHTTPOptions>;
+  startSSE: OptionChecks<StartSSEOptions>;
+  startHonoSSE: OptionChecks<StartHonoSSEWithContext & StartSSEOptions>;
+  connectSSE: OptionChecks<ConnectSSEOptions>;
+  connectHonoSSE: OptionChecks<ConnectHonoSSEOptions>;
+  fetch: OptionChecks<FetchOptions>;
+  listen: OptionChecks<ListenOptions>;
+} = {
+  startHTTP: {
+    url: anyValue,
+    httpPath: anyValue,
+    req: anyValue,
+    res: anyValue,
+    ...httpChecks,
+    options: objectOf(httpChecks),
+  },
+  startSSE: { ...sseRoute, req: anyValue, res: anyValue, ...sseOptions },
+  startHonoSSE: { ...sseRoute, req: anyValue, res: anyValue, context: anyValue, authInfo: anyValue, ...sseOptions },
+  connectSSE: { messagePath: anyValue, res: anyValue, ...sseOptions },
+  connectHonoSSE: { messagePath: anyValue, context: anyValue, authInfo: anyValue, ...sseOptions },
+  fetch: { authInfo: anyValue, ...httpChecks },
+  listen: {
+    port: anyValue,
+    host: anyValue,
+    path: anyValue,
+    shutdownGrace: amount,
+    headersTimeout: amount,
+    requestTimeout: amount,
+    ...httpChecks,
+  },
+};
+
+/**
+ * Returns the options of a transport that a method received under `options` or next to the request, as one object.
+ *
+ * @param flat - the options next to the request
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, and for one that is given in both places
+ */
+export function resolveOptions<Options extends object>(
+  method: 'startHTTP' | 'startSSE' | 'startHonoSSE' | 'connectSSE' | 'connectHonoSSE',
+  given: object,
+  options: Options | undefined,
+  flat: Options,
+): Options {
+  checkOptions(method, given, transportChecks[method] as Readonly<Record<string, OptionCheck>>);
+  const names = Object.keys(flat);
+  if (!options || names.length === 0) return options ?? flat;
+  const name = names.find((key) => isGiven(flat, key) && isGiven(options, key));
+  if (name === undefined) return { ...flat, ...options };
+  throw new QuiverError(
+    'OPTIONS_INVALID',
+    `${method}: '${name}' is given next to the request and under 'options'. Remove one.`,
+  );
+}
+
+/** Given as `undefined`, `sessionIdGenerator` turns sessions off. */
+function isGiven(options: object, name: string): boolean {
+  return name in options && (name === 'sessionIdGenerator' || (options as Record<string, unknown>)[name] !== undefined);
+}

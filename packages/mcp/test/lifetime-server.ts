@@ -1,0 +1,35 @@
+// A server over stdio that something keeps alive: `timer`, `call` (a tool that ignores its abort signal), `gateway` (two child servers) or
+// `kept` (`exitOnDisconnect: false`). It writes what happens to standard error.
+import { createTool } from '@quiver/core/tools';
+import { MCPClient } from '@quiver/mcp/client';
+import { audit, MCPServer } from '@quiver/mcp/server';
+import { commandFor } from './spawn-server.ts';
+
+const report = (text: string): void => void process.stderr.write(`${text}\n`);
+const mode = process.argv[2];
+setInterval(() => {}, 1000);
+
+const wait = createTool({
+  id: 'wait',
+  description: 'Waits',
+  execute: (_input, { mcp }) => {
+    mcp?.extra?.signal?.addEventListener('abort', () => report('aborted'));
+    report('started');
+    return new Promise<string>(() => {});
+  },
+});
+const upstream = mode === 'gateway' ? createGateway() : undefined;
+const server = new MCPServer({ name: 'Lifetime', version: '1.0.0', tools: { wait, ...(await upstream?.listTools()) } });
+server.use(audit(async ({ name }) => name && report(`audited ${name}`)));
+server.onClose(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  report('closed');
+});
+process.on('exit', (code) => report(`exit ${code}`));
+if (mode === 'kept') process.stdin.on('end', () => report('end'));
+await server.startStdio(mode === 'kept' ? { exitOnDisconnect: false } : {});
+
+function createGateway(): MCPClient {
+  const servers = { a: commandFor('lifetime-server.ts', 'timer'), b: commandFor('lifetime-server.ts', 'timer') };
+  return new MCPClient({ servers: { a: { ...servers.a, stderr: 'inherit' }, b: { ...servers.b, stderr: 'inherit' } } });
+}
