@@ -29,12 +29,15 @@ export type {
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
 export type { PageBox, TextBox } from './document/text-box.js';
 export {
+  createFilterTest,
   evaluateFilter,
   parseFilter,
   type FieldPath,
   type Filter,
   type FilterOrder,
   type FilterScalar,
+  type FilterTest,
+  type PatternBudget,
 } from './filter/index.js';
 export type {
   Cancellable,
@@ -61,6 +64,7 @@ export type {
   VectorStoreCapabilities,
   VersionParams,
 } from './store/index.js';
+export type { StoreOption } from './store/options.js';
 export {
   exportIndex,
   type ExportIndexOptions,
@@ -93,7 +97,7 @@ export {
   type QuoteSource,
   type VerifyQuotesOptions,
 } from './citations/verify-quotes.js';
-export type { Quote } from './citations/find-quotes.js';
+export type { Quote, UnreadableQuote } from './citations/find-quotes.js';
 export { queryChunks } from './passages/query-chunks.js';
 export {
   expandPassages,
@@ -118,6 +122,7 @@ export {
   toEmbedder,
   truncateEmbeddings,
   type CacheEmbeddingsOptions,
+  type CustomEmbedder,
   type Embedder,
   type EmbedderInput,
   type EmbeddingCache,
@@ -133,6 +138,7 @@ export {
   type RedisEmbeddingCacheOptions,
   type StoreEmbeddingCacheOptions,
 } from './embedding/index.js';
+export type { ModelOption } from './embedding/model-option.js';
 export {
   createDocumentChunkerTool,
   type DocumentChunk,

@@ -9,21 +9,37 @@ export interface Quote {
   end: number;
 }
 
+/** A quotation mark without a counterpart, which leaves open what it quotes. */
+export interface UnreadableQuote extends Quote {
+  /**
+   * `unclosed`: an opening mark; `text` is the rest of its paragraph. `unopened`: a closing mark; `text` is the paragraph before it.
+   * `overlapping`: a quote that begins inside another one and ends after it.
+   */
+  reason: 'unclosed' | 'unopened' | 'overlapping';
+}
+
+/** Quotes of a text, in order. */
+export interface ReadQuotes {
+  readonly quotes: readonly Quote[];
+  readonly unreadable: readonly UnreadableQuote[];
+}
+
 /**
- * Returns the quotes of a Markdown text in order: “…”, "…", «…», »…«, „…“, and each paragraph of a block quote. Quotation marks in code are
- * not read, a quote ends with its paragraph, and of nested quotes the outermost counts. Runs in linear time.
+ * Returns the quotes of a Markdown text: “…”, "…", «…», »…«, „…“, also over several paragraphs and list items, and each paragraph of a block
+ * quote. Quotation marks in code are not read, and of nested quotes the outermost counts. Runs in linear time.
  */
-export function findQuotes(text: string): Quote[] {
-  const quotes: Quote[] = [];
+export function findQuotes(text: string): ReadQuotes {
+  const blockQuotes: Quote[] = [];
+  const marks = readMarks(text);
   let paragraph: { start: number; end: number } | undefined;
   let block: { lines: string[]; start: number; end: number } | undefined;
   let fence = '';
   const endParagraph = (): void => {
-    for (const quote of paragraph ? quotesInParagraph(text, paragraph.start, paragraph.end) : []) quotes.push(quote);
+    if (paragraph) marks.readParagraph(paragraph.start, paragraph.end);
     paragraph = undefined;
   };
   const endBlock = (): void => {
-    if (block) quotes.push(withoutMarks({ text: block.lines.join('\n'), start: block.start, end: block.end }));
+    if (block) blockQuotes.push(withoutMarks({ text: block.lines.join('\n'), start: block.start, end: block.end }));
     block = undefined;
   };
   for (let start = 0; start < text.length;) {
@@ -50,14 +66,28 @@ export function findQuotes(text: string): Quote[] {
       }
     } else {
       endBlock();
-      if (first === end) endParagraph();
-      else paragraph = { start: paragraph?.start ?? start, end };
+      const item = endOfListMarker(text, first);
+      if (first === end || item > first) endParagraph();
+      if (first < end) paragraph = { start: paragraph?.start ?? item, end };
     }
     start = end + 1;
   }
   endParagraph();
   endBlock();
-  return quotes;
+  const { quotes, unreadable } = marks.end();
+  return { quotes: [...quotes, ...blockQuotes].toSorted(byStart), unreadable };
+}
+
+const listMarker = /(?:[-*+•]|\d{1,3}[.)])[^\S\n]+/y;
+
+/** Returns the position after a marker of a list item and the space behind it; `at` where none begins. */
+export function endOfListMarker(text: string, at: number): number {
+  listMarker.lastIndex = at;
+  return listMarker.test(text) ? listMarker.lastIndex : at;
+}
+
+function byStart(a: Quote, b: Quote): number {
+  return a.start - b.start || b.end - a.end;
 }
 
 /** Returns the marks of a code fence, at least three, or an empty text. A line with further backticks contains a code span. */
@@ -72,58 +102,100 @@ function fenceAt(text: string, at: number, end: number): string {
 
 const [curlyOpen, curlyClose, low, left, right] = ['\u201c', '\u201d', '\u201e', '\u00ab', '\u00bb'];
 
-function quotesInParagraph(text: string, from: number, to: number): Quote[] {
+/** An opening mark. */
+interface OpenMark {
+  /** Place after the mark. */
+  readonly start: number;
+  readonly endOfParagraph: number;
+}
+
+/** Reads the quotation marks of paragraphs, which are given in order. */
+function readMarks(text: string): { readParagraph(from: number, to: number): void; end(): ReadQuotes } {
   const found: Quote[] = [];
-  /** Starts of the open quotes, by their opening mark. */
-  const open = new Map<string, number[]>();
-  const begin = (mark: string, at: number): void => {
-    const starts = open.get(mark);
-    if (starts) starts.push(at + 1);
-    else open.set(mark, [at + 1]);
-  };
-  /** Ends the last quote that began with one of the marks. */
-  const finish = (marks: readonly string[], at: number): boolean => {
-    const start = marks
-      .map((mark) => open.get(mark))
-      .find((starts) => starts?.length)
-      ?.pop();
-    if (start !== undefined) found.push(trimmed(text, start, at));
-    return start !== undefined;
-  };
-  const skipCode = codeSpans(text, to);
-  for (let at = from; at < to; at += 1) {
-    const mark = text[at]!;
-    if (mark === '`') at = skipCode(at) - 1;
-    else if (mark === '"') {
-      const before = at === from ? ' ' : text[at - 1]!;
-      const isAfterSpace = isWhiteSpace(before.charCodeAt(0));
-      if (!isAfterSpace && finish(['"'], at)) continue;
-      const isOpening = at + 1 < to && !isWhiteSpace(text.charCodeAt(at + 1)) && !/[\p{L}\p{N}]/u.test(before);
-      if (isOpening) open.set('"', [at + 1]);
-    } else if (mark === low) begin(low, at);
-    else if (mark === curlyOpen) {
-      if (!finish([low], at)) begin(curlyOpen, at);
-    } else if (mark === curlyClose) finish([curlyOpen, low], at);
-    else if (mark === left) {
-      if (!finish([right], at)) begin(left, at);
-    } else if (mark === right && !finish([left], at)) begin(right, at);
+  const unreadable: UnreadableQuote[] = [];
+  const open = new Map<string, OpenMark[]>();
+  const report = (reason: UnreadableQuote['reason'], start: number, end: number): void =>
+    void unreadable.push({ ...trimmed(text, start, end), reason });
+
+  function readParagraph(from: number, to: number): void {
+    /** End of the last quote or mark that was read. */
+    let read = from;
+    const first = endOfWhiteSpace(text, from, to);
+    const begin = (mark: string, at: number): void => {
+      const marks = open.get(mark) ?? [];
+      open.set(mark, marks);
+      const last = marks.at(-1);
+      // Each paragraph of a long quote begins with a mark, and only the last one ends with it.
+      if (last && at === first) {
+        found.push(trimmed(text, last.start, last.endOfParagraph));
+        marks.pop();
+      } else if (last && mark === '"') {
+        report('unclosed', last.start, last.endOfParagraph);
+        marks.pop();
+      }
+      marks.push({ start: at + 1, endOfParagraph: to });
+    };
+    /** Ends the last quote that began with one of the marks. */
+    const finish = (marks: readonly string[], at: number): boolean => {
+      const [last] = marks.flatMap((mark) => open.get(mark)?.at(-1) ?? []).toSorted((a, b) => b.start - a.start);
+      if (!last) return false;
+      for (const mark of marks) if (open.get(mark)?.at(-1) === last) open.get(mark)?.pop();
+      found.push(trimmed(text, last.start, at));
+      read = at + 1;
+      return true;
+    };
+    const endUnopened = (at: number): void => {
+      report('unopened', read, at);
+      read = at + 1;
+    };
+    const skipCode = codeSpans(text, to);
+    for (let at = from; at < to; at += 1) {
+      const mark = text[at]!;
+      if (mark === '`') at = skipCode(at) - 1;
+      else if (mark === '"') {
+        const before = at === from ? ' ' : text[at - 1]!;
+        const isAfterSpace = isWhiteSpace(before.charCodeAt(0));
+        const isBeforeSpace = at + 1 === to || isWhiteSpace(text.charCodeAt(at + 1));
+        if ((!isAfterSpace || isBeforeSpace) && finish(['"'], at)) continue;
+        if (isAfterSpace || (!isBeforeSpace && !/[\p{L}\p{N}]/u.test(before))) begin('"', at);
+        // Inches: 5", 10".
+        else if (!/\p{N}/u.test(before)) endUnopened(at);
+      } else if (mark === low) begin(low, at);
+      else if (mark === curlyOpen) {
+        if (!finish([low], at)) begin(curlyOpen, at);
+      } else if (mark === curlyClose) {
+        if (!finish([curlyOpen, low], at)) endUnopened(at);
+      } else if (mark === left) {
+        if (!finish([right], at)) begin(left, at);
+      } else if (mark === right && !finish([left], at)) begin(right, at);
+    }
   }
-  return outermost(found);
+
+  function end(): ReadQuotes {
+    for (const { start, endOfParagraph } of [...open.values()].flat()) report('unclosed', start, endOfParagraph);
+    const quotes: Quote[] = [];
+    for (const quote of found.toSorted(byStart)) {
+      const last = quotes.at(-1);
+      if (!last || quote.start >= last.end) quotes.push(quote);
+      else if (quote.end > last.end) unreadable.push({ ...quote, reason: 'overlapping' });
+    }
+    // Marks inside a quote are a part of its text.
+    let next = 0;
+    const outside = unreadable.toSorted(byStart).filter(({ start, end: last, reason }) => {
+      const mark = reason === 'unopened' ? last : start;
+      while (next < quotes.length && quotes[next]!.end < start) next += 1;
+      const quote = quotes[next];
+      return reason === 'overlapping' || !quote || mark <= quote.start || mark > quote.end;
+    });
+    return { quotes, unreadable: outside };
+  }
+  return { readParagraph, end };
 }
 
 function trimmed(text: string, from: number, to: number): Quote {
   const start = endOfWhiteSpace(text, from, to);
   const end = startOfWhiteSpace(text, start, to);
   return { text: text.slice(start, end), start, end };
-}
-
-function outermost(quotes: readonly Quote[]): Quote[] {
-  const kept: Quote[] = [];
-  for (const quote of quotes.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = kept.at(-1);
-    if (!last || quote.start >= last.end) kept.push(quote);
-  }
-  return kept;
 }
 
 /** Longer runs of backticks are text, which bounds the search. */

@@ -10,7 +10,7 @@ const sources: QuoteSource[] = [
   { id: 'disk', document: 'E2042: the disk is full. Delete old snapshots first.', metadata: { source: 'disk.md' } },
   { id: 'lock', document: text, metadata: { source: 'lock.md', startIndex: 100, endIndex: 100 + text.length } },
 ];
-const quoted = (answer: string): string[] => findQuotes(answer).map((quote) => quote.text);
+const quoted = (answer: string): string[] => findQuotes(answer).quotes.map((quote) => quote.text);
 
 describe('verifyQuotes', () => {
   it('reports the exact place of a quote in its source and in the whole document', () => {
@@ -45,12 +45,122 @@ describe('verifyQuotes', () => {
     ['other quotation marks and apostrophes', `„It's "safe" to delete old snapshots“`],
     ['a comma of the answer', '“The lock file names its owner,”'],
     ['soft hyphens', '«The lock\u00ad file names its ow\u00adner»'],
-    ['an ellipsis', '"The lock file … is taken over after […] thirty seconds..."'],
-    ['dots with spaces', '"The lock file names . . . stale lock"'],
     ['a block quote', '> The lock file names its owner. A stale\n> lock is taken over\n\n'],
     ['a block quote in quotation marks', '> “The lock file names its owner.”'],
   ])('tolerates %s', (_what, answer) => {
-    expect(verifyQuotes(answer, sources)).toMatchObject({ found: [{ places: [{ id: 'lock' }] }], missing: [] });
+    expect(verifyQuotes(answer, sources)).toMatchObject({
+      found: [{ places: [{ id: 'lock' }] }],
+      missing: [],
+      unreadable: [],
+    });
+  });
+
+  it.each([
+    [
+      'an ellipsis',
+      '"The lock file … is taken over after […] thirty seconds..."',
+      ['names its owner. A stale lock', ''],
+    ],
+    ['dots with spaces', '"The lock file names . . . stale lock"', ['its owner. A']],
+  ])('tolerates %s if it may, and returns the omitted text', (_what, answer, omitted) => {
+    expect(verifyQuotes(answer, sources)).toMatchObject({ found: [], missing: [{}] });
+    const { found, missing } = verifyQuotes(answer, sources, { ellipsis: 'allow' });
+    expect([found[0]?.places[0]?.id, found[0]?.places[0]?.omitted, missing]).toEqual(['lock', omitted, []]);
+  });
+
+  it('finds no quote whose ellipsis stands for a word, unless it may', () => {
+    const never = [{ id: 'c', document: 'It never reached full power.' }];
+    const answer = '“It … reached full power.”';
+    expect(verifyQuotes(answer, never)).toMatchObject({ found: [], missing: [{ text: 'It … reached full power.' }] });
+    expect(verifyQuotes(answer, never, { ellipsis: 'allow' }).found[0]?.places).toEqual([
+      { id: 'c', start: 0, end: 28, omitted: ['never'] },
+    ]);
+  });
+
+  it.each(['Wait … it is loading ... now.', 'Wait [...] it is loading. . . now.', 'Wait\n… it is loading\u2026 now.'])(
+    'finds an ellipsis that is in the source: %j',
+    (document) => {
+      const { found, missing } = verifyQuotes('“Wait… it is loading... now.”', [{ id: 'a', document }]);
+      expect([found[0]?.places, missing]).toEqual([[{ id: 'a', start: 0, end: document.length }], []]);
+    },
+  );
+
+  const steps =
+    '# Locks\n\nStop the server first.\n\n1. Delete the old lock file.\n2. Start the server again.\n\n> Never delete both files.';
+
+  it.each([
+    ['two paragraphs', '“Stop the server first.\n\nDelete the old lock file.”'],
+    ['list items without their markers', '"Delete the old lock file.\n\nStart the server again."'],
+    ['list items with other markers', '“Delete the old lock file.\n- Start the server again.”'],
+    ['list items in a block quote', '> - Delete the old lock file.\n> - Start the server again.'],
+    ['a list item and a block quote', '"Start the server again.\n\nNever delete both files."'],
+    ['paragraphs that each begin with a mark', '“Stop the server first.\n\n“Delete the old lock file.”'],
+  ])('finds a quote over %s', (_what, answer) => {
+    const { found, missing, unreadable } = verifyQuotes(answer, [{ id: 'a', document: steps }]);
+    expect([missing, unreadable]).toEqual([[], []]);
+    for (const { places } of found) expect(places).toHaveLength(1);
+    const place = found.at(-1)?.places[0];
+    expect(steps.slice(place?.start, place?.end)).toMatch(/(?:file|again|files)\.$/);
+  });
+
+  it.each([
+    ['two invented paragraphs', '“The company will refund\n\nall customers in full.”'],
+    ['two invented paragraphs in straight marks', '"The company will refund\n\nall customers in full."'],
+    ['an invented paragraph', '“Stop the server first.\n\nDelete all the files.”'],
+    ['an invented paragraph that begins with a mark', '“Delete all the files.\n\n“Stop the server first.”'],
+    ['an invented list item', '"Delete the old lock file.\n2. Delete the data."'],
+    ['a paragraph left out', '"Stop the server first.\n\nStart the server again."'],
+  ])('does not find a quote over %s', (_what, answer) => {
+    expect(verifyQuotes(answer, [{ id: 'a', document: steps }])).toMatchObject({ missing: [{}], unreadable: [] });
+  });
+
+  it('leaves out no number of a sentence where a quote begins a paragraph', () => {
+    const document = 'It was the version of 12. It fell.';
+    expect(verifyQuotes('“It was the version of\n\nIt fell.”', [{ id: 'a', document }]).missing).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'is never closed',
+      '“The company will refund all customers.',
+      'unclosed',
+      'The company will refund all customers.',
+    ],
+    ['is closed after another one', '"The company\n\nwill "refund all customers".', 'unclosed', 'The company'],
+    [
+      'was never opened',
+      'The company will refund all customers.”',
+      'unopened',
+      'The company will refund all customers.',
+    ],
+    ['follows a letter', 'It says"The company will refund all', 'unopened', 'It says'],
+    [
+      'overlaps another one',
+      '“The lock file «names its owner.” It will refund» all.',
+      'overlapping',
+      'names its owner.” It will refund',
+    ],
+    ['stands alone', 'The company " will refund all customers.', 'unclosed', 'will refund all customers.'],
+  ])('reports a quotation mark that %s', (_what, answer, reason, text) => {
+    const { unreadable } = verifyQuotes(answer, sources);
+    expect(unreadable).toEqual([
+      { text, reason, start: answer.indexOf(text), end: answer.indexOf(text) + text.length },
+    ]);
+  });
+
+  it.each([
+    ['inches', 'A 5" disk and a 10" disk.'],
+    ['a mark inside a quote', '“The lock file names "its owner.” ok'],
+    ['marks in code', 'Run `echo "a` and `b"`.\n```\nconst x = "open;\n```'],
+    ['spaces inside the marks', 'It says: " The lock file names its owner. " and « The lock file names its owner. »'],
+  ])('reports nothing for %s', (_what, answer) => {
+    expect(verifyQuotes(answer, sources).unreadable).toEqual([]);
+  });
+
+  it('reads marks with spaces inside', () => {
+    expect(verifyQuotes('It says: " The company will refund all "', sources).missing).toMatchObject([
+      { text: 'The company will refund all' },
+    ]);
   });
 
   it.each([
@@ -68,7 +178,7 @@ describe('verifyQuotes', () => {
   });
 
   it('reads any number of quotes in a paragraph', () => {
-    expect(verifyQuotes('“a”'.repeat(200_000), sources)).toEqual({ found: [], missing: [] });
+    expect(verifyQuotes('“a”'.repeat(200_000), sources)).toEqual({ found: [], missing: [], unreadable: [] });
   });
 
   it('does not find a letter without its mark, and bounds the marks of a letter', () => {
@@ -86,18 +196,22 @@ describe('verifyQuotes', () => {
   });
 
   it.each([
+    // Each with an ellipsis that may stand for other text.
     ['parts in another order', '"taken over after thirty … The lock file names"'],
     ['parts that overlap', '"The lock file names its … names its owner"'],
     ['parts in two sources', '"the disk is full … lock is taken over"'],
     ['a gap that is too long', '"The lock file names … old snapshots first"', { maxGap: 50 }],
     ['a word that is missing', '"A lock is taken over after thirty seconds"'],
   ])('does not tolerate %s', (_what, answer, options?: { maxGap: number }) => {
-    expect(verifyQuotes(answer, sources, options)).toMatchObject({ found: [], missing: [{}] });
+    expect(verifyQuotes(answer, sources, { ellipsis: 'allow', ...options })).toMatchObject({
+      found: [],
+      missing: [{}],
+    });
   });
 
   it('finds the parts of a quote that are closest to each other', () => {
     const document = `one thing ${'x'.repeat(600)} one thing and another thing`;
-    const { found } = verifyQuotes('"one thing … another thing"', [{ id: 'a', document }]);
+    const { found } = verifyQuotes('"one thing … another thing"', [{ id: 'a', document }], { ellipsis: 'allow' });
     expect(found[0]?.places).toMatchObject([{ start: 611, end: document.length }]);
   });
 
@@ -118,7 +232,7 @@ describe('verifyQuotes', () => {
   it('ignores short quotes, code and texts in no quotation marks', () => {
     const answer =
       'Press "OK". Run `echo "not a quote at all"`:\n```js\nconst x = "also not a quote";\n```\nA 5" disk, a 10" disk.';
-    expect(verifyQuotes(answer, sources)).toEqual({ found: [], missing: [] });
+    expect(verifyQuotes(answer, sources)).toEqual({ found: [], missing: [], unreadable: [] });
     expect(verifyQuotes(answer, sources, { minLength: 2 }).missing).toMatchObject([{ text: 'OK' }]);
   });
 
@@ -138,7 +252,7 @@ describe('verifyQuotes', () => {
     fc.assert(
       fc.property(texts, fc.nat(80), fc.nat(80), (document, first, length) => {
         const part = document.slice(first, first + length);
-        fc.pre(!/["“”]|\.\.|\n|^\s|\s$|^$/.test(part) && plain(part).length > 1);
+        fc.pre(!/["“”]|\.\.|^\s|\s$|^$/.test(part) && plain(part).length > 1);
         const { found, missing } = verifyQuotes(`«${part}»`, [{ id: 'a', document }], { minLength: 1 });
         expect(missing).toEqual([]);
         for (const { start, end } of found[0]?.places ?? [])
@@ -152,10 +266,19 @@ describe('verifyQuotes', () => {
     ['sources that are not a list', () => verifyQuotes('', {} as never)],
     ['a source without id', () => verifyQuotes('', [{ document: 'x' } as never])],
     ['a document that is not a text', () => verifyQuotes('', [{ id: 'a', document: 5 as never }])],
+    ['an unknown meaning of an ellipsis', () => verifyQuotes('', [], { ellipsis: 'maybe' as never })],
     ['a length of zero', () => verifyQuotes('', [], { minLength: 0 })],
+    ['an unknown option', () => verifyQuotes('', [], { minLenght: 5 } as never)],
+    ['options that are not an object', () => verifyQuotes('', [], null as never)],
     ['a gap that is not a number', () => verifyQuotes('', [], { maxGap: Number.NaN })],
   ])('rejects %s', (_what, call) => {
     expect(call).toThrow(expect.objectContaining({ code: 'CITATION_INVALID' }));
+  });
+
+  it('names the nearest option', () => {
+    expect(() => verifyQuotes('', [], { minLenght: 5 } as never)).toThrow(
+      "verifyQuotes has no option 'minLenght'. Did you mean 'minLength'? Its options are: minLength, ellipsis, maxGap, maxPlaces.",
+    );
   });
 
   describe('with hostile quotes', () => {
@@ -198,7 +321,9 @@ describe('findQuotes', () => {
     ['« un texte »', ['un texte']],
     ['“outer “inner” outer” and “He said "no".”', ['outer “inner” outer', 'He said "no".']],
     ['“never closed, but "closed" and “closed too”', ['closed', 'closed too']],
-    ['"a\n\nb" c "d"', ['d']],
+    ['"a\n\nb" c "d"', ['a\n\nb', 'd']],
+    ['“a\n\n“b\n\n“c” d', ['a', 'b', 'c']],
+    ['- “a\n- b” c', ['a\n- b']],
     ['"first line\nsecond line"', ['first line\nsecond line']],
     ['> one\n> two\n>\n> three\nfour', ['one\ntwo', 'three']],
     ['> > nested\r\n> > lines\r\n', ['nested\nlines']],
@@ -217,7 +342,7 @@ describe('findQuotes', () => {
         fc.array(fc.constantFrom('“', '”', '"', '«', '»', '„', 'a', ' ', '\n', '`', '>'), { maxLength: 60 }),
         (parts) => {
           const answer = parts.join('');
-          for (const { text: content, start, end } of findQuotes(answer)) {
+          for (const { text: content, start, end } of Object.values(findQuotes(answer)).flat()) {
             expect(start).toBeLessThanOrEqual(end);
             if (!answer.includes('>')) expect(answer.slice(start, end)).toBe(content);
           }

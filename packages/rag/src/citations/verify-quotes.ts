@@ -1,7 +1,9 @@
 import { QuiverError } from '@quiver/core';
+import { checkOptions, oneOf, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata } from '../store/vector-store.js';
-import { findQuotes, type Quote } from './find-quotes.js';
+import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
+import { endOfListMarker, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
 import { foldQuote, foldText, type FoldedText } from './fold-text.js';
 import { PatternAutomaton } from './pattern-automaton.js';
 
@@ -27,6 +29,8 @@ export interface QuotePlace {
   /** Place in the whole document; present if the text of the source is a verbatim part of it. */
   startIndex?: number;
   endIndex?: number;
+  /** Text of the source for each ellipsis of the quote, in order; absent without an ellipsis. */
+  omitted?: string[];
 }
 
 /** A quote that is in a source. */
@@ -40,41 +44,60 @@ export interface QuoteReport {
   found: FoundQuote[];
   /** Quotes that are in no source. */
   missing: Quote[];
+  /** Quotation marks without a counterpart. They can quote anything, so an answer that has some is not verified. */
+  unreadable: UnreadableQuote[];
 }
 
 /** Options of `verifyQuotes()`. */
 export interface VerifyQuotesOptions {
   /** Characters of the shortest quote to verify, so that single words in quotation marks are ignored. Default 15. */
   minLength?: number;
-  /** Characters of a source that an ellipsis in a quote can stand for. Default 500. */
+  /**
+   * Meaning of `…`, `...` and `[…]` inside a quote. `reject`: an ellipsis of the source. `allow`: also any text of the source, up to `maxGap`
+   * characters, which can change the meaning: “It … works” is found in “It never works”. Default `reject`.
+   */
+  ellipsis?: 'reject' | 'allow';
+  /** Characters of a source that an ellipsis can stand for, with `ellipsis: 'allow'`. Default 500. */
   maxGap?: number;
   /** Number of places to report for a quote. Default 10. */
   maxPlaces?: number;
 }
 
+const code = 'CITATION_INVALID';
+const checks: OptionChecks<VerifyQuotesOptions> = {
+  minLength: wholeNumber(1),
+  ellipsis: oneOf('reject', 'allow'),
+  maxGap: wholeNumber(0),
+  maxPlaces: wholeNumber(1),
+};
+
 /**
  * Finds the quotes of an answer in its sources, by their characters: “…”, "…", «…», »…«, „…“, and paragraphs of Markdown block quotes.
+ * The quotes of an answer are verified if none is missing, and none is unreadable.
  *
  * Any white space equals any other, and so do the forms of quotation marks and of hyphens, and a letter with its marks in one character
- * or in several. Soft hyphens and characters without width are ignored, and so is a comma or period before the closing mark, which may belong to the sentence of the answer. An ellipsis (`…`, `...`,
- * `[…]`) inside a quote stands for at most `maxGap` characters. Everything else counts, including upper and lower case.
+ * or in several. Soft hyphens and characters without width are ignored, and so is a comma or
+ * period before the closing mark, which may belong to the sentence of the answer. A quote may continue over paragraphs and list items, whose
+ * markers do not count. Everything else counts, including upper and lower case.
  *
  * Time grows linearly with answer and sources.
  *
- * @throws `CITATION_INVALID` for arguments of wrong types; `CITATION_TOO_COSTLY` for quotes with ellipses whose parts occur more than a
+ * @throws `CITATION_INVALID` for arguments of wrong types, and for an unknown option or an invalid value; `CITATION_TOO_COSTLY` for quotes with ellipses or blank lines whose parts occur more than a
  *   million times in the sources
  * @example
- * const { found, missing } = verifyQuotes(answer, sources);
- * if (missing.length > 0) console.warn('Not in the sources:', missing.map(({ text }) => text));
+ * const { found, missing, unreadable } = verifyQuotes(answer, sources);
+ * const isVerified = found.length > 0 && missing.length === 0 && unreadable.length === 0;
  */
 export function verifyQuotes(
   answer: string,
   sources: readonly QuoteSource[],
   options: VerifyQuotesOptions = {},
 ): QuoteReport {
-  const { minLength, maxGap, maxPlaces } = checkOptions(options);
+  checkOptions('verifyQuotes', options, checks, { code });
+  const { minLength = 15, ellipsis = 'reject', maxGap = 500, maxPlaces = 10 } = options;
   const texts = checkSources(answer, sources);
-  const quotes = findQuotes(answer)
+  const read = findQuotes(answer);
+  const quotes = read.quotes
     .filter(({ text }) => text.length >= minLength)
     .map((quote) => ({ quote, content: toContent(quote.text) }))
     .filter(({ content: { parts } }) => parts.reduce((sum, { length }) => sum + length, 0) >= minLength);
@@ -91,13 +114,16 @@ export function verifyQuotes(
         if (places.length >= maxPlaces) continue;
         if (content.parts.length > 1 && ++steps > maxSteps) throw tooCostly();
         if (!state.search || state.source !== source) {
-          state.search = createSearch(content.parts, maxGap);
+          const isGap = createGapTest(text, folded, ellipsis === 'allow' ? maxGap : 0);
+          state.search = createSearch(content, isGap);
           state.source = source;
         }
-        const start = state.search(part, end);
-        if (start === undefined) continue;
+        const match = state.search(part, end);
+        if (!match) continue;
         const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
-        places.push(toPlace(sources[source] as QuoteSource, text, folded, start, isPunctuated ? end + 1 : end));
+        const place = toPlace(sources[source] as QuoteSource, text, folded, match.start, isPunctuated ? end + 1 : end);
+        const omitted = ellipsis === 'allow' ? omittedBy(match, content, text, folded) : [];
+        places.push(omitted.length > 0 ? { ...place, omitted } : place);
         if (places.length === maxPlaces) patterns.release(content);
       }
     });
@@ -106,6 +132,7 @@ export function verifyQuotes(
   return {
     found: found.filter(({ places }) => places.length > 0),
     missing: found.flatMap(({ places, ...quote }) => (places.length > 0 ? [] : [quote])),
+    unreadable: [...read.unreadable],
   };
 }
 
@@ -124,22 +151,8 @@ const maxSteps = 1_000_000;
 function tooCostly(): QuiverError {
   return new QuiverError(
     'CITATION_TOO_COSTLY',
-    `Parts of quotes with ellipses occur more than ${maxSteps} times in the sources. Verify the answer against fewer sources.`,
+    `Parts of quotes with ellipses or blank lines occur more than ${maxSteps} times in the sources. Verify the answer against fewer sources.`,
   );
-}
-
-function checkOptions({ minLength = 15, maxGap = 500, maxPlaces = 10 }: VerifyQuotesOptions): {
-  minLength: number;
-  maxGap: number;
-  maxPlaces: number;
-} {
-  const options = { minLength, maxGap, maxPlaces };
-  for (const [name, value] of Object.entries(options)) {
-    const least = name === 'maxGap' ? 0 : 1;
-    if (!Number.isSafeInteger(value) || value < least)
-      throw invalid(`${name} must be a whole number of at least ${least}, not ${String(value)}.`);
-  }
-  return options;
 }
 
 /** Returns the texts of the sources. */
@@ -157,39 +170,61 @@ function checkSources(answer: unknown, sources: unknown): string[] {
 }
 
 function invalid(message: string): QuiverError {
-  return new QuiverError('CITATION_INVALID', message);
+  return new QuiverError(code, message);
 }
 
 /** Content of a quote in the form of the search. Quotes with equal content have equal places. */
 interface QuoteContent {
   readonly key: string;
-  /** Folded parts between ellipses, without a last comma or period. */
+  /** Folded parts between gaps, without a last comma or period. */
   readonly parts: readonly Uint16Array[];
+  /** Gaps before the parts; the one before the first part has no meaning. */
+  readonly gaps: readonly Gap[];
   /** The last comma or period. */
   readonly punctuation: number | undefined;
 }
 
+/** Text that a quote leaves out: that of an ellipsis, or the marker of a list item where a line ends. */
+type Gap = 'ellipsis' | 'break';
+
 function toContent(text: string): QuoteContent {
   const parts: Uint16Array[] = [];
-  const add = (from: number, to: number): void => {
+  const gaps: Gap[] = [];
+  let gap: Gap = 'break';
+  let from = endOfListMarker(text, 0);
+  /** @param next - the gap after the part */
+  const add = (to: number, next: Gap): void => {
     const units = foldQuote(text.slice(from, to));
-    if (units.length > 0) parts.push(units);
+    if (units.length > 0) {
+      parts.push(units);
+      gaps.push(gap);
+      gap = next;
+    } else if (next === 'ellipsis') gap = next;
   };
-  let from = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const end = ellipsisEnd(text, at);
-    if (end === at) continue;
-    const isBracketed = (text[at - 1] === '[' && text[end] === ']') || (text[at - 1] === '(' && text[end] === ')');
-    add(from, isBracketed ? at - 1 : at);
-    from = isBracketed ? end + 1 : end;
-    at = from - 1;
+  for (let at = from; at < text.length; at += 1) {
+    const ellipsis = ellipsisEnd(text, at);
+    if (ellipsis > at) {
+      const isBracketed =
+        (text[at - 1] === '[' && text[ellipsis] === ']') || (text[at - 1] === '(' && text[ellipsis] === ')');
+      add(isBracketed ? at - 1 : at, 'ellipsis');
+      from = isBracketed ? ellipsis + 1 : ellipsis;
+      at = from - 1;
+    } else if (text[at] === '\n') {
+      const line = endOfWhiteSpace(text, at, text.length);
+      const item = endOfListMarker(text, line);
+      if (item > line || text.slice(at + 1, line).includes('\n')) {
+        add(at, 'break');
+        from = item;
+      }
+      at = Math.max(line, item) - 1;
+    }
   }
-  add(from, text.length);
+  add(text.length, 'break');
   const last = parts.at(-1);
   const punctuation =
     last && last.length > 1 && (last.at(-1) === comma || last.at(-1) === period) ? last.at(-1) : undefined;
   if (last && punctuation !== undefined) parts[parts.length - 1] = last.subarray(0, -1);
-  return { key: `${parts.map(toKey).join('\0')}\0${punctuation ?? ''}`, parts, punctuation };
+  return { key: `${parts.map(toKey).join('\0')}\0${gaps.join()}\0${punctuation ?? ''}`, parts, gaps, punctuation };
 }
 
 /** A text decoder would make one character of all lone surrogates. */
@@ -250,42 +285,84 @@ class Patterns {
   }
 }
 
-/** Receives the places where parts of a quote end, in order, and returns the start of the quote when it is complete. */
-type QuoteSearch = (part: number, end: number) => number | undefined;
+/** Receives the places where parts of a quote end, in order, and returns the last part when the quote is complete. */
+type QuoteSearch = (part: number, end: number) => PartMatch | undefined;
 
-/** Places of the first parts of a quote, up to one part. */
-interface Beginning {
-  readonly starts: number[];
-  readonly ends: number[];
+/** Place of a part of a quote, in the folded source. */
+interface PartMatch {
+  /** Start of the quote. */
+  readonly start: number;
+  /** Start of the part. */
+  readonly from: number;
+  readonly end: number;
+  /** The part before it. */
+  readonly before: PartMatch | undefined;
+}
+
+/** Places of one part, after those before it. */
+interface PartPlaces {
+  readonly matches: PartMatch[];
   /** Last one that ends before the next part that was seen. */
   at: number;
 }
+
+/** Whether a quote can leave out the folded text between two of its parts. */
+type GapTest = (gap: Gap, from: number, to: number) => boolean;
 
 /**
  * Searches for a quote in one source. The parts must follow each other without overlap, and the nearest ones count. Places of the quote do
  * not overlap.
  */
-function createSearch(parts: readonly Uint16Array[], maxGap: number): QuoteSearch {
-  const beginnings = parts.map((): Beginning => ({ starts: [], ends: [], at: -1 }));
+function createSearch({ parts, gaps }: QuoteContent, isGap: GapTest): QuoteSearch {
+  const places = parts.map((): PartPlaces => ({ matches: [], at: -1 }));
   let last = 0;
   return (part, end) => {
     const from = end - parts[part]!.length;
-    let start: number | undefined = from;
-    const before = beginnings[part - 1];
-    if (before) {
-      while (before.at + 1 < before.ends.length && before.ends[before.at + 1]! <= from) before.at += 1;
-      const gap = before.at < 0 ? Number.POSITIVE_INFINITY : from - before.ends[before.at]!;
-      start = gap <= maxGap ? before.starts[before.at] : undefined;
+    const earlier = places[part - 1];
+    let before: PartMatch | undefined;
+    if (earlier) {
+      const { matches } = earlier;
+      while (earlier.at + 1 < matches.length && matches[earlier.at + 1]!.end <= from) earlier.at += 1;
+      before = matches[earlier.at];
+      if (!before || !isGap(gaps[part]!, before.end, from)) return undefined;
     }
-    if (start === undefined || start < last) return undefined;
+    const start = before?.start ?? from;
+    if (start < last) return undefined;
+    const match = { start, from, end, before };
     if (part < parts.length - 1) {
-      beginnings[part]!.starts.push(start);
-      beginnings[part]!.ends.push(end);
+      places[part]!.matches.push(match);
       return undefined;
     }
     last = end;
-    return start;
+    return match;
   };
+}
+
+/** The end of a line, and what begins the next one: marks of block quotes, and the marker of a list item. */
+const lineBreak = /^(?:[ \n](?:[-*+•][ \n])?|\n(?:>[ \n]?)*(?:\d{1,3}[.)][ \n]|[-*+•][ \n])?)$/;
+const ellipsisAlone = /^[ \n]?[[(]?(?:…|\.(?: ?\.){2,})[\])]?[ \n]?$/;
+/** Characters of the longest line break or ellipsis that is read. */
+const longestFixedGap = 100;
+
+/** @param maxGap - characters that an ellipsis can stand for; 0 for none but an ellipsis of the source */
+function createGapTest(text: string, { starts, ends }: FoldedText, maxGap: number): GapTest {
+  return (gap, from, to) => {
+    if (gap === 'ellipsis' && to - from <= maxGap) return true;
+    const [start, end] = [ends[from - 1]!, starts[to]!];
+    if (end - start > longestFixedGap) return false;
+    const between = text.slice(start, end).replaceAll(/\s+/g, (space) => (space.includes('\n') ? '\n' : ' '));
+    return (gap === 'ellipsis' ? ellipsisAlone : lineBreak).test(between);
+  };
+}
+
+/** Returns the text of the source for each ellipsis of a quote. */
+function omittedBy({ from, before }: PartMatch, { gaps }: QuoteContent, text: string, folded: FoldedText): string[] {
+  const omitted: string[] = [];
+  for (let [next, match, part] = [from, before, gaps.length - 1]; match; part -= 1) {
+    if (gaps[part] === 'ellipsis') omitted.push(text.slice(folded.ends[match.end - 1], folded.starts[next]).trim());
+    [next, match] = [match.from, match.before];
+  }
+  return omitted.reverse();
 }
 
 function toPlace(source: QuoteSource, text: string, folded: FoldedText, from: number, to: number): QuotePlace {

@@ -76,6 +76,13 @@ describe('a document', () => {
     expect((await MDocument.fromText('# A\n\na').chunk())[0]?.metadata).not.toHaveProperty('headings');
   });
 
+  test('rejects chunk options that are not an object', async () => {
+    await expect(MDocument.fromText('a').chunk(null as never)).rejects.toMatchObject({
+      code: 'CHUNK_OPTIONS_INVALID',
+      message: 'chunk needs its options, an object, not null.',
+    });
+  });
+
   test('has no chunks without text', async () => {
     expect(await MDocument.fromText('').chunk()).toEqual([]);
     expect(await MDocument.fromText(' \n ').chunk()).toEqual([]);
@@ -86,6 +93,7 @@ describe('a document', () => {
       { text: 5 },
       { text: 'a', metadata: [] },
       { text: 'a', type: 'toString' },
+      { text: 'a', metdata: { tenant: 'a' } },
       { docs: 'a' },
       { docs: [null] },
       null,
@@ -94,6 +102,12 @@ describe('a document', () => {
         expect.objectContaining({ code: 'DOCUMENT_INVALID' }),
       );
     }
+  });
+
+  test('is rejected with an unknown option, and names the nearest', () => {
+    expect(() => new MDocument({ text: 'a', metdata: { tenant: 'a' } } as MDocumentOptions)).toThrow(
+      "MDocument has no option 'metdata'. Did you mean 'metadata'? Its options are: text, metadata, boxes, docs, type, language.",
+    );
   });
 
   test('is rejected with cyclic metadata, not stored in part', async () => {

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, oneOf, valueThat, type OptionChecks } from '@quiver/core/options';
 import { canonicalJson, contentHash, createPartHash, textsHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
@@ -35,6 +36,22 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
   json: 'json',
 };
 
+/** Every option of both forms. */
+type AnyDocumentOptions = Partial<
+  SourceDocument & { docs: SourceDocument[]; type: DocumentType; language: CodeLanguage }
+>;
+
+const checks: OptionChecks<AnyDocumentOptions> = {
+  // Checked as those of each of `docs` are.
+  text: anyValue,
+  metadata: anyValue,
+  boxes: anyValue,
+  docs: valueThat(Array.isArray, 'a list of { text, metadata }'),
+  type: oneOf(...Object.keys(defaultStrategies)),
+  // Checked by `chunk()`.
+  language: anyValue,
+};
+
 /**
  * A document, or several of one type, that can be split into chunks.
  *
@@ -54,18 +71,12 @@ export class MDocument {
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
   #found: readonly Metadata[] | undefined;
 
-  /** @throws `DOCUMENT_INVALID` when a text is not a string, metadata is not an object, or the type is unknown */
+  /** @throws `DOCUMENT_INVALID` for an unknown option, a text that is not a string, metadata that is not an object, and an unknown type */
   constructor(options: MDocumentOptions) {
-    if (typeof options !== 'object' || options === null) throw invalid('An MDocument needs { text, metadata }.');
+    checkOptions<AnyDocumentOptions>('MDocument', options, checks, { code: 'DOCUMENT_INVALID' });
     this.type = options.type ?? 'text';
-    if (!Object.hasOwn(defaultStrategies, this.type)) {
-      throw invalid(
-        `There is no document type '${String(this.type)}'. Known: ${Object.keys(defaultStrategies).join(', ')}.`,
-      );
-    }
     this.language = options.language;
     const sources = 'docs' in options ? options.docs : [options];
-    if (!Array.isArray(sources)) throw invalid('docs must be a list of { text, metadata }.');
     this.sources = sources.map(parseSource);
     this.#boxes = sources.map(({ boxes = [] }) => boxes);
   }
@@ -95,6 +106,20 @@ export class MDocument {
    *   `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, the errors of {@link extractMetadata}
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
+    return this.chunkAndExtract(params);
+  }
+
+  /**
+   * Chunks, and extracts unless `find` returns the chunks with their metadata from elsewhere.
+   *
+   * @internal
+   */
+  async chunkAndExtract(
+    params: ChunkParams,
+    find?: (chunks: readonly Chunk[]) => Promise<Chunk[] | undefined>,
+  ): Promise<Chunk[]> {
+    if (typeof params !== 'object' || params === null)
+      throw new QuiverError('CHUNK_OPTIONS_INVALID', `chunk needs its options, an object, not ${String(params)}.`);
     const { extract, ...given } = params;
     // A union of option objects is read by the strategy it names, which checks every key.
     const isCode = this.language !== undefined && params.strategy === undefined;
@@ -109,7 +134,9 @@ export class MDocument {
       return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
     });
     this.#chunks = chunks;
-    return (extract ? await this.#extractFrom(chunks, extract) : chunks).flat();
+    const plain = chunks.flat();
+    if (!extract) return plain;
+    return (await find?.(plain)) ?? (await this.#extractFrom(chunks, extract)).flat();
   }
 
   /**

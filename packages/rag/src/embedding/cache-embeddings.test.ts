@@ -1,5 +1,6 @@
 import { createClient } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
 import {
@@ -11,8 +12,8 @@ import {
 } from './cache-embeddings.js';
 import type { Embedder } from './embedder.js';
 
-const redisUrl = process.env['QUIVER_REDIS_URL'];
-const postgresUrl = process.env['QUIVER_POSTGRES_URL'];
+const redisUrl = readTestVariable('QUIVER_REDIS_URL');
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -45,7 +46,7 @@ async function openRedis(): Promise<{ client: RedisClient; prefix: string }> {
 }
 
 const kinds: Readonly<Record<string, () => Promise<EmbeddingCache>>> = {
-  files: async () => storeEmbeddingCache({ store: new LocalVector() }),
+  files: async () => storeEmbeddingCache({ vectorStore: new LocalVector() }),
   ...(postgresUrl && {
     PostgreSQL: async () => {
       const store = new PgVector({ connectionString: postgresUrl });

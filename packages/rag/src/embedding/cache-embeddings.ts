@@ -1,8 +1,9 @@
-import { isQuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
+import { checkOptions, stringValue, valueThat, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import type { VectorStore } from '../store/index.js';
+import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { Embedder } from './embedder.js';
-import { toEmbedder, type EmbedderInput, type ModelEmbedderOptions } from './to-embedder.js';
+import { modelEmbedderChecks, toEmbedder, type EmbedderInput, type ModelEmbedderOptions } from './to-embedder.js';
 
 /** Vectors by a key of 32 hexadecimal digits. */
 export interface EmbeddingCache {
@@ -16,16 +17,35 @@ export interface CacheEmbeddingsOptions extends ModelEmbedderOptions {
   cache: EmbeddingCache;
 }
 
+const settings = { code: 'EMBEDDER_INVALID' };
+
+/** Returns a required option. @throws `EMBEDDER_INVALID` if it is absent */
+function requireOption<Value>(value: Value | undefined, owner: string, option: string): Value {
+  if (value !== undefined) return value;
+  throw new QuiverError(settings.code, `${owner} needs the option '${option}'.`);
+}
+
+const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
+  cache: valueThat((value) => {
+    const { get, set } = (value ?? {}) as Partial<EmbeddingCache>;
+    return typeof get === 'function' && typeof set === 'function';
+  }, 'a cache, such as redisEmbeddingCache({ client })'),
+  ...modelEmbedderChecks,
+};
+
 /**
  * Returns an embedder that embeds each text once. A key is made from the embedder's id, its provider options, the purpose and the text: another model,
  * another dimension of the provider and another purpose have vectors of their own.
  *
- * @throws from `embed`: what the embedder and the cache throw
+ * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from `embed`: what the embedder and the cache throw
  * @example
- * const cache = storeEmbeddingCache({ store: new LocalVector({ path: './embedding-cache' }) });
+ * const cache = storeEmbeddingCache({ vectorStore: new LocalVector({ path: './embedding-cache' }) });
  * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache });
  */
-export function cacheEmbeddings(input: EmbedderInput, { cache, ...options }: CacheEmbeddingsOptions): Embedder {
+export function cacheEmbeddings(input: EmbedderInput, given: CacheEmbeddingsOptions): Embedder {
+  checkOptions('cacheEmbeddings', given, cacheChecks, settings);
+  const { cache: givenCache, ...options } = given;
+  const cache = requireOption(givenCache, 'cacheEmbeddings', 'cache');
   const embedder = toEmbedder(input, options);
   const scope = canonicalJson(options.providerOptions ?? {});
   let dimension: number | undefined;
@@ -71,22 +91,23 @@ function toValid(values: ArrayLike<number>, dimension: number | undefined): Floa
 }
 
 /** Options of `storeEmbeddingCache()`. */
-export interface StoreEmbeddingCacheOptions {
-  store: VectorStore;
+export type StoreEmbeddingCacheOptions = StoreOption & {
   /** Index of the vectors. One index has vectors of one dimension: use another for another model. Default `embedding_cache`. */
   indexName?: string;
-}
+};
+
+const storeCacheChecks: OptionChecks<StoreEmbeddingCacheOptions> = { ...storeChecks, indexName: stringValue };
 
 /**
  * Returns a cache in a vector store: in files with `LocalVector`, in PostgreSQL with `PgVector`, or in yours. A missing index is created. In PostgreSQL,
  * create it without a search index first: `createIndex({ indexName, dimension, metric: 'dotproduct', indexConfig: { type: 'flat' } })`.
  *
- * @throws from its methods: errors of the store
+ * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from its methods: errors of the store
  */
-export function storeEmbeddingCache({
-  store,
-  indexName = 'embedding_cache',
-}: StoreEmbeddingCacheOptions): EmbeddingCache {
+export function storeEmbeddingCache(options: StoreEmbeddingCacheOptions): EmbeddingCache {
+  checkOptions('storeEmbeddingCache', options, storeCacheChecks, settings);
+  const { indexName = 'embedding_cache' } = options;
+  const store = readStore('storeEmbeddingCache', options, settings);
   let exists = false;
   return {
     async get(keys, end) {
@@ -124,19 +145,27 @@ export interface RedisEmbeddingCacheOptions {
   ttl?: number;
 }
 
+const redisCacheChecks: OptionChecks<RedisEmbeddingCacheOptions> = {
+  client: valueThat((value) => {
+    const { sendCommand, call } = (value ?? {}) as { sendCommand?: unknown; call?: unknown };
+    return typeof sendCommand === 'function' || typeof call === 'function';
+  }, 'a client of @redis/client or ioredis'),
+  prefix: valueThat((value) => typeof value === 'string', 'a string'),
+  ttl: wholeNumber(1),
+};
+
 /**
  * Returns a cache in Redis 6 or newer: one string per vector, its 32-bit numbers (little-endian) in base64.
  *
- * @throws from its methods: errors of the client
+ * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from its methods: errors of the client
  * @example
  * const client = await createClient({ url: 'redis://localhost:6379' }).on('error', console.error).connect();
  * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache: redisEmbeddingCache({ client }) });
  */
-export function redisEmbeddingCache({
-  client,
-  prefix = 'quiver:embedding:',
-  ttl,
-}: RedisEmbeddingCacheOptions): EmbeddingCache {
+export function redisEmbeddingCache(options: RedisEmbeddingCacheOptions): EmbeddingCache {
+  checkOptions('redisEmbeddingCache', options, redisCacheChecks, settings);
+  const { prefix = 'quiver:embedding:', ttl } = options;
+  const client = requireOption(options.client, 'redisEmbeddingCache', 'client');
   const send = (name: string, ...args: string[]): Promise<unknown> =>
     'call' in client ? client.call(name, ...args) : client.sendCommand([name, ...args]);
   return {

@@ -19,11 +19,11 @@ export interface EmbeddingUsage {
   readonly cached?: number;
 }
 
-/** Embeds texts: similar texts get similar vectors. */
+/** Embeds texts: similar texts get similar vectors. `toEmbedder()` makes one of a model or of a {@link CustomEmbedder}. */
 export interface Embedder {
   /** Id of the model and its settings. Vectors of different ids must never be compared. */
   readonly id: string;
-  /** Length of every vector; absent before the first embedding of some models. */
+  /** Length of the vectors; for some models absent before the first embedding, then that of the last one. */
   readonly dimension?: number | undefined;
   /**
    * Weight of its ranking in a hybrid search, where keyword search has the weight 1. Default 1; less where the vectors contain
@@ -34,4 +34,13 @@ export interface Embedder {
   readonly usage?: EmbeddingUsage | undefined;
   /** Returns one vector for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
+}
+
+/** Your own embedder: every function that takes an embedder accepts it. */
+export interface CustomEmbedder extends Omit<Embedder, 'embed'> {
+  /**
+   * Returns one vector for each text, in order, as lists of numbers or as `Float32Array`s: finite numbers, all of one length, which is
+   * `dimension` if that is set. Anything else is `EMBEDDING_INVALID`. Numbers are used with 32 bits.
+   */
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly (readonly number[] | Float32Array)[]>;
 }

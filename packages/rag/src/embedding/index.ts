@@ -8,7 +8,7 @@ export {
   type RedisEmbeddingCacheOptions,
   type StoreEmbeddingCacheOptions,
 } from './cache-embeddings.js';
-export type { Embedder, EmbeddingPurpose, EmbeddingUsage, EmbedOptions } from './embedder.js';
+export type { CustomEmbedder, Embedder, EmbeddingPurpose, EmbeddingUsage, EmbedOptions } from './embedder.js';
 export type { EmbeddingRateLimit, SharedBuckets } from './rate-limit.js';
 export { truncateEmbeddings } from './truncate-embeddings.js';
 export { createLexicalEmbedder, type LexicalEmbedderOptions } from './lexical-embedder.js';

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from './lexical-embedder.js';
 
 const embedder = createLexicalEmbedder();
@@ -22,9 +23,21 @@ describe('the lexical embedder', () => {
         const [vector, again] = await embedder.embed([text, text]);
         expect(vector).toEqual(again);
         expect(vector).toHaveLength(1024);
-        expect([0, 1]).toContain(Math.round(dot(vector as Float32Array, again as Float32Array) * 1e5) / 1e5);
+        expect(dot(vector as Float32Array, again as Float32Array)).toBeCloseTo(1, 5);
       }),
     );
+  });
+
+  test('gives a document without words a vector that only the same text is near to, and such a query none', async () => {
+    const texts = ['', '***', 'to be or not to be', '— —'];
+    for (const a of texts)
+      for (const b of [...texts, 'installing packages']) expect(await likeness(a, b)).toBeCloseTo(a === b ? 1 : 0, 5);
+    const queries = await embedder.embed(texts, { purpose: 'query' });
+    expect(queries).toEqual(texts.map(() => new Float32Array(1024)));
+    for (const text of [...texts, 'ab cd ef gh']) {
+      const [vector] = await createLexicalEmbedder({ dimension: 1 }).embed([text]);
+      expect(Math.abs(vector?.[0] as number)).toBe(1);
+    }
   });
 
   test('finds texts in the same words nearer than others', async () => {
@@ -53,16 +66,16 @@ describe('the lexical embedder', () => {
     for (const dimension of [0, -1, 1.5, Number.NaN, 1e9]) {
       expect(() => createLexicalEmbedder({ dimension })).toThrow(expect.objectContaining({ code: 'EMBEDDER_INVALID' }));
     }
+    expect(() => createLexicalEmbedder({ dimensions: 512 } as never)).toThrow(
+      "createLexicalEmbedder has no option 'dimensions'. Did you mean 'dimension'? Its options are: dimension.",
+    );
     await expect(embedder.embed(['a'], { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   });
 });
 
 // The collections are not part of the repository: QUIVER_DATA names the folder that holds them.
-// oxlint-disable-next-line node/no-process-env
-const data = process.env['QUIVER_DATA'] ?? '';
+const data = readTestVariable('QUIVER_DATA') ?? '';
 const hasData = existsSync(join(data, 'cranfield', 'docs.jsonl'));
-if (!hasData)
-  process.stderr.write('Retrieval quality is not measured: set QUIVER_DATA to the folder of the test collections.\n');
 
 describe.runIf(hasData)('on a test collection, the lexical embedder', () => {
   test.each([

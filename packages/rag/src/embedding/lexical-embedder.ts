@@ -1,6 +1,7 @@
-import { QuiverError } from '@quiver/core';
+import { checkOptions, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { traceEmbedding } from './call-model.js';
-import type { Embedder } from './embedder.js';
+import { lacksDirection } from '../store/check-arguments.js';
+import type { Embedder, EmbedOptions } from './embedder.js';
 import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
 /** Options of `createLexicalEmbedder()`. */
@@ -14,6 +15,7 @@ export interface LexicalEmbedderOptions {
 
 const defaultDimension = 1024;
 const maxDimension = 65_536;
+const checks: OptionChecks<LexicalEmbedderOptions> = { dimension: wholeNumber(1, maxDimension) };
 /** It compares words without their rarity, so it adds nothing to BM25: decision 0081. */
 const hybridWeight = 0;
 const gramLength = 3;
@@ -28,26 +30,26 @@ const gramWeight = 0.25;
  * search over names and technical terms; use an embedding model if queries use other words than the documents.
  *
  * Feature hashing with signs (Weinberger et al. 2009, FNV-1a 32 bit) of stemmed words and their character trigrams, weighted
- * by 1 + ln(frequency), scaled to length 1. A text that contains only stop words, such as “to be or not to be”, has a vector of zeros.
+ * by 1 + ln(frequency), scaled to length 1. A document without such words, such as “to be or not to be” or “***”, is similar
+ * to the same text only, because stores refuse vectors of zeros; a query without them has zeros, which are similar to nothing.
  *
- * @throws `EMBEDDER_INVALID` for a dimension that is not a whole number from 1 to 65,536
+ * @throws `EMBEDDER_INVALID` for an unknown option, and a dimension that is not an integer from 1 to 65,536
  *
  * @example
  * const search = createVectorQueryTool({ vectorStore: store, indexName: 'guides', model: createLexicalEmbedder() });
  */
-export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalEmbedderOptions = {}): Embedder {
-  if (!Number.isSafeInteger(dimension) || dimension < 1 || dimension > maxDimension) {
-    throw new QuiverError(
-      'EMBEDDER_INVALID',
-      `The dimension must be a whole number from 1 to ${maxDimension}, not ${String(dimension)}.`,
-    );
-  }
+export function createLexicalEmbedder(options: LexicalEmbedderOptions = {}): Embedder {
+  checkOptions('createLexicalEmbedder', options, checks, { code: 'EMBEDDER_INVALID' });
+  const { dimension = defaultDimension } = options;
   const id = `quiver/lexical-2-${dimension}`;
-  const embed = async (texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> => {
+  const embed = async (texts: readonly string[], { signal, purpose }: EmbedOptions): Promise<Float32Array[]> => {
     const vectors: Float32Array[] = [];
     for (const text of texts) {
       signal?.throwIfAborted();
-      vectors.push(embedText(text, dimension));
+      const vector = embedText(text, dimension);
+      // Features with different signs can cancel out as well.
+      if (purpose !== 'query' && lacksDirection(vector)) addFeature(vector, `t${text}`, 1);
+      vectors.push(vector);
     }
     return vectors;
   };
@@ -55,7 +57,7 @@ export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalE
     id,
     dimension,
     hybridWeight,
-    embed: (texts, { signal } = {}) => traceEmbedding(id, texts, () => embed(texts, signal)),
+    embed: (texts, options = {}) => traceEmbedding(id, texts, () => embed(texts, options)),
   };
 }
 

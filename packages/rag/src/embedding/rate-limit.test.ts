@@ -75,6 +75,7 @@ describe('createRateLimiter', () => {
     const limits = { requestsPerMinute: 3, shared };
     expect(await timesOf([['a'], ['b'], ['c'], ['d']], limits)).toEqual([0, 0, 0, 20_000]);
     expect(taken[0]).toEqual(['embedding:model:requests', 1, { capacity: 3, perSecond: 0.05 }]);
+    free = 1;
     await createRateLimiter({ tokensPerMinute: 60, shared, sharedKey: 'account' }, 'model').wait(
       ['a'.repeat(8)],
       signal,
@@ -86,9 +87,5 @@ describe('createRateLimiter', () => {
     const shared = { take: () => Promise.reject(new Error('connection refused')) };
     const limiter = createRateLimiter({ requestsPerMinute: 3, shared });
     await expect(limiter.wait(['a'], signal)).rejects.toThrow('connection refused');
-  });
-
-  it.each([0, -1, Number.NaN, '5' as never])('rejects the limit %s', (requestsPerMinute) => {
-    expect(() => createRateLimiter({ requestsPerMinute })).toThrow('requestsPerMinute must be a number of at least 1');
   });
 });

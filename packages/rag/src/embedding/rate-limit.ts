@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { functionValue, objectOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
 import { sleep } from './call-model.js';
 
 /** Requests and tokens per minute that a provider allows. */
@@ -20,6 +20,20 @@ export interface SharedBuckets {
   /** @returns 0 when the tokens were taken; otherwise the milliseconds until they are there, and none was taken */
   take(key: string, amount: number, bucket: { capacity: number; perSecond: number }): Promise<number>;
 }
+
+const perMinute = valueThat((value) => typeof value === 'number' && value >= 1, 'a number of at least 1');
+
+/** Accepts an {@link EmbeddingRateLimit}. */
+export const rateLimitValue: OptionCheck = objectOf<EmbeddingRateLimit>({
+  requestsPerMinute: perMinute,
+  tokensPerMinute: perMinute,
+  countTokens: functionValue,
+  shared: valueThat(
+    (value) => typeof (value as SharedBuckets | null)?.take === 'function',
+    'a store of token buckets, such as a RedisStore of @quiver/mcp',
+  ),
+  sharedKey: stringValue,
+});
 
 /** Waits until a request is within the limit. */
 export interface RateLimiter {
@@ -44,7 +58,7 @@ export function estimateTokens(text: string): number {
  *
  * @param model - id of the model
  * @param now - time in milliseconds
- * @throws `EMBEDDER_INVALID` for limits that are not numbers above 0; from `wait`, the errors of `shared`
+ * @throws from `wait`, the errors of `shared`
  */
 export function createRateLimiter(
   {
@@ -57,11 +71,6 @@ export function createRateLimiter(
   model = '',
   now: () => number = () => performance.now(),
 ): RateLimiter {
-  const perMinute = { requestsPerMinute, tokensPerMinute };
-  for (const [name, limit] of Object.entries(perMinute)) {
-    if (typeof limit === 'number' && limit >= 1) continue;
-    throw new QuiverError('EMBEDDER_INVALID', `${name} must be a number of at least 1, not ${String(limit)}.`);
-  }
   const bucketOf = (name: string, capacity: number): Bucket => {
     if (capacity === Infinity) return () => 0;
     if (!shared) return createBucket(capacity, now);

@@ -4,7 +4,9 @@ import { createOpenAI as createOpenAI2 } from '@ai-sdk/openai-v2';
 import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLexicalEmbedder } from './lexical-embedder.js';
+import { LocalVector } from '../stores/local/index.js';
+import { cacheEmbeddings, redisEmbeddingCache, storeEmbeddingCache } from './cache-embeddings.js';
+import type { EmbeddingUsage } from './embedder.js';
 import { toEmbedder, type EmbedderInput } from './to-embedder.js';
 
 interface EmbeddingRequest {
@@ -194,11 +196,12 @@ describe('an AI SDK embedding model', () => {
     });
   });
 
-  test('must not change its dimension', async () => {
+  test('has the dimension of its last vectors, so that a wrong first response does not stay', async () => {
     const embedder = toEmbedder(model());
     await embedder.embed(['a']);
     answer = (_request, response) => sendVectors(response, [[1, 2, 3]]);
-    await expect(embedder.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
+    expect(await embedder.embed(['a'])).toEqual([Float32Array.of(1, 2, 3)]);
+    expect(embedder.dimension).toBe(3);
   });
 
   test('stops when told, with the reason', async () => {
@@ -272,9 +275,41 @@ describe('an AI SDK embedding model', () => {
   });
 });
 
-test('returns an embedder unchanged', () => {
-  const embedder = createLexicalEmbedder();
-  expect(toEmbedder(embedder)).toBe(embedder);
+describe('a custom embedder', () => {
+  /** Its vectors count the texts that it was given. */
+  class Counting {
+    readonly id = 'counting';
+    readonly hybridWeight = 0.5;
+    #requests = 0;
+    get usage(): EmbeddingUsage {
+      return { requests: this.#requests, tokens: 0 };
+    }
+    async embed(texts: readonly string[]): Promise<number[][]> {
+      this.#requests += 1;
+      return texts.map(({ length }) => [length, 1]);
+    }
+  }
+
+  test('returns lists of numbers, and keeps its other members', async () => {
+    const embedder = toEmbedder(new Counting());
+    expect(await embedder.embed(['a', 'bcd'])).toEqual([Float32Array.of(1, 1), Float32Array.of(3, 1)]);
+    expect(embedder).toMatchObject({ id: 'counting', hybridWeight: 0.5, usage: { requests: 1, tokens: 0 } });
+    expect(embedder.dimension).toBeUndefined();
+  });
+
+  test.each([
+    ['too few vectors', [[1, 2]], undefined, /given 2 texts and answered with 1 vectors/],
+    ['vectors of two lengths', [[1, 2], [1]], undefined, /1 numbers where 2 were expected/],
+    ['another dimension than its own', [[1], [1]], 2, /1 numbers where 2 were expected/],
+    ['no numbers', [['a'], ['b']], undefined, /not finite/],
+    ['nothing', undefined, undefined, /no list of vectors/],
+  ])('is refused when it answers with %s', async (_name, vectors, dimension, message) => {
+    const embed = async (): Promise<number[][]> => vectors as number[][];
+    await expect(toEmbedder({ id: 'own', dimension, embed }).embed(['a', 'b'])).rejects.toMatchObject({
+      code: 'EMBEDDING_INVALID',
+      message: expect.stringMatching(message) as string,
+    });
+  });
 });
 
 test('rejects other values', async () => {
@@ -284,6 +319,59 @@ test('rejects other values', async () => {
     );
   }
   await expect(toEmbedder('gpt').embed(['a'])).rejects.toMatchObject({ code: 'MODEL_STRING_INVALID' });
+});
+
+describe('options of embedders and their caches', () => {
+  const cache = { get: async () => [], set: async () => undefined };
+  const client = { call: async () => null };
+
+  test.each<[string, unknown, (options: never) => unknown]>([
+    [
+      "toEmbedder has no option 'maxretries'. Did you mean 'maxRetries'?",
+      { maxretries: 1 },
+      (o) => toEmbedder('p/m', o),
+    ],
+    [
+      "toEmbedder has no option 'rateLimit.rpm'. The options of 'rateLimit' are: requestsPerMinute,",
+      { rateLimit: { rpm: 1 } },
+      (o) => toEmbedder('p/m', o),
+    ],
+    ...[0, -1, Number.NaN, '5'].map((limit): [string, unknown, (options: never) => unknown] => [
+      "toEmbedder: 'rateLimit.requestsPerMinute' must be a number of at least 1, not ",
+      { rateLimit: { requestsPerMinute: limit } },
+      (o) => toEmbedder('p/m', o),
+    ]),
+    [
+      "cacheEmbeddings has no option 'rate'. Did you mean 'rateLimit'?",
+      { cache, rate: {} },
+      (o) => cacheEmbeddings('p/m', o),
+    ],
+    ["cacheEmbeddings needs the option 'cache'.", {}, (o) => cacheEmbeddings('p/m', o)],
+    [
+      "cacheEmbeddings: 'cache' must be a cache, such as",
+      { cache: new Map([]).keys() },
+      (o) => cacheEmbeddings('p/m', o),
+    ],
+    [
+      "storeEmbeddingCache has no option 'index'. Did you mean 'indexName'?",
+      { store: new LocalVector(), index: 'a' },
+      storeEmbeddingCache,
+    ],
+    ["storeEmbeddingCache needs 'vectorStore': a vector store", {}, storeEmbeddingCache],
+    [
+      "storeEmbeddingCache: 'vectorStore' and 'store' are two names of one option",
+      { store: new LocalVector(), vectorStore: new LocalVector() },
+      storeEmbeddingCache,
+    ],
+    ["redisEmbeddingCache has no option 'tll'. Did you mean 'ttl'?", { client, tll: 1 }, redisEmbeddingCache],
+    ["redisEmbeddingCache: 'ttl' must be an integer of at least 1, not 0.", { client, ttl: 0 }, redisEmbeddingCache],
+  ])('are rejected: %s', (message, options, create) => {
+    const error = expect.objectContaining({
+      code: 'EMBEDDER_INVALID',
+      message: expect.stringContaining(message) as string,
+    }) as Error;
+    expect(() => create(options as never)).toThrow(error);
+  });
 });
 
 describe('what an embedder uses', () => {

@@ -1,12 +1,13 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
+import { checkOptions, numberIn, valueThat, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { partsOf } from '../store/store-call.js';
 import { checkEmbeddings, createLimit, retry, traceEmbedding, type Limit } from './call-model.js';
-import type { Embedder, EmbeddingUsage } from './embedder.js';
-import { createRateLimiter, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
+import type { CustomEmbedder, Embedder, EmbeddingUsage } from './embedder.js';
+import { createRateLimiter, rateLimitValue, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
-/** An {@link Embedder}, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
-export type EmbedderInput = Embedder | EmbeddingModel | string;
+/** An {@link Embedder}, your own embedder, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
+export type EmbedderInput = CustomEmbedder | EmbeddingModel | string;
 
 /** Settings of the provider, passed on with every call, for example `{ openai: { dimensions: 512 } }`. */
 export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
@@ -22,19 +23,28 @@ export interface ModelEmbedderOptions {
   pricePerMillion?: number | undefined;
 }
 
+/** Checks of {@link ModelEmbedderOptions}. */
+export const modelEmbedderChecks: OptionChecks<ModelEmbedderOptions> = {
+  providerOptions: valueThat((value) => typeof value === 'object' && value !== null, 'an object'),
+  maxRetries: wholeNumber(0),
+  rateLimit: rateLimitValue,
+  pricePerMillion: numberIn({ least: 0 }),
+};
+
 /**
- * Returns an embedder for a model. Texts are sent in batches of the size that the model accepts, in parallel if it allows that;
+ * Returns an embedder for a model, or for your own. Texts are sent in batches of the size that the model accepts, in parallel if it allows that;
  * transient errors are retried twice; results are checked.
  *
  * The embedder throws `EMBEDDING_FAILED` with the model's error as its cause, `EMBEDDING_INVALID` for an answer that does not
  * fit, and the abort reason. A string is resolved at the first call, by `ModelRouterEmbeddingModel`.
  *
- * @throws `EMBEDDER_INVALID` for anything else
+ * @throws `EMBEDDER_INVALID` for anything else, and for an unknown option or an invalid value
  *
  * @example
  * const [vector] = await toEmbedder('openai/text-embedding-3-small').embed(['a text']);
  */
 export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions = {}): Embedder {
+  checkOptions('toEmbedder', options, modelEmbedderChecks, { code: 'EMBEDDER_INVALID' });
   if (typeof input === 'string') {
     const name = input.trim();
     if (name === '') throw new QuiverError('EMBEDDER_INVALID', 'The name of an embedding model must not be empty.');
@@ -43,7 +53,7 @@ export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions =
       (model ??= import('@quiver/core/llm').then((llm) => new llm.ModelRouterEmbeddingModel(name)));
     return createModelEmbedder(name, load, options);
   }
-  if (isEmbedder(input)) return input;
+  if (isEmbedder(input)) return createCheckedEmbedder(input);
   if (isEmbeddingModel(input)) return createModelEmbedder(modelId(input), () => input, options);
   throw new QuiverError(
     'EMBEDDER_INVALID',
@@ -51,14 +61,33 @@ export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions =
   );
 }
 
-function isEmbedder(value: unknown): value is Embedder {
-  const { id, embed } = (value ?? {}) as Partial<Embedder>;
+function isEmbedder(value: unknown): value is CustomEmbedder {
+  const { id, embed } = (value ?? {}) as Partial<CustomEmbedder>;
   return typeof id === 'string' && typeof embed === 'function';
 }
 
 function isEmbeddingModel(value: unknown): value is EmbeddingModel {
   const { provider, modelId: name, doEmbed } = (value ?? {}) as Partial<EmbeddingModel>;
   return typeof doEmbed === 'function' && typeof provider === 'string' && typeof name === 'string';
+}
+
+/** Checks and converts the vectors of an embedder. Its members may be getters of a class with private fields. */
+function createCheckedEmbedder(embedder: CustomEmbedder): Embedder {
+  const { id, hybridWeight } = embedder;
+  return {
+    id,
+    hybridWeight,
+    get dimension() {
+      return embedder.dimension;
+    },
+    get usage() {
+      return embedder.usage;
+    },
+    async embed(texts, options) {
+      const vectors = await embedder.embed(texts, options);
+      return checkEmbeddings(vectors, { id, count: texts.length, dimension: embedder.dimension });
+    },
+  };
 }
 
 /** The same for a model object (`openai.embedding`) and for the string that names it. */
@@ -74,6 +103,14 @@ const maxParallelCalls = 4;
  */
 const maxBytesPerCall = 300_000;
 
+/** State that the requests of one call share. */
+interface Call {
+  readonly signal: AbortSignal;
+  readonly event: EmbeddingTraceEvent | undefined;
+  /** Length of the vectors of the first response. */
+  dimension: number | undefined;
+}
+
 /** Creates an embedder over an AI SDK embedding model of any major version. */
 function createModelEmbedder(
   id: string,
@@ -87,12 +124,8 @@ function createModelEmbedder(
   /** Shared by all calls. */
   let limit: Limit | undefined;
 
-  async function embedBatch(
-    model: EmbeddingModel,
-    values: string[],
-    signal: AbortSignal,
-    event: EmbeddingTraceEvent | undefined,
-  ): Promise<Float32Array[]> {
+  async function embedBatch(model: EmbeddingModel, values: string[], common: Call): Promise<Float32Array[]> {
+    const { signal, event } = common;
     const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
     const request = async (): Promise<Embeddings> => {
       await limiter?.wait(values, signal);
@@ -102,8 +135,8 @@ function createModelEmbedder(
     requests += 1;
     tokens += usage?.tokens ?? 0;
     if (event && usage) event.inputTokens = (event.inputTokens ?? 0) + usage.tokens;
-    const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
-    dimension ??= vectors[0]?.length;
+    const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension: common.dimension });
+    common.dimension ??= vectors[0]?.length;
     return vectors;
   }
 
@@ -121,9 +154,13 @@ function createModelEmbedder(
       const batches = split(texts, await model.maxEmbeddingsPerCall, limiter);
       const isParallel = await model.supportsParallelCalls;
       const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
+      const call: Call = { signal: end, event, dimension: undefined };
       const embedAll = (): Promise<Float32Array[][]> =>
-        Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, end, event))));
-      return (await untilAborted(embedAll, signal)).flat();
+        Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, call))));
+      const vectors = (await untilAborted(embedAll, signal)).flat();
+      // A later call can have another dimension than a wrong first one. An index compares them with its own.
+      dimension = call.dimension;
+      return vectors;
     } catch (error) {
       // No further request starts, and the running ones are canceled.
       stop.abort(error);

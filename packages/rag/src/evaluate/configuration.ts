@@ -1,11 +1,16 @@
 import type { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, readAlias, stringValue, type OptionChecks } from '@quiver/core/options';
 import { RequestContext } from '@quiver/core/request-context';
 import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import { modelChecks } from '../embedding/model-option.js';
+import { expandValue } from '../passages/expand-passages.js';
+import { rerankConfigValue } from '../rerank/rerank.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
+import { diversityValue, fusionValue, modeValue, topKValue } from '../store/options.js';
 import type { VectorQueryToolOptions } from '../tools/query-tool.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
 import { addTokens, countCalls, type ModelCost } from './count-calls.js';
-import { evaluationInvalid } from './evaluation-error.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import type { RetrievedResult } from './judge.js';
 
 /** A function that retrieves: returns results, best first. */
@@ -33,7 +38,9 @@ interface ConfigurationBase {
 /** A search in an index, as `createVectorQueryTool()` does it. */
 export interface SearchConfiguration
   extends ConfigurationBase, Pick<VectorQueryToolOptions, 'mode' | 'fusion' | 'diversity' | 'expand' | 'reranker'> {
-  /** Needed unless the mode is `keyword`. */
+  /** Embedding model of the index. Needed unless the mode is `keyword`. */
+  model?: EmbedderInput;
+  /** Other name of `model`. */
   embedder?: EmbedderInput;
   filter?: VectorFilter;
   retrieve?: never;
@@ -48,7 +55,27 @@ export interface CustomConfiguration extends ConfigurationBase {
 export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
 
 /** A configuration that was checked. */
-export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
+export type CheckedConfiguration = (Omit<SearchConfiguration, 'embedder'> | CustomConfiguration) & {
+  indexName: string;
+};
+
+const customChecks: OptionChecks<CustomConfiguration> = {
+  name: stringValue,
+  indexName: stringValue,
+  topK: topKValue,
+  retrieve: anyValue,
+};
+
+const searchChecks: OptionChecks<SearchConfiguration> = {
+  ...customChecks,
+  ...modelChecks,
+  mode: modeValue,
+  fusion: fusionValue,
+  diversity: diversityValue,
+  expand: expandValue,
+  filter: anyValue,
+  reranker: rerankConfigValue,
+};
 
 /**
  * @param indexName - index of the configurations that name none
@@ -60,23 +87,26 @@ export function checkConfigurations(configurations: unknown, indexName: string |
   }
   const names = new Set<string>();
   return configurations.map((given: RetrievalConfiguration) => {
-    const { name, topK, retrieve, indexName: own = indexName } = given ?? {};
+    const { name, retrieve, indexName: own = indexName } = given ?? {};
     if (typeof name !== 'string' || name === '' || names.has(name)) {
       throw evaluationInvalid(`Every configuration needs a unique name, not '${String(name)}'.`);
     }
     names.add(name);
-    const invalid = (problem: string): QuiverError => evaluationInvalid(`The configuration '${name}' ${problem}`);
+    const what = `The configuration '${name}'`;
+    const invalid = (problem: string): QuiverError => evaluationInvalid(`${what} ${problem}`);
+    if (retrieve === undefined) checkOptions(what, given as SearchConfiguration, searchChecks, evaluationSettings);
+    else checkOptions(what, given as CustomConfiguration, customChecks, evaluationSettings);
     if (typeof own !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
-    if (topK !== undefined && (!Number.isSafeInteger(topK) || topK < 1)) {
-      throw invalid(`needs a topK that is a whole number of at least 1, not ${String(topK)}.`);
-    }
     if (retrieve === undefined) {
-      const { mode, embedder } = given as SearchConfiguration;
-      if (mode !== 'keyword' && embedder === undefined) throw invalid(`needs an embedder, or the mode 'keyword'.`);
-    } else if (typeof retrieve !== 'function' && typeof (retrieve as RetrievalTool | null)?.execute !== 'function') {
+      const { embedder: _other, ...search } = given as SearchConfiguration;
+      const model = readAlias(what, given as SearchConfiguration, ['model', 'embedder'], evaluationSettings);
+      if (search.mode !== 'keyword' && model === undefined) throw invalid(`needs a model, or the mode 'keyword'.`);
+      return { ...search, ...(model !== undefined && { model }), indexName: own };
+    }
+    if (typeof retrieve !== 'function' && typeof (retrieve as RetrievalTool | null)?.execute !== 'function') {
       throw invalid('needs a retrieve that is a function or a tool.');
     }
-    return { ...given, indexName: own };
+    return { ...(given as CustomConfiguration), indexName: own };
   });
 }
 
@@ -93,11 +123,11 @@ export async function createRetrieve(
     name: _name,
     topK: _topK,
     filter,
-    embedder = createLexicalEmbedder(),
+    model: given = createLexicalEmbedder(),
     reranker,
     ...search
   } = configuration;
-  const model = toEmbedder(embedder);
+  const model = toEmbedder(given);
   const before = { ...model.usage };
   const ofReranker: ModelCost = { calls: 0 };
   const counted = reranker && { ...reranker, model: await countCalls(reranker.model, ofReranker) };

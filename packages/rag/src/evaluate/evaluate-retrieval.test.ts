@@ -44,7 +44,7 @@ const keyword = { name: 'keyword', mode: 'keyword' } as const;
 async function evaluate(
   cases: readonly RetrievalCase[],
   configurations: readonly RetrievalConfiguration[] = [keyword],
-  options: Partial<EvaluateRetrievalOptions> = {},
+  options: Partial<Omit<EvaluateRetrievalOptions, 'vectorStore' | 'store'>> & { store?: LocalVector } = {},
 ): Promise<Evaluation> {
   return evaluateRetrieval({ store: await fill(), indexName: 'docs', cases, configurations, ...options });
 }
@@ -269,19 +269,52 @@ describe('evaluateRetrieval', () => {
       [[], /needs configurations/],
       [[{ mode: 'keyword' }], /needs a unique name/],
       [[keyword, keyword], /a unique name, not 'keyword'/],
-      [[{ name: 'a' }], /needs an embedder/],
-      [[{ name: 'a', mode: 'hybrid' }], /needs an embedder/],
-      [[{ ...keyword, topK: 0 }], /topK/],
+      [[{ name: 'a' }], /needs a model, or the mode/],
+      [[{ name: 'a', mode: 'hybrid' }], /needs a model, or the mode/],
+      [
+        [{ ...keyword, topK: 0 }],
+        /^The configuration 'keyword': 'topK' must be an integer from 1 to 1000000, not 0\.$/,
+      ],
+      [[{ ...keyword, mode: 'text' }], /'mode' must be one of 'vector', 'keyword', 'hybrid', not 'text'/],
+      [
+        [{ ...keyword, rerank: {} }],
+        /^The configuration 'keyword' has no option 'rerank'\. Did you mean 'reranker'\? /,
+      ],
+      [
+        [{ name: 'a', retrieve: async () => [], mode: 'keyword' }],
+        /no option 'mode'\. Its options are: name, indexName, /,
+      ],
+      [[{ name: 'a', model: embedder, embedder: createLexicalEmbedder() }], /'model' and 'embedder' are two names/],
       [[{ name: 'a', retrieve: 'x' }], /function or a tool/],
     ] as const)
       await expect(evaluate([teaCase], configurations as never), String(message)).rejects.toEqual(invalid(message));
     await expect(evaluate([teaCase], [keyword], { indexName: undefined as never })).rejects.toEqual(
       invalid(/needs indexName/),
     );
-    await expect(evaluate([teaCase], [keyword], { store: undefined as never })).rejects.toEqual(invalid(/store/));
+    await expect(evaluate([teaCase], [keyword], { store: undefined as never })).rejects.toEqual(
+      invalid(/^evaluateRetrieval needs 'vectorStore'/),
+    );
+    await expect(evaluate([teaCase], [keyword], { topK: 3 } as never)).rejects.toEqual(
+      invalid(/^evaluateRetrieval has no option 'topK'\. Its options are: vectorStore, store, indexName, cases, /),
+    );
     await expect(evaluate([teaCase], [keyword], { metrics: ['recall5' as never] })).rejects.toEqual(
       invalid(/no metric 'recall5'/),
     );
+  });
+
+  it('accepts vectorStore and model', async () => {
+    const evaluation = await evaluateRetrieval({
+      vectorStore: await fill(),
+      indexName: 'docs',
+      cases: [teaCase],
+      configurations: [
+        { name: 'model', mode: 'vector', model: embedder },
+        { name: 'embedder', mode: 'vector', embedder },
+      ],
+    });
+    const [first, second] = evaluation.configurations.map(({ questions: [question] }) => question?.results);
+    expect(first).not.toEqual([]);
+    expect(first).toEqual(second);
   });
 
   it('rejects results that lack what the case is bound to', async () => {

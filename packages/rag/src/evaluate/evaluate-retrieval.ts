@@ -1,5 +1,14 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  signalValue,
+  stringValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { VectorStore } from '../store/index.js';
+import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { bootstrapMean, compareMeans } from './bootstrap.js';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
@@ -9,7 +18,7 @@ import {
   type RetrievalConfiguration,
 } from './configuration.js';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport } from './evaluation.js';
-import { evaluationInvalid, requireStore } from './evaluation-error.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
 import { parseMetric, type Metric, type MetricName } from './metrics.js';
 
@@ -23,8 +32,9 @@ export interface EvaluationProgress {
 }
 
 /** Options of `evaluateRetrieval()`. */
-export interface EvaluateRetrievalOptions {
-  store: VectorStore;
+export type EvaluateRetrievalOptions = EvaluateRetrievalSettings & StoreOption;
+
+interface EvaluateRetrievalSettings {
   /** Index of the configurations that name none. */
   indexName?: string;
   cases: readonly RetrievalCase[];
@@ -35,6 +45,17 @@ export interface EvaluateRetrievalOptions {
   onProgress?: (progress: EvaluationProgress) => void;
   signal?: AbortSignal;
 }
+
+const checks: OptionChecks<EvaluateRetrievalOptions> = {
+  ...storeChecks,
+  indexName: stringValue,
+  // `checkCases`, `checkConfigurations` and `checkMetrics` name the part that is invalid.
+  cases: anyValue,
+  configurations: anyValue,
+  metrics: anyValue,
+  onProgress: functionValue,
+  signal: signalValue,
+};
 
 const defaultMetrics: readonly MetricName[] = [
   'recallAt5',
@@ -53,16 +74,17 @@ const defaultMetrics: readonly MetricName[] = [
  *   `EVALUATION_FAILED` with the cause when a configuration fails; errors of the store; the abort reason
  * @example
  * const evaluation = await evaluateRetrieval({
- *   store,
+ *   vectorStore,
  *   indexName: 'guides',
  *   cases: [{ question: 'How do I install it?', relevant: [{ quote: 'npm install' }] }],
- *   configurations: [{ name: 'keyword', mode: 'keyword' }, { name: 'hybrid', mode: 'hybrid', embedder }],
+ *   configurations: [{ name: 'keyword', mode: 'keyword' }, { name: 'hybrid', mode: 'hybrid', model }],
  * });
  * console.log(evaluationToTable(evaluation));
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
-  const { store, onProgress, signal } = options;
-  requireStore(store);
+  checkOptions('evaluateRetrieval', options, checks, evaluationSettings);
+  const { onProgress, signal } = options;
+  const store = readStore('evaluateRetrieval', options, evaluationSettings);
   const cases = checkCases(options.cases);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
   const configurations = checkConfigurations(options.configurations, options.indexName);
@@ -193,9 +215,9 @@ async function locateAll(
   cases: readonly RetrievalCase[],
   configurations: readonly CheckedConfiguration[],
   { store, signal }: { store: VectorStore; signal: AbortSignal | undefined },
-): Promise<Map<RetrievalConfiguration, LocatedCase[]>> {
+): Promise<Map<CheckedConfiguration, LocatedCase[]>> {
   const byIndex = new Map<string, LocatedCase[]>();
-  const all = new Map<RetrievalConfiguration, LocatedCase[]>();
+  const all = new Map<CheckedConfiguration, LocatedCase[]>();
   for (const configuration of configurations) {
     const { indexName } = configuration;
     const filter = configuration.retrieve === undefined ? configuration.filter : undefined;

@@ -1,11 +1,8 @@
 import { QuiverError } from '@quiver/core';
 
+/** Settings of `checkOptions` for functions that evaluate. */
+export const evaluationSettings: { readonly code: string } = { code: 'EVALUATION_INVALID' };
+
 export function evaluationInvalid(message: string): QuiverError {
   return new QuiverError('EVALUATION_INVALID', message);
-}
-
-/** Checks a value of any origin. @throws `EVALUATION_INVALID` */
-export function requireStore(store: unknown): void {
-  if (typeof (store as { scan?: unknown } | undefined)?.scan !== 'function')
-    throw evaluationInvalid('An evaluation needs a store: a vector store, such as a LocalVector.');
 }

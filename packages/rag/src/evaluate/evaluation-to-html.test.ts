@@ -1,10 +1,10 @@
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { evaluationToHtml } from './evaluation-to-html.js';
 import type { ConfigurationReport, Evaluation, QuestionReport } from './evaluation.js';
 
-// oxlint-disable-next-line node/no-process-env
-const executablePath = process.env['QUIVER_CHROMIUM'];
+const executablePath = readTestVariable('QUIVER_CHROMIUM');
 const hostile = `</style><script>document.title = 'changed'</script><img src=x onerror="document.title = 'changed'">'"&`;
 
 const question = (text: string, value: number): QuestionReport => ({
@@ -52,6 +52,15 @@ describe('evaluationToHtml', () => {
     expect(page).not.toMatch(/<script|<img|<link|<iframe/);
     expect(page).toContain("default-src 'none'");
     expect([...page.matchAll(/class="question">Question (\d)/g)].map(([, number]) => number)).toEqual(['2', '1', '0']);
+  });
+
+  it('rejects unknown options', () => {
+    expect(() => evaluationToHtml(evaluation, { heading: 'Guides' } as never)).toThrow(
+      expect.objectContaining({
+        code: 'EVALUATION_INVALID',
+        message: "evaluationToHtml has no option 'heading'. Its options are: title.",
+      }),
+    );
   });
 
   it('limits the questions and says so', () => {

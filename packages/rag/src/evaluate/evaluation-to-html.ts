@@ -1,6 +1,8 @@
+import { checkOptions, valueThat, type OptionChecks } from '@quiver/core/options';
 import { escapeHtml } from '../graph/page/page-body.js';
 import type { Interval } from './bootstrap.js';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
+import { evaluationSettings } from './evaluation-error.js';
 import type { MetricName } from './metrics.js';
 import { reportStyle } from './report-style.js';
 
@@ -10,6 +12,10 @@ export interface EvaluationPageOptions {
   title?: string;
 }
 
+const checks: OptionChecks<EvaluationPageOptions> = {
+  title: valueThat((value) => typeof value === 'string', 'a string'),
+};
+
 /** Most questions with their details, so that a browser can show the page. */
 const maxQuestions = 500;
 
@@ -17,10 +23,12 @@ const maxQuestions = 500;
  * Returns an evaluation as one HTML page without other files and without scripts: the metrics with their intervals, the comparisons, and
  * for each question what every configuration found and missed. All texts are escaped, and the page loads nothing.
  *
+ * @throws `EVALUATION_INVALID` for an unknown or invalid option
  * @example
  * await writeFile('evaluation.html', evaluationToHtml(evaluation, { title: 'Guides' }));
  */
 export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPageOptions = {}): string {
+  checkOptions('evaluationToHtml', options, checks, evaluationSettings);
   const { title = 'Retrieval' } = options;
   const { cases, metrics, configurations, comparisons } = evaluation;
   // An evaluation has at least one metric.

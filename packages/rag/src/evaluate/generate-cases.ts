@@ -1,13 +1,27 @@
 import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  numberIn,
+  signalValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { validate, type JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import { askForObject } from '../document/extract/ask-model.js';
-import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
-import { abortableItems, runAhead } from '../store/async-items.js';
+import {
+  answerCacheValue,
+  languageModelValue,
+  type AnswerCache,
+  type LanguageModelInput,
+} from '../document/extract/extract-options.js';
+import { abortableItems, requireItems, runAhead } from '../store/async-items.js';
 import type { RetrievalCase } from './cases.js';
 import { countCalls, type ModelCost } from './count-calls.js';
-import { evaluationInvalid } from './evaluation-error.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { toLetters } from './letters.js';
 
 /** Progress of `generateCases()`. */
@@ -39,6 +53,18 @@ export interface GenerateCasesOptions {
   onProgress?: (progress: GenerateProgress) => void;
   signal?: AbortSignal;
 }
+
+const checks: OptionChecks<GenerateCasesOptions> = {
+  documents: anyValue,
+  model: languageModelValue,
+  cache: answerCacheValue,
+  count: wholeNumber(1),
+  maxPassages: wholeNumber(1),
+  seed: numberIn({}),
+  concurrency: wholeNumber(1),
+  onProgress: functionValue,
+  signal: signalValue,
+};
 
 /** Result of `generateCases()`. */
 export interface GeneratedCases {
@@ -72,13 +98,10 @@ const minLetters = 80;
  * await writeCases('cases.jsonl', cases);
  */
 export async function generateCases(options: GenerateCasesOptions): Promise<GeneratedCases> {
+  checkOptions('generateCases', options, checks, evaluationSettings);
+  requireItems('generateCases', 'documents', options.documents, evaluationSettings);
   const { documents, cache, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
   const { maxPassages = 2 * count } = options;
-  for (const [name, value] of Object.entries({ count, maxPassages, concurrency })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw evaluationInvalid(`${name} must be a whole number of at least 1, not ${String(value)}.`);
-    }
-  }
   const passages = await samplePassages(documents, { seed, maxPassages, signal });
   if (passages.length === 0)
     throw evaluationInvalid(

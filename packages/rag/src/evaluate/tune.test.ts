@@ -23,7 +23,8 @@ const cases: RetrievalCase[] = words.flatMap((word) =>
     relevant: [{ quote: `The ${word} of station ${number} weighs ${number + 3} tons`, source: `${word}.txt` }],
   })),
 );
-const run = (options: Partial<TuneOptions> = {}): ReturnType<typeof tune> =>
+type Changes = Partial<Omit<TuneOptions, 'vectorStore' | 'store'>> & { store?: LocalVector };
+const run = (options: Changes = {}): ReturnType<typeof tune> =>
   tune({
     documents,
     cases,
@@ -74,6 +75,12 @@ describe('tune', () => {
     expect(equal.find(({ contextCharacters }) => contextCharacters === shortest)?.settings).toEqual(winner);
   });
 
+  it('accepts vectorStore and model', async () => {
+    const options = { documents, cases, grid: { chunkSize: [400] }, metric: 'recallAt5' } as const;
+    const { winner } = await tune({ ...options, vectorStore: new LocalVector(), model: embedder });
+    expect(winner).toEqual({ chunkSize: 400, mode: 'keyword', topK: 5 });
+  });
+
   it('holds out the same cases again', async () => {
     const heldOut = async (): Promise<string[]> =>
       (await run({ grid: { chunkSize: [400] } })).heldOut.questions.map(({ question }) => question);
@@ -99,10 +106,20 @@ describe('tune', () => {
       { cases: [] },
       { documents: documents.values() },
       { store: undefined },
+      { chunkSizes: [60] },
+      { grid: { chunkSize: [60], modes: ['keyword'] } },
+      { grid: { chunkSize: [60], mode: 'keyword' } },
+      { model: createLexicalEmbedder() },
     ])
       await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
         code: 'EVALUATION_INVALID',
       });
+    await expect(run({ chunkSizes: [60] } as never)).rejects.toThrow(
+      /^tune has no option 'chunkSizes'\. Its options are: /,
+    );
+    await expect(run({ grid: { chunkSize: [60], modes: ['keyword'] } as never })).rejects.toThrow(
+      "tune has no option 'grid.modes'. Did you mean 'grid.mode'? The options of 'grid' are: chunkSize, mode, fusion, topK.",
+    );
     const store = new LocalVector();
     await store.createIndex({ indexName: 'tune-60', dimension: 3 });
     await expect(run({ store })).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });

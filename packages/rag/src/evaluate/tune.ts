@@ -1,14 +1,27 @@
 import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  listOf,
+  objectOf,
+  readAlias,
+  signalValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
-import type { FusionWeights, QueryMode, VectorStore } from '../store/index.js';
+import { modelChecks } from '../embedding/model-option.js';
+import type { FusionWeights, QueryMode } from '../store/index.js';
+import { fusionValue, modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import type { Interval } from './bootstrap.js';
 import { checkCases, type RetrievalCase } from './cases.js';
 import type { SearchConfiguration } from './configuration.js';
 import { evaluateRetrieval, type EvaluationProgress } from './evaluate-retrieval.js';
-import { evaluationInvalid, requireStore } from './evaluation-error.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import type { ConfigurationReport } from './evaluation.js';
 import { parseMetric, type MetricName } from './metrics.js';
 
@@ -24,14 +37,16 @@ export interface TuneGrid {
   topK?: readonly number[];
 }
 
-/** Options of `tune()`. */
-export interface TuneOptions {
+/** Options of `tune()`. The store holds one index `tune-<chunk size>` for each chunk size, until the end. */
+export type TuneOptions = TuneSettings & StoreOption;
+
+interface TuneSettings {
   documents: readonly MDocument[];
   /** Bound to quotes, places or sources, because ids change with the chunks. At least 30 for the choice and 10 held out. */
   cases: readonly RetrievalCase[];
-  /** Holds one index `tune-<chunk size>` for each chunk size, until the end. */
-  store: VectorStore;
-  /** Default: the lexical embedder. */
+  /** Embedding model. Default: the lexical embedder. */
+  model?: EmbedderInput;
+  /** Other name of `model`. */
   embedder?: EmbedderInput;
   grid: TuneGrid;
   /** The metric that decides. Default `ndcgAt10`. */
@@ -41,6 +56,24 @@ export interface TuneOptions {
   onProgress?: (progress: EvaluationProgress) => void;
   signal?: AbortSignal;
 }
+
+const checks: OptionChecks<TuneOptions> = {
+  documents: anyValue,
+  cases: anyValue,
+  ...storeChecks,
+  ...modelChecks,
+  grid: objectOf<TuneGrid>({
+    chunkSize: listOf(wholeNumber(1)),
+    mode: listOf(modeValue),
+    fusion: listOf(fusionValue),
+    topK: listOf(topKValue),
+  }),
+  // `parseMetric` and `splitCases` check these.
+  metric: anyValue,
+  heldOut: anyValue,
+  onProgress: functionValue,
+  signal: signalValue,
+};
 
 /** Settings of a candidate. */
 export interface TunedSettings {
@@ -86,15 +119,22 @@ const tolerance = 0.01;
  * const { winner, heldOut } = await tune({
  *   documents,
  *   cases,
- *   store: new LocalVector(),
+ *   vectorStore: new LocalVector(),
  *   grid: { chunkSize: [300, 600, 1200], mode: ['keyword', 'hybrid'], topK: [5, 10] },
  * });
  */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
-  const { documents, store, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
-  const { embedder = createLexicalEmbedder() } = options;
+  checkOptions('tune', options, checks, evaluationSettings);
+  const { documents, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
+  const store = readStore('tune', options, evaluationSettings);
+  const given = readAlias<TuneOptions, 'model' | 'embedder'>(
+    'tune',
+    options,
+    ['model', 'embedder'],
+    evaluationSettings,
+  );
+  const model = given ?? createLexicalEmbedder();
   const { k } = parseMetric(metric);
-  requireStore(store);
   if (!Array.isArray(documents))
     throw evaluationInvalid(
       'documents must be a list, because they are read once for each chunk size. Collect the documents of a loader first.',
@@ -108,12 +148,19 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const candidates = settings.map((one): [SearchConfiguration, TunedSettings] => {
     const { chunkSize, ...search } = one;
     const indexName = indexNames.get(chunkSize) as string;
-    return [{ name: JSON.stringify(one), indexName, embedder, ...search }, one];
+    return [{ name: JSON.stringify(one), indexName, model, ...search }, one];
   });
-  const common = { store, metrics: [metric], ...(signal && { signal }) };
+  const common = { vectorStore: store, metrics: [metric], ...(signal && { signal }) };
   try {
     for (const [maxSize, indexName] of indexNames) {
-      await ingest({ documents, store, indexName, embedder, chunkOptions: { maxSize }, ...(signal && { signal }) });
+      await ingest({
+        documents,
+        store,
+        indexName,
+        embedder: model,
+        chunkOptions: { maxSize },
+        ...(signal && { signal }),
+      });
     }
     const configurations = candidates.map(([configuration]) => configuration);
     const progress = onProgress ? { onProgress } : {};

@@ -25,7 +25,7 @@ beforeAll(async () => {
 describe('toReach', () => {
   it('accepts retrieval that reaches the minimum of every metric', async () => {
     await expect(index).toReach(cases.slice(0, 1), { recallAt5: 1, mrrAt10: 1 });
-    await expect(index).toReach(cases, { recallAt5: 0.5 });
+    await expect({ ...index, store: undefined, vectorStore: store }).toReach(cases, { recallAt5: 0.5 });
     await expect(index).not.toReach(cases, { recallAt5: 0.6 });
   });
 
@@ -63,7 +63,16 @@ describe('toReach', () => {
     await expect(retrievalMatchers.toReach(index, cases, {})).rejects.toMatchObject(code);
     await expect(retrievalMatchers.toReach(index, cases, { recallAt5: 85 })).rejects.toMatchObject(code);
     await expect(retrievalMatchers.toReach(index, cases, { recallAt5: Number.NaN })).rejects.toMatchObject(code);
-    await expect(retrievalMatchers.toReach('docs', cases, { recallAt5: 0.8 })).rejects.toMatchObject(code);
+    await expect(retrievalMatchers.toReach('docs', cases, { recallAt5: 0.8 })).rejects.toMatchObject({
+      ...code,
+      message: expect.stringContaining("toReach needs 'vectorStore'"),
+    });
+    await expect(
+      retrievalMatchers.toReach({ ...index, reranking: {} }, cases, { recallAt5: 0.8 }),
+    ).rejects.toMatchObject({
+      ...code,
+      message: expect.stringContaining("The configuration 'docs' has no option 'reranking'. Did you mean 'reranker'?"),
+    });
     await expect(retrievalMatchers.toReach(index, [], { recallAt5: 0.8 })).rejects.toMatchObject(code);
   });
 });

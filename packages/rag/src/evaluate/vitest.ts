@@ -1,16 +1,14 @@
-import type { VectorStore } from '../store/index.js';
+import { readStore, type StoreOption } from '../store/options.js';
 import type { RetrievalCase } from './cases.js';
 import type { CustomConfiguration, SearchConfiguration } from './configuration.js';
 import { evaluateRetrieval } from './evaluate-retrieval.js';
-import { evaluationInvalid } from './evaluation-error.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import type { ConfigurationReport } from './evaluation.js';
 import type { MetricName } from './metrics.js';
 
 /** An index and how it is searched, or another retrieval over it. */
-export type RetrievalUnderTest = { store: VectorStore; indexName: string } & (
-  | Omit<SearchConfiguration, 'name' | 'indexName'>
-  | Omit<CustomConfiguration, 'name' | 'indexName'>
-);
+export type RetrievalUnderTest = { indexName: string } & StoreOption &
+  (Omit<SearchConfiguration, 'name' | 'indexName'> | Omit<CustomConfiguration, 'name' | 'indexName'>);
 
 /** Least mean of each metric, for example `{ recallAt5: 0.85 }`. */
 export type MinimumMetrics = Partial<Record<MetricName, number>>;
@@ -31,7 +29,7 @@ const shownResults = 3;
  *
  * @example
  * expect.extend(retrievalMatchers);
- * await expect({ store, indexName: 'guides', mode: 'keyword' }).toReach(cases, { recallAt5: 0.85 });
+ * await expect({ vectorStore, indexName: 'guides', mode: 'keyword' }).toReach(cases, { recallAt5: 0.85 });
  */
 export const retrievalMatchers: {
   toReach(received: unknown, cases: readonly RetrievalCase[], minimum: MinimumMetrics): Promise<MatcherResult>;
@@ -44,12 +42,11 @@ export const retrievalMatchers: {
         throw evaluationInvalid(`The least ${metric} must be a number from 0 to 1, not ${String(least)}.`);
       }
     }
-    const { store, ...configuration } = (received ?? {}) as RetrievalUnderTest;
-    if (typeof store?.query !== 'function') {
-      throw evaluationInvalid('expect() needs { store, indexName }, and how the index is searched.');
-    }
+    const given = (received ?? {}) as RetrievalUnderTest;
+    const vectorStore = readStore('toReach', given, evaluationSettings);
+    const { vectorStore: _vectorStore, store: _store, ...configuration } = given;
     const configurations = [{ name: configuration.indexName, ...configuration }];
-    const evaluation = await evaluateRetrieval({ store, cases, configurations, metrics });
+    const evaluation = await evaluateRetrieval({ vectorStore, cases, configurations, metrics });
     const report = evaluation.configurations[0] as ConfigurationReport;
     const meanOf = (metric: MetricName): number => report.metrics[metric]?.mean ?? Number.NaN;
     // The last digits of a mean are not exact.
@@ -88,7 +85,7 @@ declare module 'vitest' {
   // oxlint-disable-next-line no-unused-vars
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> {
     /**
-     * Evaluates retrieval with cases, and requires a least mean of metrics: `await expect({ store, indexName, mode }).toReach(cases,
+     * Evaluates retrieval with cases, and requires a least mean of metrics: `await expect({ vectorStore, indexName, mode }).toReach(cases,
      * { recallAt5: 0.85 })`.
      */
     toReach: (cases: readonly RetrievalCase[], minimum: MinimumMetrics) => Promise<void>;

@@ -1,46 +1,45 @@
-import { QuiverError } from '@quiver/core';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
-import { compilePattern } from './pattern.js';
+import { createPatternBudget, createPatternTest, type PatternBudget } from './pattern.js';
 
 /** Decides whether metadata match a filter. */
 export type FilterTest = (metadata: unknown) => boolean;
 
-/** Steps that the patterns of one query may still take: characters of text times instructions of the pattern. */
-export interface PatternBudget {
-  steps: number;
-}
-
-/** At most about two seconds of CPU time; usually a tenth of that. */
-const patternSteps = 100_000_000;
-
-/** Filters are frozen, so a compiled test stays valid. */
-const tests = new WeakMap<Filter, FilterTest>();
-
 /**
  * Returns whether metadata match a filter. This function defines the meaning of filters: every store must agree with it.
  *
- * The patterns of one parsed filter share a budget of 100 million steps, which is meant for one query: parse the filter again for the
- * next one.
+ * To evaluate a filter on many records, use {@link createFilterTest}, which compiles the patterns once.
  *
  * @param metadata - JSON data; Date objects count as their ISO strings
- * @throws `FILTER_TOO_COSTLY` when `$regex` has to read more text than the budget allows
+ * @param budget - steps that `$regex` may take, reduced by those that it takes; default 100 million
+ * @throws `FILTER_TOO_COSTLY` when `$regex` takes more steps than the budget allows
  *
  * @example
  * evaluateFilter(parseFilter({ year: { $gte: 2024 } }), { year: 2025 }); // true
  */
-export function evaluateFilter(filter: Filter, metadata: unknown): boolean {
-  let test = tests.get(filter);
-  if (!test) tests.set(filter, (test = createFilterTest(filter)));
-  return test(metadata);
+export function evaluateFilter(filter: Filter, metadata: unknown, budget?: PatternBudget): boolean {
+  return createFilterTest(filter, budget)(metadata);
 }
 
-export function createPatternBudget(): PatternBudget {
-  return { steps: patternSteps };
+/**
+ * Returns the test of a filter, for the records of one query. All patterns of the filter share the budget.
+ *
+ * @param filter - without one, all metadata match
+ * @param budget - steps that `$regex` may take, reduced by those that it takes; default 100 million
+ * @throws (from the test) `FILTER_TOO_COSTLY`
+ *
+ * @example
+ * const matches = createFilterTest(parseFilter({ text: { $regex: 'error [0-9]{4}' } }));
+ * const found = records.filter(({ metadata }) => matches(metadata));
+ */
+export function createFilterTest(
+  filter: Filter | undefined,
+  budget: PatternBudget = createPatternBudget(),
+): FilterTest {
+  return filter ? compileFilter(filter, budget) : () => true;
 }
 
-/** Returns the test of a filter or of a part of one. Parts of the same filter share the budget. */
-export function createFilterTest(filter: Filter, budget: PatternBudget = createPatternBudget()): FilterTest {
-  const compile = (part: Filter): FilterTest => createFilterTest(part, budget);
+function compileFilter(filter: Filter, budget: PatternBudget): FilterTest {
+  const compile = (part: Filter): FilterTest => compileFilter(part, budget);
   switch (filter.kind) {
     case 'and': {
       const parts = filter.filters.map(compile);
@@ -65,13 +64,8 @@ export function createFilterTest(filter: Filter, budget: PatternBudget = createP
     case 'order':
       return anyValue(filter.path, orderTest(filter.order, filter.value));
     case 'regex': {
-      const pattern = compilePattern(filter.pattern, filter.flags);
-      return anyValue(filter.path, (candidate) => {
-        if (typeof candidate !== 'string') return false;
-        budget.steps -= candidate.length * pattern.instructions;
-        if (budget.steps < 0) throw tooCostly(filter.pattern);
-        return pattern.test(candidate);
-      });
+      const isMatch = createPatternTest(filter.pattern, filter.flags, budget);
+      return anyValue(filter.path, (candidate) => typeof candidate === 'string' && isMatch(candidate));
     }
     case 'contains':
       return containsTest(filter.path, filter.value);
@@ -95,14 +89,6 @@ export function createFilterTest(filter: Filter, budget: PatternBudget = createP
       };
     }
   }
-}
-
-function tooCostly(pattern: string): QuiverError {
-  return new QuiverError(
-    'FILTER_TOO_COSTLY',
-    `The pattern '${pattern}' would have to read too much text: the patterns of one query may take ${patternSteps} steps (characters times instructions). Add a condition that leaves fewer records, or use $contains.`,
-    { details: { pattern, steps: patternSteps } },
-  );
 }
 
 /** A test of the value, or of any element if it is an array. */

@@ -2,7 +2,8 @@ import { isQuiverError } from '@quiver/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
-import { evaluateFilter, parseFilter } from './index.js';
+import { ToyVector } from '../testing/toy-vector.fixture.js';
+import { checkFilter, createFilterTest, evaluateFilter, parseFilter } from './index.js';
 
 function matches(filter: unknown, metadata: unknown): boolean {
   return evaluateFilter(parseFilter(filter), metadata);
@@ -432,19 +433,90 @@ describe('a pattern', () => {
     );
   });
 
+  test('with more than 200 instructions finds what RegExp finds', () => {
+    const long = `${'ab'.repeat(150)}c`;
+    for (const [pattern, text] of [
+      ['(?:ab){150}c', long],
+      [long, `x${long}`],
+      [`[xy]${long}`, `x${long}`],
+      [`^${long}$`, long],
+    ] as const)
+      for (const value of [text, text.slice(0, -1), text.replace('b', 'a')])
+        expect(matches({ a: { $regex: pattern } }, { a: value }), pattern).toBe(new RegExp(pattern).test(value));
+  });
+
+  const refusedAsCostly = expect.objectContaining({ code: 'FILTER_TOO_COSTLY' });
+  /** Each character of such a text leads the automaton of the pattern to another of its 2³⁰⁰ states. */
+  const manyStates = '(?:a|b)*a(?:a|b){300}[xy]';
+  const randomText = (length: number): string => {
+    let seed = 1;
+    return Array.from({ length }, () => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return seed & 0x1_0000 ? 'a' : 'b';
+    }).join('');
+  };
+
+  test('takes a step for each character of a long index', () => {
+    const paths = ['reference', 'guides', 'blog', 'api'];
+    const urls = Array.from({ length: 200_000 }, (_, n) => `https://docs.example.com/${paths[n % 4]}/page-${n}.html`);
+    const budget = { steps: 100_000_000 };
+    const isWanted = createFilterTest(
+      parseFilter({ url: { $regex: String.raw`^https://docs\.example\.com/(guides|api)/` } }),
+      budget,
+    );
+    expect(urls.filter((url) => isWanted({ url }))).toHaveLength(100_000);
+    const characters = urls.reduce((sum, { length }) => sum + length, 0);
+    expect(100_000_000 - budget.steps).toBeLessThan(1.001 * characters);
+  });
+
+  test('is found in 4,166 texts of 2,000 characters', async () => {
+    const store = new LocalVector();
+    await store.createIndex({ indexName: 'logs', dimension: 1 });
+    const filler = 'the disk is full, error 12a4, retrying. '.repeat(50);
+    const metadata = Array.from({ length: 4166 }, (_, n) => ({
+      text: `${filler.slice(0, 1990)}${n === 4000 ? 'error 5021' : 'error 50x1'}`,
+    }));
+    await store.upsert({ indexName: 'logs', vectors: metadata.map(() => [1]), metadata });
+    const { records } = await store.scan({ indexName: 'logs', filter: { text: { $regex: 'error [0-9]{4}' } } });
+    expect(records.map((record) => record.metadata)).toEqual([metadata[4000]]);
+  });
+
   test('that has to read too much text in one query is refused', () => {
-    const filter = parseFilter({ a: { $regex: 'x[ab]y' } });
+    const isMatch = createFilterTest(parseFilter({ a: { $regex: 'x[ab]y' } }));
     const read = (): void => {
-      for (let record = 0; record < 100; record += 1) evaluateFilter(filter, { a: 'a'.repeat(1_000_000) });
+      for (let record = 0; record <= 100; record += 1) isMatch({ a: 'a'.repeat(1_000_000) });
     };
-    expect(read).toThrowError(expect.objectContaining({ code: 'FILTER_TOO_COSTLY' }));
+    expect(read).toThrowError(refusedAsCostly);
     expect(matches({ a: { $regex: 'x[ab]y' } }, { a: 'xay' })).toBe(true);
+  });
+
+  test('that leads the engine through too many states is refused', () => {
+    const filter = parseFilter({ a: { $regex: manyStates } });
+    expect(() => evaluateFilter(filter, { a: randomText(2000) }, { steps: 1_000_000 })).toThrowError(refusedAsCostly);
+    // Its automaton takes 17 million steps until the engine changes to a slower one: 20,000 characters times 306 instructions.
+    expect(() => evaluateFilter(filter, { a: randomText(20_000) }, { steps: 20_000_000 })).toThrowError(
+      refusedAsCostly,
+    );
+  });
+
+  test('takes only steps of the budget that it is given, and equal ones for equal calls', () => {
+    const filter = parseFilter({ a: { $regex: '(?:a|b)*a(?:a|b){9}[xy]' } });
+    const metadata = { a: randomText(500) };
+    const spent = [1, 2, 3].map(() => {
+      const budget = { steps: 100_000_000 };
+      expect(evaluateFilter(filter, metadata, budget)).toBe(false);
+      return 100_000_000 - budget.steps;
+    });
+    expect(spent[0]).toBeGreaterThan(10 * metadata.a.length);
+    expect(new Set(spent).size).toBe(1);
+    expect(() => evaluateFilter(filter, metadata, { steps: spent[0]! - 1 })).toThrowError(refusedAsCostly);
+    expect(evaluateFilter(filter, metadata, { steps: spent[0]! })).toBe(false);
   });
 
   test('shares its budget with the other patterns of the query', async () => {
     const store = new LocalVector();
     await store.createIndex({ indexName: 'docs', dimension: 1 });
-    const texts = Array.from({ length: 20 }, () => 'a'.repeat(200_000));
+    const texts = Array.from({ length: 20 }, () => 'a'.repeat(600_000));
     await store.upsert({ indexName: 'docs', vectors: texts.map(() => [1]), metadata: texts.map((text) => ({ text })) });
     const one = { text: { $regex: 'x[ab]y' } };
     const query = (filter: object): Promise<unknown> => store.query({ indexName: 'docs', queryVector: [1], filter });
@@ -452,6 +524,20 @@ describe('a pattern', () => {
     await expect(query({ $or: Array.from({ length: 10 }, () => one) })).rejects.toMatchObject({
       code: 'FILTER_TOO_COSTLY',
     });
+  });
+
+  test('has a budget for each query, also where a filter is checked once for many', async () => {
+    const filter = checkFilter({ text: { $regex: 'x[ab]y' } });
+    const local = new LocalVector();
+    for (const store of [local, new ToyVector()]) {
+      await store.createIndex({ indexName: 'docs', dimension: 1 });
+      const metadata = Array.from({ length: 4 }, () => ({ text: 'a'.repeat(5_000_000) }));
+      await store.upsert({ indexName: 'docs', vectors: metadata.map(() => [1]), metadata });
+      for (let query = 0; query < 6; query += 1) {
+        expect(await store.query({ indexName: 'docs', queryVector: [1], filter })).toEqual([]);
+        expect((await store.scan({ indexName: 'docs', filter })).records).toEqual([]);
+      }
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { isQuiverError } from '@quiver/core';
 import { type FieldPath, type Filter, filterError, type FilterOrder, type FilterScalar } from './filter.js';
-import { compilePattern } from './pattern.js';
+import { checkPattern } from './pattern.js';
 
 const maxDepth = 16;
 const maxConditions = 1000;
@@ -314,9 +314,8 @@ function equal(path: FieldPath, value: FilterScalar): Filter {
   return Object.freeze({ kind: 'equal', path, value });
 }
 
-/** Compiling checks the pattern; the evaluator finds the result in the cache. */
 function parseRegex(pattern: string, flags: string, path: FieldPath, where: string): Filter {
-  compilePattern(pattern, flags, where);
+  checkPattern(pattern, flags, where);
   return Object.freeze({ kind: 'regex', path, pattern, flags });
 }
 

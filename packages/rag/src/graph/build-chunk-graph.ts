@@ -1,7 +1,23 @@
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  signalValue,
+  valueThat,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
-import { resolveEdgeOptions, type EdgeKind, type EdgeOptions, type ResolvedEdgeOptions } from './graph-options.js';
+import {
+  edgesValue,
+  graphSettings,
+  resolveEdgeOptions,
+  type EdgeKind,
+  type EdgeOptions,
+  type ResolvedEdgeOptions,
+} from './graph-options.js';
 import {
   createNeighborLists,
   findNeighbors,
@@ -39,6 +55,16 @@ export interface BuildChunkGraphOptions {
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 
+const optionChecks: OptionChecks<BuildChunkGraphOptions> = {
+  passages: valueThat(Array.isArray, 'a list'),
+  vectors: valueThat((value) => value instanceof Float32Array, 'a Float32Array of all vectors, one after the other'),
+  dimension: wholeNumber(1),
+  edges: edgesValue,
+  previous: anyValue,
+  signal: signalValue,
+  onProgress: functionValue,
+};
+
 /** Share of the work; the other edges are quick. */
 const similarityShare = 0.95;
 
@@ -46,7 +72,7 @@ const similarityShare = 0.95;
  * Connects passages with each other by the kinds of {@link EdgeOptions}. Equal passages and vectors give equal graphs, on every
  * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
  *
- * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; `signal.reason`
+ * @throws `GRAPH_INVALID` for an unknown or invalid option, for two passages of one id, and for vectors that do not fit; `signal.reason`
  *
  * @example
  * const graph = await buildChunkGraph({ passages, vectors, dimension: 1536 });
@@ -69,6 +95,7 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
 
 /** Builds a graph. Yields the finished share of the search for similar passages. */
 function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
+  checkOptions('buildChunkGraph', options, optionChecks, graphSettings);
   requireVectors(options);
   const { vectors, dimension, previous } = options;
   const resolved = resolveEdgeOptions(options.edges);
@@ -98,12 +125,6 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
-  if (!Number.isInteger(dimension) || dimension < 1) {
-    throw graphInvalid(`The dimension of a graph must be a positive integer, not ${dimension}.`);
-  }
-  if (!(vectors instanceof Float32Array)) {
-    throw graphInvalid('The vectors of a graph must be a Float32Array of all of them, one after the other.');
-  }
   if (vectors.length !== passages.length * dimension) {
     throw graphInvalid(
       `${passages.length} passages of dimension ${dimension} need ${passages.length * dimension} numbers, not ${vectors.length}.`,

@@ -1,7 +1,8 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import { TopK } from '../retrieval/top-k.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
-import type { EdgeKind } from './graph-options.js';
+import { graphSettings, type EdgeKind } from './graph-options.js';
 import { graphInvalid } from './graph-error.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
@@ -45,6 +46,15 @@ export interface RankOptions {
   /** Whether a passage may be used: others are neither found nor steps between others. Default all. */
   allowed?: ((id: string) => boolean) | undefined;
 }
+
+const rankChecks: OptionChecks<RankOptions> = {
+  seeds: anyValue,
+  topK: anyValue,
+  restartProb: anyValue,
+  maxIterations: anyValue,
+  tolerance: anyValue,
+  allowed: functionValue,
+};
 
 /** A passage with its rank for a query. */
 export interface RankedChunk {
@@ -138,9 +148,11 @@ export class ChunkGraph {
    * Returns the passages that matter most for the results of a search, best first; equal ones by id. The same graph and seeds
    * give the same ranking, bit by bit.
    *
-   * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
+   * @throws `GRAPH_INVALID` for an unknown option and bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
-  rank({ seeds, allowed, ...options }: RankOptions): RankedChunk[] {
+  rank(given: RankOptions): RankedChunk[] {
+    checkOptions('ChunkGraph.rank', given, rankChecks, graphSettings);
+    const { seeds, allowed, ...options } = given;
     const isAllowed = allowed && ((number: number): boolean => allowed(this.ids[number] as string));
     const numbered = seeds
       .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)

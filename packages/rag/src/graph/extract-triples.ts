@@ -1,11 +1,19 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  signalValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
 import { validate } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
-import type { LanguageModelInput } from '../document/extract/extract-options.js';
+import { answerCacheValue, languageModelValue, type LanguageModelInput } from '../document/extract/extract-options.js';
 import { createLimit } from '../embedding/call-model.js';
-import { graphInvalid } from './graph-error.js';
+import { graphSettings } from './graph-options.js';
 import type { Triple } from './passage.js';
 
 /** Cache of responses between runs: a `Map`, or an object with its two methods. */
@@ -49,6 +57,18 @@ export interface ExtractTriplesOptions {
   onFailure?: (failure: TripleFailure) => void;
 }
 
+const checks: OptionChecks<ExtractTriplesOptions> = {
+  passages: anyValue,
+  model: languageModelValue,
+  cache: answerCacheValue,
+  cacheScope: anyValue,
+  maxTriples: wholeNumber(1),
+  concurrency: wholeNumber(1),
+  signal: signalValue,
+  onProgress: functionValue,
+  onFailure: functionValue,
+};
+
 /** Version of the prompt. A new number invalidates cached responses. */
 const promptVersion = '1';
 
@@ -75,17 +95,16 @@ const schema: JsonSchema = {
  * are connected then, with any wording. It costs one model call per new text.
  *
  * @returns by id; failed passages are absent
- * @throws `GRAPH_INVALID` for an invalid number; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
+ * @throws `GRAPH_INVALID` for an unknown or invalid option; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
  *   the others are in the cache; `signal.reason`
  *
  * @example
  * const triples = await extractTriples({ passages, model: 'openai/gpt-5.1-mini' });
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
+  checkOptions('extractTriples', options, checks, graphSettings);
   const { passages, model, cache = new Map(), maxTriples = 12, signal, onProgress, onFailure } = options;
   const { concurrency = 4 } = options;
-  requireCount('maxTriples', maxTriples);
-  requireCount('concurrency', concurrency);
   const found = new Map<string, readonly Triple[]>();
   /** Pending responses, by key. */
   const running = new Map<string, Promise<readonly Triple[]>>();
@@ -126,11 +145,6 @@ export async function extractTriples(options: ExtractTriplesOptions): Promise<Ma
   await Promise.all(passages.map((passage) => limit(() => readPassage(passage))));
   if (failures.length > 0 && !onFailure) throw triplesFailed(failures);
   return found;
-}
-
-function requireCount(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 1) return;
-  throw graphInvalid(`${name} must be a whole number of at least 1, not ${value}.`);
 }
 
 function promptFor(document: string, maxTriples: number): string {

@@ -1,12 +1,27 @@
 import { getDefaultLogger, isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  signalValue,
+  stringValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
+import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { graphInvalid } from './graph-error.js';
-import { parseGraphOptions, resolveEdgeOptions, type EdgeOptions, type GraphOptions } from './graph-options.js';
+import {
+  graphSettings,
+  parseGraphOptions,
+  resolveEdgeOptions,
+  type EdgeOptions,
+  type GraphOptions,
+} from './graph-options.js';
 import { toPassage, type GraphPassage } from './passage.js';
 
 /** Progress of a build. */
@@ -19,8 +34,9 @@ export interface GraphProgress {
 }
 
 /** Options of `buildGraph()`. */
-export interface BuildGraphOptions {
-  store: VectorStore;
+export type BuildGraphOptions = BuildGraphSettings & StoreOption;
+
+interface BuildGraphSettings {
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
   graphOptions?: GraphOptions;
@@ -29,6 +45,15 @@ export interface BuildGraphOptions {
   signal?: AbortSignal;
   onProgress?: (progress: GraphProgress) => void;
 }
+
+const optionChecks: OptionChecks<BuildGraphOptions> = {
+  ...storeChecks,
+  indexName: stringValue,
+  graphOptions: anyValue,
+  filter: anyValue,
+  signal: signalValue,
+  onProgress: functionValue,
+};
 
 /** Report of `buildGraph()`. */
 export interface BuiltGraph {
@@ -43,14 +68,16 @@ export interface BuiltGraph {
  * with a path, in the table `quiver_derived` for `PgVector`. Queries do the same, except that they create no table, and store
  * the graph of a filter only after `buildGraph()` did so once. A build after ingestion saves the first query the wait.
  *
- * @throws `GRAPH_INVALID` for bad options, `FILTER_INVALID`, and what the store throws
+ * @throws `GRAPH_INVALID` for an unknown or invalid option, `FILTER_INVALID`, and what the store throws
  * @example
- * await ingest({ documents, store, indexName: 'docs', embedder });
- * await buildGraph({ store, indexName: 'docs' });
+ * await ingest({ documents, vectorStore, indexName: 'docs', model });
+ * await buildGraph({ vectorStore, indexName: 'docs' });
  */
 export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph> {
-  const { store, indexName, graphOptions, filter, signal, onProgress } = options;
-  const { edges, maxNodes } = parseGraphOptions(graphOptions);
+  checkOptions('buildGraph', options, optionChecks, graphSettings);
+  const { indexName, graphOptions, filter, signal, onProgress } = options;
+  const store = readStore('buildGraph', options, graphSettings);
+  const { edges, maxNodes } = parseGraphOptions('buildGraph', graphOptions);
   await store.derived?.prepare(signal && { signal });
   const graph = await findGraph({ store, indexName, filter, edges, maxNodes, keep: true, signal, onProgress });
   return { complete: graph !== undefined, nodes: graph?.ids.length ?? 0, edges: graph?.edgeCount ?? 0 };

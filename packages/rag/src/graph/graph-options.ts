@@ -1,4 +1,17 @@
-import { graphInvalid } from './graph-error.js';
+import {
+  booleanValue,
+  checkOptions,
+  eitherOf,
+  numberIn,
+  objectOf,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { OptionSettings } from '../store/options.js';
+
+/** Settings of `checkOptions` for the functions of graphs. */
+export const graphSettings: OptionSettings = { code: 'GRAPH_INVALID' };
 
 /** Reason that connects two passages. `title` occurs in the paths of queries only: it leads from the query to a passage. */
 export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple' | 'title';
@@ -50,15 +63,30 @@ export interface ResolvedEdgeOptions {
   readonly phrases: Required<Omit<PhraseEdgeOptions, 'weight'>> | undefined;
 }
 
-/** @throws `GRAPH_INVALID` for numbers out of range */
+const weight = numberIn({ above: 0 });
+const choiceOf = <Options extends EdgeWeight>(checks: OptionChecks<Options>): OptionCheck =>
+  eitherOf('true, false or an object', booleanValue, objectOf<Options>(checks));
+const weightChoice = choiceOf<EdgeWeight>({ weight });
+
+/** Accepts {@link EdgeOptions}. */
+export const edgesValue: OptionCheck = objectOf<EdgeOptions>({
+  similarity: choiceOf<SimilarityEdgeOptions>({
+    weight,
+    neighbors: wholeNumber(1),
+    threshold: numberIn({ least: 0, most: 1 }),
+  }),
+  phrases: choiceOf<PhraseEdgeOptions>({ weight, maxPassages: numberIn({ least: 2 }) }),
+  sequence: weightChoice,
+  links: weightChoice,
+  relations: weightChoice,
+  triples: weightChoice,
+});
+
+/** @param options - checked by {@link edgesValue} */
 export function resolveEdgeOptions(options: EdgeOptions = {}): ResolvedEdgeOptions {
   const weightOf = (name: keyof EdgeOptions, byDefault: number): number => {
-    const { [name]: choice = {} } = options;
-    if (choice === false) return 0;
-    const weight = (choice === true ? undefined : choice.weight) ?? byDefault;
-    const isWeight = weight > 0 && Number.isFinite(weight);
-    requireOption(isWeight, `edges.${name}.weight`, 'positive; false switches a kind off', weight);
-    return weight;
+    const { [name]: choice = true } = options;
+    return typeof choice === 'object' ? (choice.weight ?? byDefault) : choice ? byDefault : 0;
   };
   const weights = {
     similarity: weightOf('similarity', 0.25),
@@ -70,10 +98,6 @@ export function resolveEdgeOptions(options: EdgeOptions = {}): ResolvedEdgeOptio
   };
   const { neighbors = 10, threshold = 0.7 } = typeof options.similarity === 'object' ? options.similarity : {};
   const { maxPassages = 12 } = typeof options.phrases === 'object' ? options.phrases : {};
-  const isCount = Number.isInteger(neighbors) && neighbors >= 1;
-  requireOption(isCount, 'edges.similarity.neighbors', 'a positive integer', neighbors);
-  requireOption(threshold >= 0 && threshold <= 1, 'edges.similarity.threshold', 'in [0, 1]', threshold);
-  requireOption(maxPassages >= 2, 'edges.phrases.maxPassages', 'at least 2', maxPassages);
   return {
     weights,
     similarity: weights.similarity > 0 ? { neighbors, threshold } : undefined,
@@ -108,28 +132,29 @@ export interface GraphSettings extends Required<Omit<GraphOptions, 'dimension' |
   readonly dimension: number | undefined;
 }
 
-/** @throws `GRAPH_INVALID` */
-export function parseGraphOptions(options: GraphOptions = {}): GraphSettings {
-  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.15, maxNodes = 20_000 } = options;
-  const isDimension = dimension === undefined || (Number.isSafeInteger(dimension) && dimension > 0);
-  requireOption(isDimension, 'graphOptions.dimension', 'a positive integer', dimension);
-  const isSteps = Number.isFinite(randomWalkSteps) && randomWalkSteps >= 1;
-  requireOption(isSteps, 'graphOptions.randomWalkSteps', 'a number of at least 1', randomWalkSteps);
-  const isProbability = Number.isFinite(restartProb) && restartProb > 0 && restartProb < 1;
-  requireOption(isProbability, 'graphOptions.restartProb', 'above 0 and below 1', restartProb);
-  const isCount = Number.isSafeInteger(maxNodes) && maxNodes >= 0;
-  requireOption(isCount, 'graphOptions.maxNodes', 'an integer from 0 on', maxNodes);
-  const isCosine = threshold === undefined || (Number.isFinite(threshold) && threshold >= -1 && threshold <= 1);
-  requireOption(isCosine, 'graphOptions.threshold', 'a number from -1 to 1', threshold);
-  const { similarity } = options.edges ?? {};
+const graphOptionChecks: OptionChecks<{ graphOptions?: GraphOptions }> = {
+  graphOptions: objectOf<GraphOptions>({
+    dimension: wholeNumber(1),
+    threshold: numberIn({ least: -1, most: 1 }),
+    randomWalkSteps: numberIn({ least: 1 }),
+    restartProb: numberIn({ above: 0, below: 1 }),
+    edges: edgesValue,
+    maxNodes: wholeNumber(0),
+  }),
+};
+
+/**
+ * @param name - function that received the options, for messages
+ * @throws `GRAPH_INVALID`
+ */
+export function parseGraphOptions(name: string, graphOptions: GraphOptions = {}): GraphSettings {
+  checkOptions(name, { graphOptions }, graphOptionChecks, graphSettings);
+  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.15, maxNodes = 20_000 } = graphOptions;
+  const { similarity } = graphOptions.edges ?? {};
   const near = typeof similarity === 'object' ? similarity : {};
   const edges =
     threshold === undefined || similarity === false
-      ? (options.edges ?? {})
-      : { ...options.edges, similarity: { threshold: Math.max(0, threshold), ...near } };
+      ? (graphOptions.edges ?? {})
+      : { ...graphOptions.edges, similarity: { threshold: Math.max(0, threshold), ...near } };
   return { dimension, randomWalkSteps: Math.floor(randomWalkSteps), restartProb, edges, maxNodes };
-}
-
-function requireOption(holds: boolean, name: string, range: string, value: unknown): void {
-  if (!holds) throw graphInvalid(`${name} must be ${range}, not ${String(value)}.`);
 }

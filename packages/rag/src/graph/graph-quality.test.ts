@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { evaluateRetrieval } from '../evaluate/index.js';
 import { findRegressions, guardedMetrics, readTestCollections } from '../retrieval/test-collection.fixture.js';
@@ -9,8 +10,7 @@ import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 const maxCases = 240;
 /** A part of the change that one query causes. */
 const allowedMrrLoss = 0.001;
-// oxlint-disable-next-line node/no-process-env
-const { collections, missing } = readTestCollections(process.env['QUIVER_DATA'], maxCases);
+const { collections, missing } = readTestCollections(readTestVariable('QUIVER_DATA'), maxCases);
 if (missing.length > 0)
   process.stderr.write(
     `The quality of the graph is not guarded on ${missing.join(', ')}: set QUIVER_DATA to the folder of the test collections.\n`,

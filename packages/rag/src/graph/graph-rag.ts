@@ -1,4 +1,5 @@
-import { evaluateFilter, parseFilter } from '../filter/index.js';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
 import { nearestRows } from '../stores/local/nearest-rows.js';
 import { VectorTable } from '../stores/local/vector-table.js';
@@ -6,6 +7,7 @@ import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
+import { graphSettings } from './graph-options.js';
 import { UnitRows } from './unit-rows.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
@@ -69,6 +71,14 @@ export interface GraphQuery {
   /** Nodes that do not match the filter are neither results nor steps between others. */
   filter?: VectorFilter;
 }
+
+const queryChecks: OptionChecks<GraphQuery> = {
+  query: anyValue,
+  topK: anyValue,
+  randomWalkSteps: anyValue,
+  restartProb: anyValue,
+  filter: anyValue,
+};
 
 const seedCount = 10;
 /** Most similarity edges of a node: dense data would otherwise connect everything with everything. */
@@ -196,7 +206,9 @@ export class GraphRAG {
    *
    * @throws `GRAPH_INVALID`, `FILTER_INVALID`
    */
-  query({ query, topK = 10, randomWalkSteps = 100, restartProb = 0.15, filter }: GraphQuery): RankedNode[] {
+  query(options: GraphQuery): RankedNode[] {
+    checkOptions('GraphRAG.query', options, queryChecks, graphSettings);
+    const { query, topK = 10, randomWalkSteps = 100, restartProb = 0.15, filter } = options;
     this.#requireDimension(query.length, 'Query embedding must have dimension');
     const vector = toFiniteVector(query, 'The embedding of the query');
     const allowed = this.#allowed(filter);
@@ -301,8 +313,8 @@ export class GraphRAG {
   /** Returns 1 for nodes that match the filter, by number. */
   #allowed(filter: VectorFilter): Uint8Array | undefined {
     if (filter === undefined || filter === null) return undefined;
-    const parsed = parseFilter(filter);
-    return Uint8Array.from(this.#nodes, ({ metadata = {} }) => (evaluateFilter(parsed, metadata) ? 1 : 0));
+    const matches = createFilterTest(parseFilter(filter));
+    return Uint8Array.from(this.#nodes, ({ metadata = {} }) => (matches(metadata) ? 1 : 0));
   }
 
   /** Returns the nodes most similar to the query, with the squares of their similarities, so that the closest decide. */

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
-import { bothFilters, evaluateFilter, parseFilter } from '../filter/index.js';
+import { bothFilters, createFilterTest, parseFilter } from '../filter/index.js';
 import type {
   FusionWeights,
   QueryMode,
@@ -268,7 +268,8 @@ export async function readRecords(
 ): Promise<Map<string, VectorRecord>> {
   if (ids.length === 0) return new Map();
   const records = await store.get({ ...databaseConfig, indexName, ids, ...(signal && { signal }) });
-  const filters = [scopeFilter, filter].flatMap((one) => (one ? [parseFilter(one)] : []));
-  const allowed = records.filter(({ metadata }) => filters.every((one) => evaluateFilter(one, metadata)));
+  const both = bothFilters(scopeFilter, filter);
+  const matches = createFilterTest(both ? parseFilter(both) : undefined);
+  const allowed = records.filter(({ metadata }) => matches(metadata));
   return new Map(allowed.map((record) => [record.id, record]));
 }

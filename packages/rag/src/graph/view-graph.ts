@@ -1,17 +1,18 @@
-import type { EmbedderInput } from '../embedding/index.js';
-import type { QueryMode, VectorFilter, VectorRecord, VectorStore } from '../store/index.js';
+import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
+import type { QueryMode, VectorFilter, VectorRecord } from '../store/index.js';
+import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { parseGraphOptions, type GraphOptions } from './graph-options.js';
+import { graphSettings, parseGraphOptions, type GraphOptions } from './graph-options.js';
 import type { GraphView, GraphViewNode } from './page/graph-view.js';
 import { toPassage } from './passage.js';
 import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './query-graph.js';
 
-/** Options of `viewGraph()`. */
-export interface ViewGraphOptions {
-  store: VectorStore;
+/** Options of `viewGraph()`. The model embeds the query; it must be the one of the index. */
+export type ViewGraphOptions = ViewGraphSettings & StoreOption & ModelOption;
+
+interface ViewGraphSettings {
   indexName: string;
-  /** Embedder of the query; must be the one of the index. */
-  model: EmbedderInput;
   queryText: string;
   /** Number of results. Default 10. */
   topK?: number;
@@ -22,21 +23,40 @@ export interface ViewGraphOptions {
   signal?: AbortSignal;
 }
 
+const optionChecks: OptionChecks<ViewGraphOptions> = {
+  ...storeChecks,
+  indexName: stringValue,
+  ...modelChecks,
+  queryText: stringValue,
+  topK: topKValue,
+  seeds: modeValue,
+  graphOptions: anyValue,
+  filter: anyValue,
+  signal: signalValue,
+};
+
 /**
  * Queries the graph of an index, as `createGraphRAGTool` does, and returns the results and their neighborhood as plain data: for
  * `graphToHtml` of `@quiver/rag/node`, or your own drawing.
  *
- * @throws as the tool does
+ * @throws `GRAPH_INVALID` for an unknown or invalid option; otherwise as the tool does
  * @example
- * const view = await viewGraph({ store, indexName: 'docs', model, queryText: 'Who maintains the billing service?' });
+ * const view = await viewGraph({ vectorStore, indexName: 'docs', model, queryText: 'Who maintains the billing service?' });
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
+  checkOptions('viewGraph', options, optionChecks, graphSettings);
+  const { indexName, queryText, topK = 10, seeds, graphOptions, filter, signal } = options;
   const query: IndexQuery = {
-    ...options,
-    topK: options.topK ?? 10,
-    settings: parseGraphOptions(options.graphOptions),
-    scopeFilter: options.filter,
+    store: readStore('viewGraph', options, graphSettings),
+    indexName,
+    model: readModel('viewGraph', options, graphSettings),
+    queryText,
+    topK,
+    seeds,
+    settings: parseGraphOptions('viewGraph', graphOptions),
+    scopeFilter: filter,
     filter: undefined,
+    signal,
   };
   return toView(query, await queryGraph(query));
 }

@@ -1,53 +1,69 @@
+import { anyValue, checkOptions, signalValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
-import { invalidArgument, requireKnownOptions, requireStore } from '../store/check-arguments.js';
-import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
-import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
-import { addSource, isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type Sources } from './scope.js';
+import { invalidArgument } from '../store/check-arguments.js';
+import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
+import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
+import {
+  addSource,
+  isInScope,
+  isScalar,
+  parseScope,
+  toScopeFilter,
+  type IngestScope,
+  type RunScope,
+  type Sources,
+} from './scope.js';
 
 /** Options of `deleteDocuments()`. */
-export interface DeleteDocumentsOptions {
-  store: VectorStore;
+export type DeleteDocumentsOptions = DeleteDocumentsSettings & StoreOption;
+
+interface DeleteDocumentsSettings {
   indexName: string;
   /** Values of `metadata.source` of the documents to delete. */
   sources: readonly unknown[];
-  /** Scope that the documents were ingested with. Default: the documents of these sources in the whole index. */
-  scope?: IngestScope;
+  /**
+   * Scope that the documents were ingested with; `'all'`: the documents of these sources in every scope and in none. Required for an index
+   * with scopes.
+   */
+  scope?: IngestScope | 'all';
   /** Attempts after the first for transient errors of the store. Default 6, in about 30 seconds. */
   maxRetries?: number;
   signal?: AbortSignal;
 }
 
-/** `Record` makes the compiler compare this list with the options. */
-const optionNames = Object.keys({
-  store: 0,
-  indexName: 0,
-  sources: 0,
-  scope: 0,
-  maxRetries: 0,
-  signal: 0,
-} satisfies Record<keyof DeleteDocumentsOptions, 0>);
+const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
+  ...storeChecks,
+  indexName: anyValue,
+  sources: anyValue,
+  scope: anyValue,
+  maxRetries: wholeNumber(0),
+  signal: signalValue,
+};
 
 /**
  * Deletes all chunks that {@link ingest} stored for documents. Records from other programs stay, even if they have the same source.
  *
  * @returns the number of deleted chunks
- * @throws `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option, and when `sources` is not a list of values; the abort reason; errors of the
+ * @throws `INGEST_SCOPE_MISSING` without `scope` for an index with scopes; `INGEST_SCOPE_MISMATCH` for a scope with other keys than those of
+ *   the index; `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option, and when `sources` is not a list of values; the abort reason; errors of the
  *   store, such as `VECTOR_INDEX_NOT_FOUND`
  * @example
- * await deleteDocuments({ store, indexName: 'docs', sources: ['guide.md'], scope: { tenant: 'b' } });
+ * await deleteDocuments({ vectorStore, indexName: 'docs', sources: ['guide.md'], scope: { tenant: 'b' } });
  */
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
-  requireKnownOptions('deleteDocuments', options, optionNames);
-  const { store, indexName, maxRetries = defaultMaxRetries, signal } = options;
-  requireStore(store);
+  checkOptions('deleteDocuments', options, optionChecks, argumentSettings);
+  const { indexName, maxRetries = defaultMaxRetries, signal } = options;
+  const store = readStore('deleteDocuments', options, argumentSettings);
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
     throw invalidArgument('sources must be a list of the values of metadata.source, without undefined and null.');
   const sources: Sources = new Map();
   for (const source of options.sources) addSource(sources, source);
+  const access = { store, indexName, maxRetries, signal };
+  await requireScope(access, scope);
   let deleted = 0;
-  for await (const removed of removeStale({ store, indexName, maxRetries, signal }, { sources, scope }))
-    deleted = removed;
+  for await (const removed of removeStale(access, { sources, scope })) deleted = removed;
   return deleted;
 }
 
@@ -56,7 +72,7 @@ export interface StaleChunks {
   keep?: ReadonlySet<string>;
   /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
   sources?: Sources;
-  scope: IngestScope | undefined;
+  scope: RunScope;
 }
 
 /** Larger pages than usual, because a store may have to find its position again for each page. */
@@ -72,7 +88,7 @@ export async function* removeStale(access: StoreAccess, { keep, sources, scope }
   const { indexName } = access;
   const isStale = ({ id, metadata }: VectorRecord): boolean =>
     !keep?.has(id) &&
-    // The filter already selects these records. This check protects records of other owners if a store filters incorrectly.
+    // Without a scope, the filter selects records of all owners. With one, this check protects them if a store filters incorrectly.
     isInScope(metadata, scope) &&
     (!sources || (metadata['embedder'] !== undefined && sources.has(canonicalJson(metadata['source']))));
   let removed = 0;
@@ -95,7 +111,7 @@ const maxListed = 1000;
 const sourcesPerFilter = 100;
 
 /** Filters that select at least the records of the sources, and none outside the scope. */
-function toFilters(sources: Sources | undefined, scope: IngestScope | undefined): VectorFilter[] {
+function toFilters(sources: Sources | undefined, scope: RunScope): VectorFilter[] {
   const conditions = toScopeFilter(scope);
   const listed = sources ? [...sources.values()] : undefined;
   if (!listed || listed.length > maxListed || !listed.every(isScalar)) return [conditions];

@@ -3,8 +3,7 @@ import type { ExtractParams, LanguageModelInput } from '../document/extract/extr
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
-import { requireStore } from '../store/check-arguments.js';
-import type { VectorStore } from '../store/vector-store.js';
+import type { IndexParams, VectorStore } from '../store/vector-store.js';
 
 /** What a run would ask of models. Tokens are UTF-8 bytes divided by 4. */
 export interface IngestEstimate {
@@ -28,19 +27,17 @@ interface Replaced {
 /**
  * Returns options of the same run with a store that changes nothing and models that only count.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` without a store; `EMBEDDER_INVALID`
+ * @throws `EMBEDDER_INVALID`
  */
 export function toDryRun<Options extends Replaced>(options: Options): { options: Options; estimate: IngestEstimate } {
-  requireStore(options.store);
   const estimate: IngestEstimate = { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
-  const { id, dimension = 1 } = toEmbedder(options.embedder);
+  const { id, dimension } = toEmbedder(options.embedder);
   const embedder: EmbedderInput = {
     id,
-    dimension,
     async embed(texts) {
       estimate.texts += texts.length;
       for (const text of texts) estimate.tokens += estimateTokens(text);
-      return texts.map(() => new Float32Array(dimension));
+      return texts.map(() => new Float32Array(dimension ?? 1).fill(1));
     },
   };
   const { extract, ...chunking } = options.chunkOptions ?? {};
@@ -50,24 +47,32 @@ export function toDryRun<Options extends Replaced>(options: Options): { options:
       ...options,
       dryRun: false,
       embedder,
-      store: unchanged(options.store),
+      store: unchanged(options.store, dimension),
       chunkOptions: { ...chunking, ...counted },
     },
     estimate,
   };
 }
 
-/** The store with methods that change nothing in place of those that write. */
-function unchanged(store: VectorStore): VectorStore {
+/**
+ * The store with methods that change nothing in place of those that write.
+ *
+ * @param dimension - of the embedder; if it is not known before an embedding, the one of the index is not compared with it
+ */
+function unchanged(store: VectorStore, dimension: number | undefined): VectorStore {
   const none = async (): Promise<void> => undefined;
-  const writing: Readonly<Record<PropertyKey, unknown>> = {
+  const replaced: Readonly<Record<PropertyKey, unknown>> = {
+    describeIndex: async (params: IndexParams) => ({
+      ...(await store.describeIndex(params)),
+      ...(dimension === undefined && { dimension: 1 }),
+    }),
     createIndex: none,
     deleteVectors: none,
     upsert: async ({ ids = [] }: { ids?: readonly string[] }) => [...ids],
   };
   return new Proxy(store, {
     get(target, key) {
-      if (Object.hasOwn(writing, key)) return writing[key];
+      if (Object.hasOwn(replaced, key)) return replaced[key];
       const value: unknown = Reflect.get(target, key);
       // Methods with private members need the store itself.
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;

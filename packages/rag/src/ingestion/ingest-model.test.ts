@@ -5,7 +5,7 @@ import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestOptions } from './ingest.js';
+import { ingest, type IngestRun } from './ingest.js';
 
 const indexName = 'docs';
 const embedder = createLexicalEmbedder({ dimension: 16 });
@@ -19,7 +19,7 @@ const anyDocument = fc
   .map(({ sections, source }) => ({ text: sections.join('\n\n'), source }));
 const anyDocuments = fc.array(anyDocument, { maxLength: 4 });
 const anySettings = fc.record({
-  tenant: fc.constantFrom(undefined, undefined, 'x', 'y'),
+  scope: fc.constantFrom('all' as const, 'all' as const, undefined, { tenant: 'x' }, { tenant: 'y' }),
   maxSize: fc.constantFrom(undefined, undefined, 8),
   hasVectors: fc.constantFrom(false, false, true),
   cleanup: fc.constantFrom('source' as const, 'all' as const, 'none' as const),
@@ -70,8 +70,8 @@ type Documents = typeof anyDocuments extends fc.Arbitrary<infer Value> ? Value :
 const toDocuments = (documents: Documents): MDocument[] =>
   documents.map(({ text, source }) => MDocument.fromMarkdown(text, source === undefined ? {} : { source }));
 
-function toOptions(store: LocalVector, documents: Documents, settings: Settings): IngestOptions {
-  const { tenant, maxSize, hasVectors, cleanup, batchSize } = settings;
+function toOptions(store: LocalVector, documents: Documents, settings: Settings): IngestRun {
+  const { scope, maxSize, hasVectors, cleanup, batchSize } = settings;
   return {
     documents: toDocuments(documents),
     store,
@@ -80,7 +80,7 @@ function toOptions(store: LocalVector, documents: Documents, settings: Settings)
     cleanup,
     batchSize,
     concurrency: 2,
-    ...(tenant !== undefined && { scope: { tenant } }),
+    ...(scope && { scope }),
     ...(maxSize !== undefined && { chunkOptions: { strategy: 'markdown' as const, maxSize, overlap: 0 } }),
     ...(hasVectors && { vectors: (chunk) => [`about ${chunk.text}`] }),
   };
@@ -90,6 +90,9 @@ async function recordsOf(store: LocalVector): Promise<VectorRecord[]> {
   if (!(await store.listIndexes()).includes(indexName)) return [];
   return (await store.scan({ indexName, includeVector: true, limit: 1000 })).records;
 }
+
+const isRefused = async (store: LocalVector, { scope }: Settings): Promise<boolean> =>
+  scope === undefined && (await recordsOf(store)).some(({ metadata }) => metadata['scoped'] === true);
 
 async function change(store: LocalVector, what: string, at: number): Promise<void> {
   const records = await recordsOf(store);
@@ -109,7 +112,7 @@ async function change(store: LocalVector, what: string, at: number): Promise<voi
     await store.upsert({ indexName, ids: [`foreign ${at}`], vectors: [record.vector ?? []], metadata: [own] });
   } else if (what === 'truncate') await store.truncateIndex({ indexName });
   else if (what === 'drop') await store.deleteIndex({ indexName });
-  else await deleteDocuments({ store, indexName, sources: ['a'] });
+  else await deleteDocuments({ store, indexName, sources: ['a'], scope: 'all' });
 }
 
 /** After `allowed` calls it fails. */
@@ -132,13 +135,20 @@ it('makes the same index as a first run, after any runs, failures and changes by
       let latest: { documents: Documents; settings: Settings } | undefined;
       const run = async (documents: Documents, settings: Settings): Promise<void> => {
         latest = { documents, settings };
+        if (await isRefused(store, settings)) {
+          const before = await recordsOf(store);
+          const refused = ingest(toOptions(store, documents, settings));
+          await expect(refused).rejects.toMatchObject({ code: 'INGEST_SCOPE_MISSING' });
+          expect(await recordsOf(store)).toEqual(before);
+          return;
+        }
         await ingest(toOptions(store, documents, settings));
         const fresh = new LocalVector();
         await ingest(toOptions(fresh, documents, settings));
         const expected = await recordsOf(fresh);
         const all = await recordsOf(store);
-        const { tenant, cleanup } = settings;
-        const own = tenant === undefined ? all : all.filter(({ metadata }) => metadata['tenant'] === tenant);
+        const { scope, cleanup } = settings;
+        const own = typeof scope === 'object' ? all.filter(({ metadata }) => metadata['tenant'] === scope.tenant) : all;
         const ids = new Set(expected.map(({ id }) => id));
         const sources = new Set<unknown>(documents.flatMap(({ source }) => source ?? []));
         const responsible = own.filter(
@@ -159,17 +169,19 @@ it('makes the same index as a first run, after any runs, failures and changes by
           latest = { documents, settings };
           async function* interrupted(): AsyncGenerator<MDocument> {
             for (const [place, document] of toDocuments(documents).entries()) {
-              if (place === at) await ingest(toOptions(store, within, withinSettings));
+              if (place === at && !(await isRefused(store, withinSettings)))
+                await ingest(toOptions(store, within, withinSettings));
               yield document;
             }
           }
-          await ingest({ ...toOptions(store, documents, settings), documents: interrupted() });
+          if (!(await isRefused(store, settings)))
+            await ingest({ ...toOptions(store, documents, settings), documents: interrupted() });
         } else if (step.kind === 'change') await change(store, step.change, step.at);
         else {
           const options = toOptions(store, step.documents, step.settings);
           const before = await recordsOf(store);
           if (step.kind === 'dry run') {
-            await ingest({ ...options, dryRun: true });
+            if (!(await isRefused(store, step.settings))) await ingest({ ...options, dryRun: true });
             expect(await recordsOf(store)).toEqual(before);
           } else
             await ingest({ ...options, maxRetries: 0, embedder: failingEmbedder(step.after) }).catch(() => undefined);

@@ -1,12 +1,22 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  signalValue,
+  stringValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { MDocument } from '../document/document.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { abortableItems } from '../store/async-items.js';
 import { deleteDocuments } from './delete-documents.js';
-import { requireKnownOptions, requireStore } from '../store/check-arguments.js';
-import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
-import { runIngest, type IngestOptions, type IngestReport } from './ingest.js';
-import { isInScope, parseScope, toScopeFilter, type IngestScope } from './scope.js';
+import { readModel, type ModelOption } from '../embedding/model-option.js';
+import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
+import { runChecks, runIngest, type IngestReport, type IngestSettings } from './ingest.js';
+import { isInScope, parseScope, toScopeFilter, type IngestScope, type RunScope } from './scope.js';
 
 /** A document, or several of one file, that a plan names. */
 export interface PlannedSource {
@@ -17,10 +27,9 @@ export interface PlannedSource {
 }
 
 /** Options of `planIngest()`. */
-export interface PlanIngestOptions extends Pick<
-  IngestOptions,
-  'store' | 'indexName' | 'scope' | 'maxRetries' | 'signal'
-> {
+export type PlanIngestOptions = PlanIngestSettings & StoreOption;
+
+interface PlanIngestSettings extends Pick<IngestSettings, 'indexName' | 'scope' | 'maxRetries' | 'signal'> {
   /** All sources of the scope, such as `listFiles('./docs')`. Each is named once. */
   sources: Iterable<PlannedSource> | AsyncIterable<PlannedSource>;
   /** Number of sources per part. Default 100. */
@@ -29,23 +38,22 @@ export interface PlanIngestOptions extends Pick<
   id?: string;
 }
 
-/** `Record` makes the compiler compare this list with the options. */
-const planOptionNames = Object.keys({
-  sources: 0,
-  store: 0,
-  indexName: 0,
-  scope: 0,
-  partSize: 0,
-  id: 0,
-  maxRetries: 0,
-  signal: 0,
-} satisfies Record<keyof PlanIngestOptions, 0>);
+const planChecks: OptionChecks<PlanIngestOptions> = {
+  sources: anyValue,
+  ...storeChecks,
+  indexName: anyValue,
+  scope: anyValue,
+  partSize: anyValue,
+  id: stringValue,
+  maxRetries: wholeNumber(0),
+  signal: signalValue,
+};
 
 /** A plan for `finishIngest()`: plain data. */
 export interface IngestPlan {
   id: string;
   indexName: string;
-  scope?: IngestScope;
+  scope?: IngestScope | 'all';
   /** Ids of the parts. */
   parts: string[];
   /** Sources with chunks in the index that the plan does not name. */
@@ -58,7 +66,7 @@ export interface IngestPart {
   id: string;
   plan: string;
   indexName: string;
-  scope?: IngestScope;
+  scope?: IngestScope | 'all';
   sources: string[];
 }
 
@@ -77,18 +85,20 @@ export interface IngestPartReport extends IngestReport {
  * Memory holds the names of all sources, and those with chunks in the index.
  *
  * @throws `INGEST_PLAN_INVALID` for a source without a name or a fingerprint, or that is named twice, and for an invalid `partSize`;
- *   `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option; errors of `sources` and the store; the abort reason
+ *   `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH`; `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option; errors of `sources` and the store; the abort reason
  * @example
- * const { plan, parts } = await planIngest({ sources: listFiles('./docs'), store, indexName: 'guides' });
+ * const { plan, parts } = await planIngest({ sources: listFiles('./docs'), vectorStore, indexName: 'guides' });
  */
 export async function planIngest(options: PlanIngestOptions): Promise<{ plan: IngestPlan; parts: IngestPart[] }> {
-  requireKnownOptions('planIngest', options, planOptionNames);
-  const { sources, store, indexName, maxRetries = defaultMaxRetries, signal } = options;
+  checkOptions('planIngest', options, planChecks, argumentSettings);
+  const { sources, indexName, maxRetries = defaultMaxRetries, signal } = options;
   const { partSize = 100, id = crypto.randomUUID() } = options;
-  requireStore(store);
+  const store = readStore('planIngest', options, argumentSettings);
   if (!Number.isSafeInteger(partSize) || partSize < 1)
     throw invalidPlan(`partSize must be an integer of at least 1, not ${String(partSize)}`);
   const scope = parseScope(options.scope);
+  const access = { store, indexName, maxRetries, signal };
+  await requireScope(access, scope);
   const target = { plan: id, indexName, ...(scope && { scope }) };
   const named = new Set<string>();
   const parts: IngestPart[] = [];
@@ -115,7 +125,7 @@ export async function planIngest(options: PlanIngestOptions): Promise<{ plan: In
   }
   endPart();
   const gone = new Map<string, unknown>();
-  for await (const source of readSources({ store, indexName, maxRetries, signal }, scope))
+  for await (const source of readSources(access, scope))
     if (typeof source !== 'string' || !named.has(source)) gone.set(canonicalJson(source), source);
   return {
     plan: { id, indexName, ...(scope && { scope }), parts: parts.map((part) => part.id), gone: [...gone.values()] },
@@ -124,7 +134,7 @@ export async function planIngest(options: PlanIngestOptions): Promise<{ plan: In
 }
 
 /** The sources of all chunks in the scope that `ingest` stored. */
-async function* readSources(access: StoreAccess, scope: IngestScope | undefined): AsyncGenerator<unknown> {
+async function* readSources(access: StoreAccess, scope: RunScope): AsyncGenerator<unknown> {
   const { indexName } = access;
   const filter = toScopeFilter(scope);
   let cursor: string | undefined;
@@ -145,10 +155,9 @@ async function* readSources(access: StoreAccess, scope: IngestScope | undefined)
 }
 
 /** Options of `ingestPart()`. */
-export interface IngestPartOptions extends Omit<
-  IngestOptions,
-  'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'
-> {
+export type IngestPartOptions = IngestPartSettings & StoreOption & ModelOption;
+
+interface IngestPartSettings extends Omit<IngestSettings, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'> {
   /** Returns the documents of the named sources, with their name as `metadata.source`. */
   load: (
     sources: readonly string[],
@@ -156,20 +165,7 @@ export interface IngestPartOptions extends Omit<
   ) => Iterable<MDocument> | AsyncIterable<MDocument> | Promise<Iterable<MDocument>>;
 }
 
-/** `Record` makes the compiler compare this list with the options. */
-const partOptionNames = Object.keys({
-  load: 0,
-  store: 0,
-  embedder: 0,
-  chunkOptions: 0,
-  vectors: 0,
-  metric: 0,
-  batchSize: 0,
-  concurrency: 0,
-  maxRetries: 0,
-  onProgress: 0,
-  signal: 0,
-} satisfies Record<keyof IngestPartOptions, 0>);
+const partChecks: OptionChecks<IngestPartOptions> = { load: functionValue, ...runChecks };
 
 /**
  * Ingests one part of a plan: embeds new and changed chunks of its documents, and removes those that the documents no longer contain. It
@@ -177,10 +173,10 @@ const partOptionNames = Object.keys({
  *
  * @throws `INGEST_PART_INVALID` for data that is not a part, and for documents of other sources; the errors of {@link ingest} and `load`
  * @example
- * worker.process(async (job) => ingestPart(job.data, { load: (paths) => loadDocuments('./docs', { paths }), store, embedder }));
+ * worker.process(async (job) => ingestPart(job.data, { load: (paths) => loadDocuments('./docs', { paths }), vectorStore, model }));
  */
 export async function ingestPart(part: IngestPart, given: IngestPartOptions): Promise<IngestPartReport> {
-  requireKnownOptions('ingestPart', given, partOptionNames);
+  checkOptions('ingestPart', given, partChecks, argumentSettings);
   const { load, ...options } = given;
   const isPart =
     typeof part?.id === 'string' &&
@@ -205,14 +201,28 @@ export async function ingestPart(part: IngestPart, given: IngestPartOptions): Pr
       yield document;
     }
   }
-  const run = { ...options, indexName, ...(scope && { scope }), documents: documents(), cleanup: 'source' } as const;
+  const run = {
+    ...options,
+    store: readStore('ingestPart', given, argumentSettings),
+    embedder: readModel('ingestPart', given, argumentSettings),
+    indexName,
+    ...(scope && { scope }),
+    documents: documents(),
+    cleanup: 'source',
+  } as const;
   // Parts run side by side: each would replace the other's list of known documents.
   const report = await runIngest(run, false);
   return { part: id, ...report, missing: [...missing] };
 }
 
 /** Options of `finishIngest()`. */
-export type FinishIngestOptions = Pick<IngestOptions, 'store' | 'maxRetries' | 'signal'>;
+export type FinishIngestOptions = Pick<IngestSettings, 'maxRetries' | 'signal'> & StoreOption;
+
+const finishChecks: OptionChecks<FinishIngestOptions> = {
+  ...storeChecks,
+  maxRetries: wholeNumber(0),
+  signal: signalValue,
+};
 
 /**
  * Ends a plan after all its parts: removes the documents that no longer existed when the plan was made, and adds up the reports. It may run
@@ -220,14 +230,17 @@ export type FinishIngestOptions = Pick<IngestOptions, 'store' | 'maxRetries' | '
  *
  * @param reports - of all parts, in any order; several of one part count once
  * @returns the sum, and the sources without a document
- * @throws `INGEST_PLAN_INCOMPLETE` when a part has no report: nothing is removed; `INGEST_PLAN_INVALID`; errors of the store; the
- *   abort reason
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; `INGEST_PLAN_INCOMPLETE` when a part has no report: nothing is removed; `INGEST_PLAN_INVALID`; `INGEST_SCOPE_MISSING` for
+ *   documents to remove, when the plan has no scope and documents of its index have one by now; errors of the store; the abort reason
  */
 export async function finishIngest(
   plan: IngestPlan,
   reports: Iterable<IngestPartReport>,
-  { store, maxRetries = defaultMaxRetries, signal }: FinishIngestOptions,
+  options: FinishIngestOptions,
 ): Promise<IngestReport & { missing: string[] }> {
+  checkOptions('finishIngest', options, finishChecks, argumentSettings);
+  const { maxRetries = defaultMaxRetries, signal } = options;
+  const vectorStore = readStore('finishIngest', options, argumentSettings);
   if (!Array.isArray(plan?.parts) || !Array.isArray(plan.gone) || typeof plan.indexName !== 'string')
     throw invalidPlan('the value is not a plan of planIngest()');
   const ofPart = new Map(Array.from(reports, (report) => [report?.part, report]));
@@ -252,7 +265,7 @@ export async function finishIngest(
     const { indexName, scope, gone } = plan;
     const end = signal ? { signal } : {};
     sum.removed += await deleteDocuments({
-      store,
+      vectorStore,
       indexName,
       sources: gone,
       ...(scope && { scope }),

@@ -1,12 +1,20 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
-import { checkEmbeddings, retry } from '../embedding/call-model.js';
-import { contextKey, vectorOfKey } from '../store/check-arguments.js';
-import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
+import { retry } from '../embedding/call-model.js';
+import { contextKey, type IndexShape, lacksDirection, vectorOfKey } from '../store/check-arguments.js';
+import type {
+  Cancellable,
+  ScanPage,
+  VectorFilter,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+  VectorStore,
+} from '../store/vector-store.js';
 import type { FurtherVector } from './chunk-vectors.js';
-import type { IngestScope } from './scope.js';
+import { ingestKeys, isScoped, toScopeKeys, type RunScope } from './scope.js';
 import { isTransientError } from './transient-error.js';
 
 /** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */
@@ -31,46 +39,99 @@ export function callStore<Result>(
 /** The index that a run writes to. */
 export interface IngestTarget extends StoreAccess {
   readonly embedder: Embedder;
-  readonly scope: IngestScope | undefined;
+  readonly scope: RunScope;
   /** Whether the index existed before the run. */
   readonly isUpdate: boolean;
-  /** Creates a missing index once. The dimension is known after the first embedding. */
-  readonly ensureIndex: (dimension: number) => Promise<void>;
-}
-
-export interface IngestTargetOptions extends StoreAccess {
-  readonly embedder: EmbedderInput;
-  readonly scope: IngestScope | undefined;
+  /** Metric of a new index. */
   readonly metric: VectorMetric;
+  /** Returns the shape of the index, which the first call creates if it is missing. The dimension is known after the first embedding. */
+  readonly openIndex: (dimension: number) => Promise<IndexShape>;
 }
 
-/** @throws `INGEST_EMBEDDER_CHANGED`; `EMBEDDER_INVALID`; errors of the store */
+export interface IngestTargetOptions extends StoreAccess, Pick<IngestTarget, 'scope' | 'metric'> {
+  readonly embedder: EmbedderInput;
+}
+
+/** @throws `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH`; `INGEST_EMBEDDER_CHANGED`; `EMBEDDER_INVALID`; errors of the store */
 export async function openTarget({ embedder, metric, scope, ...access }: IngestTargetOptions): Promise<IngestTarget> {
   const { indexName, maxRetries } = access;
   const isUpdate = (await callStore(access, (store, end) => store.listIndexes(end))).includes(indexName);
-  let ready: Promise<void> | undefined = isUpdate ? Promise.resolve() : undefined;
+  const describe = (): Promise<IndexShape> =>
+    callStore(access, (store, end) => store.describeIndex({ indexName, ...end }));
+  const create = async (shape: IndexShape): Promise<IndexShape> => {
+    await callStore(access, (store, end) => store.createIndex({ indexName, ...shape, ...end }));
+    return shape;
+  };
+  let shape: Promise<IndexShape> | undefined;
   const target: IngestTarget = {
     ...access,
     embedder: toEmbedder(embedder, { maxRetries }),
     scope,
     isUpdate,
-    ensureIndex: (dimension) => {
-      const shape = { indexName, dimension, metric };
-      ready ??= callStore(access, (store, end) => store.createIndex({ ...shape, ...end }));
-      return ready;
-    },
+    metric,
+    openIndex: (dimension) => (shape ??= isUpdate ? describe() : create({ dimension, metric })),
   };
-  if (isUpdate) await requireSameEmbedder(target);
+  if (isUpdate) {
+    const sample = await callStore(target, (store, end) => store.scan({ indexName, limit: sampleSize, ...end }));
+    await requireScope(target, scope, sample);
+    // The first records stand for all: `ingest` stores one embedder's vectors in an index.
+    for (const { metadata } of sample.records) checkEmbedder(indexName, metadata['embedder'], target.embedder);
+  }
   return target;
 }
 
 const sampleSize = 100;
 
-/** Checks the first records of an index: `ingest` stores one embedder's vectors in it. */
-async function requireSameEmbedder(target: IngestTarget): Promise<void> {
-  const { indexName, embedder } = target;
-  const page = await callStore(target, (store, end) => store.scan({ indexName, limit: sampleSize, ...end }));
-  for (const { metadata } of page.records) checkEmbedder(indexName, metadata['embedder'], embedder);
+/**
+ * Checks that a run has a scope if documents of its index have one, and the same keys as they. An index that does not exist has none.
+ *
+ * @param sample - first page of the index, which usually answers without a request
+ * @throws `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH` for other keys; errors of the store
+ */
+export async function requireScope(access: StoreAccess, scope: RunScope, sample?: ScanPage): Promise<void> {
+  if (scope === 'all') return;
+  const keys = toScopeKeys(scope);
+  const scoped = sample?.records.filter(isScoped) ?? [];
+  if (scoped.length === 0 && sample && sample.nextCursor === undefined) return;
+  const found = scoped.length > 0 ? scoped : await findSome(access, { scoped: true });
+  const existing = [...new Set(found.map(({ metadata }) => String(metadata['scopeKeys'])))];
+  if (existing.length === 0 || (keys !== undefined && existing.includes(keys))) return;
+  const { indexName } = access;
+  const details = { indexName, keys: existing.map((one) => one.split('.')) };
+  const owners = `The documents of the index '${indexName}' have owners, the scope { ${existing.map(toList).join(' } or { ')} }`;
+  if (keys === undefined)
+    throw new QuiverError(
+      'INGEST_SCOPE_MISSING',
+      `${owners}, and this call has no scope: it would reach the documents of all of them. Pass the scope of one owner, such as scope: { ${(details.keys[0] ?? []).map((key) => `${key}: …`).join(', ')} }, or scope: 'all' to replace or delete the documents of every owner.`,
+      { details },
+    );
+  if ((await findSome(access, { scopeKeys: keys })).length > 0) return;
+  throw new QuiverError(
+    'INGEST_SCOPE_MISMATCH',
+    `${owners}, but the scope of this call is { ${toList(keys)} }. Use the same keys in all calls, or another index.`,
+    { details },
+  );
+}
+
+function toList(keys: string): string {
+  return keys.split('.').join(', ');
+}
+
+/** Returns some of the records that match a filter, if there are any. */
+async function findSome(access: StoreAccess, filter: VectorFilter): Promise<VectorRecord[]> {
+  const position = { indexName: access.indexName, filter, limit: sampleSize };
+  try {
+    let cursor: string | undefined;
+    do {
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await callStore(access, (store, end) => store.scan({ ...position, ...from, ...end }));
+      if (page.records.length > 0) return page.records;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  } catch (error) {
+    if (!isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) throw error;
+  }
+  return [];
 }
 
 /** @throws `INGEST_EMBEDDER_CHANGED` when another embedder made the vector: vectors of two embedders cannot be compared */
@@ -100,7 +161,7 @@ export interface StoredCounts {
 export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]): Promise<StoredCounts> {
   const stored = await readStored(target, chunks);
   const groups: Record<ChunkState, Chunk[]> = { new: [], moved: [], unchanged: [] };
-  for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target.embedder)].push(chunk);
+  for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target)].push(chunk);
   await storeNew(target, groups.new);
   await storeMoved(target, groups.moved);
   const created = chunks.length - stored.size;
@@ -123,11 +184,11 @@ export async function readIfStored(
     const isSame =
       metadata &&
       keys.every((key) => key in metadata) &&
-      Object.entries(metadataOf(chunk, target.embedder)).every(
+      Object.entries(metadataOf(chunk, target)).every(
         ([key, value]) => canonicalJson(metadata[key]) === canonicalJson(value),
       );
     if (!isSame) return undefined;
-    const { embedder: _embedder, previousChunk: _previous, textBefore: _text, ...own } = metadata;
+    const own = Object.fromEntries(Object.entries(metadata).filter(([key]) => !ingestKeys.has(key)));
     found.push({ ...chunk, metadata: { ...own, ...chunk.metadata } });
   }
   return found;
@@ -145,9 +206,9 @@ async function readStored(target: IngestTarget, chunks: readonly Chunk[]): Promi
 /** `moved`: text and headings are the same, but other metadata, such as the position in the document, differs. */
 type ChunkState = 'new' | 'moved' | 'unchanged';
 
-function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, embedder: Embedder): ChunkState {
+function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, target: IngestTarget): ChunkState {
   if (!stored) return 'new';
-  const metadata = metadataOf(chunk, embedder);
+  const metadata = metadataOf(chunk, target);
   // The vector was made from these and the text, and the id contains the text.
   const isSame = (key: string): boolean => canonicalJson(stored[key]) === canonicalJson(metadata[key]);
   if (!isSame('headings') || !isSame(contextKey)) return 'new';
@@ -159,10 +220,37 @@ async function storeNew(target: IngestTarget, chunks: readonly Chunk[]): Promise
   const { embedder, maxRetries, signal } = target;
   const texts = chunks.map(toEmbeddedText);
   const options = { purpose: 'document', ...(signal && { signal }) } as const;
-  const embeddings = await retry(() => embedder.embed(texts, options), { maxRetries, signal });
-  const vectors = checkEmbeddings(embeddings, { id: embedder.id, count: texts.length, dimension: embedder.dimension });
-  await target.ensureIndex(vectors[0]?.length ?? 0);
+  const vectors = await retry(() => embedder.embed(texts, options), { maxRetries, signal });
+  const [{ length: dimension } = []] = vectors;
+  // A wrong response must not create the index.
+  if (!target.isUpdate) requireFit(target, { dimension, metric: target.metric }, chunks, vectors);
+  requireFit(target, await target.openIndex(dimension), chunks, vectors);
   await upsertChunks(target, chunks, vectors);
+}
+
+/** @throws `VECTOR_DIMENSION_MISMATCH`; `EMBEDDING_INVALID` for a vector of zeros that the metric of the index cannot compare */
+function requireFit(
+  { indexName, embedder }: IngestTarget,
+  { dimension, metric }: IndexShape,
+  chunks: readonly Chunk[],
+  vectors: readonly Float32Array[],
+): void {
+  const actual = vectors[0]?.length ?? dimension;
+  if (actual !== dimension) {
+    throw new QuiverError(
+      'VECTOR_DIMENSION_MISMATCH',
+      `The index '${indexName}' has dimension ${dimension}, but the embedder '${embedder.id}' returned vectors of ${actual} numbers. If a wrong response of the embedder created the index, delete it with store.deleteIndex({ indexName: '${indexName}' }) and run again; otherwise use the embedder of the index, or another indexName.`,
+      { details: { indexName, expected: dimension, actual } },
+    );
+  }
+  const place = metric === 'cosine' ? vectors.findIndex(lacksDirection) : -1;
+  const chunk = chunks[place];
+  if (!chunk) return;
+  throw new QuiverError(
+    'EMBEDDING_INVALID',
+    `The embedder '${embedder.id}' returned only zeros for the text ${JSON.stringify(chunk.text.slice(0, 80))} of ${JSON.stringify(chunk.metadata['source'])}. The metric 'cosine' of the index '${indexName}' compares directions, and zeros have none: the text would never be found. Return another vector, or create the index with the metric 'euclidean' or 'dotproduct'.`,
+    { details: { indexName, chunkId: chunk.id, source: chunk.metadata['source'] } },
+  );
 }
 
 async function storeMoved(target: IngestTarget, chunks: readonly Chunk[]): Promise<void> {
@@ -183,7 +271,7 @@ async function upsertChunks(
     indexName: target.indexName,
     ids: chunks.map(({ id }) => id),
     vectors,
-    metadata: chunks.map((chunk) => metadataOf(chunk, target.embedder)),
+    metadata: chunks.map((chunk) => metadataOf(chunk, target)),
     documents: chunks.map(({ text }) => text),
   };
   await callStore(target, (store, end) => store.upsert({ ...records, ...end }));
@@ -198,18 +286,16 @@ function toEmbeddedText(chunk: Chunk | FurtherVector): string {
   return before ? `${before}\n\n${text}` : text;
 }
 
-const reservedKeys = ['embedder', 'previousChunk', 'textBefore', vectorOfKey];
-
 /**
- * Adds the embedder's id to the metadata, so that a later run detects another embedder, and the link to the previous chunk, so that
- * `expandPassages` finds neighbors.
+ * Adds the embedder's id to the metadata, so that a later run detects another embedder; the keys of the scope, so that it detects a missing
+ * one; and the link to the previous chunk, so that `expandPassages` finds neighbors.
  *
  * @throws `INGEST_METADATA_RESERVED` when a document has metadata of these names
  */
-function metadataOf(chunk: Chunk | FurtherVector, embedder: Embedder): VectorMetadata {
+function metadataOf(chunk: Chunk | FurtherVector, { embedder, scope }: IngestTarget): VectorMetadata {
   const { metadata, previous } = chunk;
-  const taken = reservedKeys.find((key) => key in metadata);
-  if (taken !== undefined) {
+  for (const taken of ingestKeys) {
+    if (!(taken in metadata)) continue;
     throw new QuiverError(
       'INGEST_METADATA_RESERVED',
       `ingest() writes the metadata key '${taken}'. Rename the key of your documents.`,
@@ -220,6 +306,8 @@ function metadataOf(chunk: Chunk | FurtherVector, embedder: Embedder): VectorMet
   if (previous) stored['previousChunk'] = previous.id;
   if (previous?.textBetween !== undefined) stored['textBefore'] = previous.textBetween;
   if ('vectorOf' in chunk) stored[vectorOfKey] = chunk.vectorOf;
+  const scopeKeys = toScopeKeys(scope);
+  if (scopeKeys !== undefined) Object.assign(stored, { scoped: true, scopeKeys });
   stored['embedder'] = embedder.id;
   return stored;
 }

@@ -12,7 +12,8 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestOptions } from './ingest.js';
+import { finishIngest, ingestPart, planIngest } from './ingest-plan.js';
+import { ingest, type IngestRun, type IngestSettings } from './ingest.js';
 
 const indexName = 'docs';
 const lexical = createLexicalEmbedder();
@@ -27,7 +28,7 @@ beforeEach(() => {
 });
 
 const guide = (text: string, source = 'guide.md'): MDocument => MDocument.fromMarkdown(text, { source });
-const run = (documents: IngestOptions['documents'], options: Partial<IngestOptions> = {}): ReturnType<typeof ingest> =>
+const run = (documents: IngestSettings['documents'], options: Partial<IngestRun> = {}): ReturnType<typeof ingest> =>
   ingest({ documents, store, indexName, embedder, ...options });
 const embedded = (): string[] => embed.mock.calls.flatMap(([texts]) => [...texts]);
 const stored = async (): Promise<string[]> =>
@@ -38,7 +39,9 @@ describe('ingest', () => {
     const misspelled = { scop: { tenant: 'b' } };
     await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({
       code: 'VECTOR_ARGUMENT_INVALID',
-      message: expect.stringContaining("ingest has no option 'scop'. Its options are: documents, store,") as string,
+      message: expect.stringContaining(
+        "ingest has no option 'scop'. Did you mean 'scope'? Its options are: documents, vectorStore, store,",
+      ) as string,
     });
     expect(await store.listIndexes()).toEqual([]);
     await run([guide('# A')]);
@@ -49,16 +52,37 @@ describe('ingest', () => {
 
   it('names a missing store, also in a dry run, and missing options', async () => {
     const code = 'VECTOR_ARGUMENT_INVALID';
-    const message = expect.stringContaining('store must be a vector store') as string;
-    const missing = { store: undefined } as unknown as Partial<IngestOptions>;
+    const message = expect.stringContaining("needs 'vectorStore': a vector store, such as a LocalVector.") as string;
+    const missing = { store: undefined } as unknown as Partial<IngestRun>;
     await expect(run([], missing)).rejects.toMatchObject({ code, message });
     await expect(run([], { ...missing, dryRun: true })).rejects.toMatchObject({ code, message });
     const deletion = { indexName, sources: ['a'] } as unknown as Parameters<typeof deleteDocuments>[0];
     await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code, message });
-    await expect(ingest(undefined as unknown as IngestOptions)).rejects.toMatchObject({
+    await expect(ingest(undefined as never)).rejects.toMatchObject({
       code,
       message: 'ingest needs its options, an object, not undefined.',
     });
+  });
+
+  it('takes vectorStore and model, or store and embedder, and never two different ones', async () => {
+    const documents = [guide('# A')];
+    const report = await ingest({ documents, vectorStore: store, indexName, model: embedder });
+    expect(report).toMatchObject({ added: 1 });
+    expect(await ingest({ documents, store, indexName, embedder })).toMatchObject({ added: 0, unchanged: 1 });
+    const sources = [{ source: 'guide.md', fingerprint: '1' }];
+    const { plan, parts } = await planIngest({ sources, vectorStore: store, indexName });
+    const load = (): MDocument[] => documents;
+    const reports = await Promise.all(
+      parts.map((part) => ingestPart(part, { load, vectorStore: store, model: embedder })),
+    );
+    expect(await finishIngest(plan, reports, { vectorStore: store })).toMatchObject({ unchanged: 1, missing: [] });
+    expect(await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'] })).toBe(1);
+    const both = { documents, vectorStore: store, store: new LocalVector(), indexName, model: embedder };
+    await expect(ingest(both as never)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("'vectorStore' and 'store' are two names of one option") as string,
+    });
+    await expect(ingest({ documents, store, indexName } as never)).rejects.toThrow("ingest needs 'model'");
   });
 
   it('creates the index and stores every chunk with its text, place and source', async () => {
@@ -152,6 +176,49 @@ describe('ingest', () => {
     });
   });
 
+  it('creates no index from vectors of different lengths, of another length than declared, or of zeros', async () => {
+    const given = (vectors: number[][], dimension?: number): Promise<unknown> =>
+      run([guide('# A\n\nOne.\n\n# B\n\nTwo.')], { embedder: { id: 'own', dimension, embed: async () => vectors } });
+    const code = 'EMBEDDING_INVALID';
+    await expect(given([[1, 2], [1]])).rejects.toMatchObject({ code });
+    await expect(given([[1], [1]], 2)).rejects.toMatchObject({ code });
+    await expect(given([[1], [0]])).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(
+        /'own' returned only zeros for the text "# B.*" of "guide\.md".*'docs'.*'euclidean'/s,
+      ),
+      details: { indexName, source: 'guide.md' },
+    });
+    expect(await store.listIndexes()).toEqual([]);
+    expect(await given([[1], [2]])).toMatchObject({ added: 2 });
+  });
+
+  it('says what to do when the index has the dimension of a wrong first response', async () => {
+    const answers = [
+      [1, 2, 3],
+      [1, 2],
+      [1, 2],
+    ];
+    const embedder = { id: 'own', embed: async () => [answers.shift() ?? []] };
+    const mismatch = {
+      code: 'VECTOR_DIMENSION_MISMATCH',
+      message: expect.stringMatching(
+        /'docs' has dimension 3.*'own'.* of 2 numbers.*deleteIndex\(\{ indexName: 'docs' \}\)/,
+      ),
+      details: { indexName, expected: 3, actual: 2 },
+    };
+    const texts = ['One.', 'Two.'].map((text, place) => guide(text, `${place}.md`));
+    await expect(run(texts, { embedder, batchSize: 1, concurrency: 1 })).rejects.toMatchObject(mismatch);
+    await expect(run([guide('Two.')], { embedder })).rejects.toMatchObject(mismatch);
+    expect(await stored()).toEqual(['One.']);
+  });
+
+  it('stores vectors of zeros where the metric compares them, and texts without words', async () => {
+    const zeros = { id: 'zeros', embed: async (texts: readonly string[]) => texts.map(() => [0, 0]) };
+    expect(await run([guide('One.')], { embedder: zeros, metric: 'euclidean' })).toMatchObject({ added: 1 });
+    expect(await run([guide('***'), guide('To be or not to be.')], { indexName: 'words' })).toMatchObject({ added: 2 });
+  });
+
   it('refuses metadata that it would overwrite', async () => {
     const document = MDocument.fromText('One.', { embedder: 'mine' });
     await expect(run([document])).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
@@ -201,6 +268,23 @@ describe('ingest', () => {
     expect(embed).not.toHaveBeenCalled();
     expect(await store.scan({ indexName, includeVector: true })).toEqual(before);
     expect(await store.version({ indexName })).toBe(version);
+  });
+
+  it('chunks each document once, also to extract metadata', async () => {
+    let measured = 0;
+    const lengthFunction = (text: string): number => {
+      measured += 1;
+      return text.length;
+    };
+    const chunkOptions = { strategy: 'recursive', maxSize: 8, overlap: 0, lengthFunction } as const;
+    const documents = [guide('One two three four five six.')];
+    await documents[0]?.chunk(chunkOptions);
+    const once = measured;
+    for (const indexName of ['first', 'first', 'second']) {
+      measured = 0;
+      await run(documents, { indexName, chunkOptions: { ...chunkOptions, extract: { context: 'prefix' } } });
+      expect(measured).toBe(once);
+    }
   });
 
   it('asks a model about new and changed documents, and keeps what it said of the others', async () => {

@@ -1,12 +1,24 @@
 import { traceChannels, type IngestTraceEvent } from '@quiver/core';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  functionValue,
+  oneOf,
+  signalValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
+import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { abortableItems, runAhead } from '../store/async-items.js';
 import type { IngestEstimate } from './dry-run.js';
-import { contextKey, invalidArgument, requireKnownOptions, requireStore } from '../store/check-arguments.js';
+import { contextKey, invalidArgument } from '../store/check-arguments.js';
+import { argumentSettings, objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -43,19 +55,23 @@ export interface IngestProgress extends IngestReport {
 }
 
 /** Options of `ingest()`. */
-export interface IngestOptions {
+export type IngestOptions = IngestSettings & StoreOption & ModelOption;
+
+/** Options of `ingest()` without its store and its model. */
+export interface IngestSettings {
   /** Documents with `metadata.source`, which identifies a document from one run to the next, within the scope. */
   documents: Iterable<MDocument> | AsyncIterable<MDocument>;
-  store: VectorStore;
   /** Index to update. A missing index is created. */
   indexName: string;
-  /** An `Embedder`, an AI SDK embedding model, or a model string. */
-  embedder: EmbedderInput;
   /**
    * Owner of the documents in a shared index, as metadata that is written to every chunk, for example `{ tenant: 'b' }`. The run
-   * reads, removes and reports chunks of this scope only. Default: the run is responsible for the whole index.
+   * reads, removes and reports chunks of this scope only. All scopes of an index have the same keys.
+   *
+   * Without it, the run stores and removes chunks without an owner, and the index must hold no others. `'all'`: the run is responsible
+   * for the whole index. It stores chunks without an owner, and removes stale ones of every owner: those of the same sources, or, with
+   * `cleanup: 'all'`, all others.
    */
-  scope?: IngestScope;
+  scope?: IngestScope | 'all';
   /**
    * Chunking options. Default: by the type of the document, see `MDocument.chunk`. With `extract`, a model is called for new and
    * changed documents only.
@@ -87,24 +103,37 @@ export interface IngestOptions {
   signal?: AbortSignal;
 }
 
-/** `Record` makes the compiler compare this list with the options. */
-const optionNames = Object.keys({
-  documents: 0,
-  store: 0,
-  indexName: 0,
-  embedder: 0,
-  scope: 0,
-  chunkOptions: 0,
-  vectors: 0,
-  metric: 0,
-  cleanup: 0,
-  batchSize: 0,
-  concurrency: 0,
-  maxRetries: 0,
-  dryRun: 0,
-  onProgress: 0,
-  signal: 0,
-} satisfies Record<keyof IngestOptions, 0>);
+/** Options of a run with their main names. */
+export interface IngestRun extends IngestSettings {
+  readonly store: VectorStore;
+  readonly embedder: EmbedderInput;
+}
+
+/** Checks of the options of a run and of a part. Scope and vectors have checks with error codes of their own. */
+export const runChecks: OptionChecks<
+  Omit<IngestSettings, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'> & StoreOption & ModelOption
+> = {
+  ...storeChecks,
+  ...modelChecks,
+  chunkOptions: objectValue,
+  vectors: anyValue,
+  metric: anyValue,
+  batchSize: wholeNumber(1),
+  concurrency: wholeNumber(1),
+  maxRetries: wholeNumber(0),
+  onProgress: functionValue,
+  signal: signalValue,
+};
+
+const optionChecks: OptionChecks<IngestOptions> = {
+  documents: anyValue,
+  ...runChecks,
+  indexName: anyValue,
+  scope: anyValue,
+  // A misspelled value must not remove anything.
+  cleanup: oneOf('source', 'all', 'none'),
+  dryRun: booleanValue,
+};
 
 /**
  * Updates an index with documents: chunks them, embeds new and changed chunks, and removes stale ones. A second run over the same
@@ -120,28 +149,35 @@ const optionNames = Object.keys({
  * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 100 bytes for each
  * chunk of the run.
  *
- * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISMATCH` for a document of another scope; `INGEST_EMBEDDER_CHANGED`
- *   when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata named `embedder`;
+ * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISSING` without `scope` for an index that holds chunks of scopes;
+ *   `INGEST_SCOPE_MISMATCH` for a document of another scope, and for a scope with other keys than those of the index;
+ *   `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata that
+ *   `ingest` writes, such as `embedder`;
  *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; errors of
  *   store, embedder and `documents`
  *
  * @example
- * const report = await ingest({ documents: loadDocuments('./docs'), store, indexName: 'guides', embedder: 'openai/text-embedding-3-small' });
+ * const report = await ingest({ documents: loadDocuments('./docs'), vectorStore, indexName: 'guides', model: 'openai/text-embedding-3-small' });
  * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
-  requireKnownOptions('ingest', options, optionNames);
-  if (!options.dryRun) return runIngest(options, true);
+  checkOptions('ingest', options, optionChecks, argumentSettings);
+  const run: IngestRun = {
+    ...options,
+    store: readStore('ingest', options, argumentSettings),
+    embedder: readModel('ingest', options, argumentSettings),
+  };
+  if (!options.dryRun) return runIngest(run, true);
   const { toDryRun } = await import('./dry-run.js');
-  const run = toDryRun(options);
-  return { ...(await runIngest(run.options, false)), estimate: run.estimate };
+  const dry = toDryRun(run);
+  return { ...(await runIngest(dry.options, false)), estimate: dry.estimate };
 }
 
 const channel = traceChannels['quiver:ingest'];
 
 /** @param remembers - whether the next run may skip documents of this one: false for one of several runs that update an index together */
 export async function runIngest(
-  options: IngestOptions,
+  options: IngestRun,
   remembers: boolean,
   isTraced: boolean = channel.isActive,
 ): Promise<IngestReport> {
@@ -151,22 +187,10 @@ export async function runIngest(
   }
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
-  for (const [name, value, least] of [
-    ['batchSize', batchSize, 1],
-    ['concurrency', concurrency, 1],
-    ['maxRetries', maxRetries, 0],
-  ] as const) {
-    if (!Number.isInteger(value) || value < least)
-      throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
-  }
-  requireStore(store);
   if (!isIterable(options.documents))
     throw invalidArgument(
       `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,
     );
-  // A misspelled value must not remove anything.
-  if (!['source', 'all', 'none'].includes(cleanup))
-    throw invalidArgument(`cleanup must be 'source', 'all' or 'none', not '${String(cleanup)}'.`);
   const vectors =
     options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, options.chunkOptions?.extract);
   const scope = parseScope(options.scope);
@@ -185,8 +209,8 @@ function isIterable(value: unknown): boolean {
 }
 
 /** Options with their defaults. */
-type UpdateOptions = Omit<IngestOptions, 'vectors'> &
-  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & {
+type UpdateOptions = Omit<IngestSettings, 'vectors'> &
+  Required<Pick<IngestSettings, 'cleanup' | 'batchSize' | 'concurrency'>> & {
     known: KnownDocuments | undefined;
     vectors: ChunkVectors | undefined;
   };
@@ -240,8 +264,8 @@ function readKnown(
   { extract, ...plain }: ChunkParams = {},
   vectors: ChunkVectors | undefined,
 ): Promise<KnownDocuments | undefined> {
-  const keys = extract && [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
-  return KnownDocuments.read(target, { chunkOptions: plain, extracted: keys, vectors });
+  const extracted = extract && extractedKeys(extract, vectors);
+  return KnownDocuments.read(target, { chunkOptions: plain, extracted, vectors });
 }
 
 /** Chunks that are compared and stored together. */
@@ -327,19 +351,23 @@ async function chunkDocument(
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
 ): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial: boolean }> {
-  const chunk = async (params: ChunkParams): Promise<Chunk[]> =>
-    (await document.chunk(params)).map((one) => addScope(one, target.scope));
-  const chunks = await chunk(plain);
-  if (!extract)
-    return { chunks: vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks, stored: 0, isPartial: false };
-  // An index that was made without them gets them.
-  const keys = [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
-  const stored = await readIfStored(target, chunks, keys);
-  if (stored)
-    return { chunks: [...stored, ...furtherVectors(stored, vectors)], stored: stored.length, isPartial: false };
-  const extracted = await chunk({ ...plain, extract: withSignal(extract, target.signal) });
-  const isPartial = extracted.some(({ metadata }) => keys.some((key) => !(key in metadata)));
-  return { chunks: [...extracted, ...furtherVectors(extracted, vectors)], stored: 0, isPartial };
+  const inScope = (chunks: readonly Chunk[]): Chunk[] => chunks.map((chunk) => addScope(chunk, target.scope));
+  const keys = extractedKeys(extract, vectors);
+  let stored: Chunk[] | undefined;
+  const params = extract ? { ...plain, extract: withSignal(extract, target.signal) } : plain;
+  const found = await document.chunkAndExtract(params, async (chunks) => {
+    stored = await readIfStored(target, inScope(chunks), keys);
+    return stored;
+  });
+  const chunks = stored ?? inScope(found);
+  const isPartial = chunks.some(({ metadata }) => keys.some((key) => !(key in metadata)));
+  const all = vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks;
+  return { chunks: all, stored: stored?.length ?? 0, isPartial };
+}
+
+/** Metadata keys of which a document is extracted again: an index that was made without them gets them. */
+function extractedKeys(extract: ExtractParams | undefined, vectors: ChunkVectors | undefined): readonly string[] {
+  return extract ? [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)] : [];
 }
 
 /** The extraction stops with the run, and by its own signal. */

@@ -8,7 +8,7 @@ import type { LanguageModelInput } from '../document/extract/extract-options.js'
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestOptions, type IngestReport } from './ingest.js';
+import { ingest, type IngestSettings, type IngestReport } from './ingest.js';
 import { packageVersion } from './known-documents.js';
 
 const indexName = 'docs';
@@ -36,7 +36,7 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
   /** Runs, and returns the report with how many chunks were read to compare them. */
   async function run(
     documents: MDocument[],
-    options: Partial<IngestOptions> = {},
+    options: Partial<IngestSettings> = {},
   ): Promise<IngestReport & { compared: number }> {
     const get = vi.spyOn(store, 'get');
     const report = await ingest({ documents, store, indexName, embedder, ...options });
@@ -128,7 +128,7 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
     expect(await texts()).toEqual(['Own.', 'Text b.', 'Text c.', 'Text d.']);
   });
 
-  it.each<[string, Partial<IngestOptions>]>([
+  it.each<[string, Partial<IngestSettings>]>([
     ['chunking options', { chunkOptions: { strategy: 'markdown', maxSize: 12, overlap: 0 } }],
     ['a function that the chunks depend on', { vectors: () => [] }],
     ['a scope', { scope: { tenant: 'b' } }],
@@ -215,7 +215,7 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
       },
     } as unknown as LanguageModelInput;
     const extract = { questions: true, llm, onFailure: () => undefined };
-    const options = { chunkOptions: { extract }, vectors: ['questions'] } satisfies Partial<IngestOptions>;
+    const options = { chunkOptions: { extract }, vectors: ['questions'] } satisfies Partial<IngestSettings>;
     const documents = [guide('Text.'), guide('Other.', 'other.md')];
     await run(documents, options);
     await run(documents, options);

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
+import type { StoreOption } from '../store/options.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments, type DeleteDocumentsOptions } from './delete-documents.js';
-import { ingest, type IngestOptions, type IngestReport } from './ingest.js';
+import { ingest, type IngestSettings, type IngestReport } from './ingest.js';
 
 const indexName = 'docs';
 const embedder = createLexicalEmbedder({ dimension: 64 });
@@ -16,9 +17,9 @@ beforeEach(() => {
 });
 
 const readme = (text: string, source: unknown = 'readme.md'): MDocument => MDocument.fromMarkdown(text, { source });
-const run = (documents: MDocument[], options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
+const run = (documents: MDocument[], options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
   ingest({ documents, store, indexName, embedder, ...options });
-const remove = (options: Partial<DeleteDocumentsOptions> = {}): Promise<number> =>
+const remove = (options: Partial<Omit<DeleteDocumentsOptions, keyof StoreOption>> = {}): Promise<number> =>
   deleteDocuments({ store, indexName, sources: ['readme.md'], ...options });
 const stored = async (filter?: Record<string, unknown>): Promise<string[]> =>
   (await store.scan({ indexName, filter })).records.map(({ document }) => document ?? '').toSorted();
@@ -119,9 +120,10 @@ describe('deleteDocuments', () => {
     await run([readme('Structured.', { url: 'https://a.example', page: 1 })]);
     const scan = vi.spyOn(store, 'scan');
     expect(await remove({ sources: names.slice(0, 250) })).toBe(250);
-    expect(scan).toHaveBeenCalledTimes(3);
-    expect(await remove({ sources: names })).toBe(950);
+    // One call each looks for scopes.
     expect(scan).toHaveBeenCalledTimes(4);
+    expect(await remove({ sources: names })).toBe(950);
+    expect(scan).toHaveBeenCalledTimes(6);
     expect(await remove({ sources: [{ page: 1, url: 'https://a.example' }] })).toBe(1);
   });
 

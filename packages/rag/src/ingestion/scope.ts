@@ -1,37 +1,42 @@
 import { QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
+import { vectorOfKey } from '../store/check-arguments.js';
 import type { VectorFilter, VectorMetadata } from '../store/vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
 export type IngestScope = Readonly<Record<string, string | number | boolean>>;
 
-const reservedKeys: ReadonlySet<string> = new Set([
-  'source',
-  'startIndex',
-  'endIndex',
-  'headings',
+/** The scope of a run: one owner, or `all` for the documents of every owner and of none. */
+export type RunScope = IngestScope | 'all' | undefined;
+
+/** Metadata keys that `ingest` writes: documents must not have them. */
+export const ingestKeys: ReadonlySet<string> = new Set([
   'embedder',
   'previousChunk',
   'textBefore',
-  'vectorOf',
+  vectorOfKey,
+  'scoped',
+  'scopeKeys',
 ]);
+
+const placeKeys: ReadonlySet<string> = new Set(['source', 'startIndex', 'endIndex', 'headings']);
 
 /**
  * Checks a scope. An empty scope and a missing value are errors, because both would reach the documents of all owners.
  *
  * @throws `INGEST_SCOPE_INVALID`
  */
-export function parseScope(scope: unknown): IngestScope | undefined {
-  if (scope === undefined) return undefined;
+export function parseScope(scope: unknown): RunScope {
+  if (scope === undefined || scope === 'all') return scope;
   const invalid = (problem: string): QuiverError =>
     new QuiverError('INGEST_SCOPE_INVALID', `${problem} Pass metadata such as { tenant: 'b' }.`);
   if (typeof scope !== 'object' || scope === null || Array.isArray(scope))
-    throw invalid(`The scope must be an object, not ${String(scope)}.`);
+    throw invalid(`The scope must be an object or 'all', not ${String(scope)}.`);
   const entries = Object.entries(scope as Record<string, unknown>);
   if (entries.length === 0) throw invalid('The scope is empty.');
   for (const [key, value] of entries) {
-    if (reservedKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
+    if (ingestKeys.has(key) || placeKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
       throw invalid(`The scope cannot use the metadata key '${key}'.`);
     if (!isScalar(value))
       throw invalid(`The scope's '${key}' must be a string, a number or a boolean, not ${String(value)}.`);
@@ -44,14 +49,30 @@ export function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Whether metadata carries all values of the scope. */
-export function isInScope(metadata: VectorMetadata, scope: IngestScope = {}): boolean {
-  return Object.entries(scope).every(([key, value]) => metadata[key] === value);
+/**
+ * Returns the keys of a scope as every chunk of it has them in its metadata as `scopeKeys`, next to `scoped: true`: the record of what
+ * separates the documents of an index. A key contains no dot.
+ */
+export function toScopeKeys(scope: RunScope): string | undefined {
+  return scope === undefined || scope === 'all' ? undefined : Object.keys(scope).toSorted().join('.');
 }
 
-/** Returns the filter that selects the records of a scope. */
-export function toScopeFilter(scope: IngestScope | undefined): VectorFilter {
-  return scope && Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
+/** Whether `ingest` stored a record in a scope. */
+export function isScoped({ metadata }: { readonly metadata: VectorMetadata }): boolean {
+  return metadata['scoped'] === true;
+}
+
+/** Whether a run is responsible for a record. A run without scope is not responsible for records of a scope, even if they appear while it runs. */
+export function isInScope(metadata: VectorMetadata, scope: RunScope): boolean {
+  if (scope === 'all') return true;
+  if (isScoped({ metadata }) && metadata['scopeKeys'] !== toScopeKeys(scope)) return false;
+  return Object.entries(scope ?? {}).every(([key, value]) => metadata[key] === value);
+}
+
+/** Returns a filter that selects at least the records of a scope. */
+export function toScopeFilter(scope: RunScope): VectorFilter {
+  if (scope === undefined || scope === 'all') return undefined;
+  return Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
 }
 
 /**
@@ -59,8 +80,8 @@ export function toScopeFilter(scope: IngestScope | undefined): VectorFilter {
  *
  * @throws `INGEST_SCOPE_MISMATCH` when the document's own metadata names another owner
  */
-export function addScope(chunk: Chunk, scope: IngestScope | undefined): Chunk {
-  if (!scope) return chunk;
+export function addScope(chunk: Chunk, scope: RunScope): Chunk {
+  if (scope === undefined || scope === 'all') return chunk;
   const { metadata } = chunk;
   for (const [key, value] of Object.entries(scope)) {
     if (metadata[key] !== undefined && metadata[key] !== value) {

@@ -27,7 +27,7 @@ await ingest({
   // As much of a store as a first run asks of it.
   store: store as unknown as VectorStore,
   indexName: 'docs',
-  embedder: { id: 'zero', embed: async (texts) => texts.map(() => new Float32Array(8)) },
+  embedder: { id: 'constant', embed: async (texts) => texts.map(() => new Float32Array(8).fill(1)) },
   chunkOptions: { maxSize: 1200, overlap: 0 },
 });
 process.stdout.write(String(stored));

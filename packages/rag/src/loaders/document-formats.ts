@@ -20,12 +20,15 @@ export interface DocumentFormat {
   /** Separated by spaces. `text/plain` is left out: servers send it for any text. */
   readonly mediaTypes?: string;
   readonly load: DocumentLoader;
+  /** Whether the parser is the one of this package, or of the runtime, and takes linear time and memory. Default `false`. */
+  readonly isLinear?: true;
 }
 
 /** Text whose extension is not known. */
 const plainText: DocumentFormat = {
   extensions: 'txt text log yaml yml toml ini xml adoc org css sql sh bash env',
   load: textLoader('text'),
+  isLinear: true,
 };
 
 const code: Readonly<Record<Exclude<CodeLanguage, 'markdown' | 'html'>, string>> = {
@@ -57,13 +60,23 @@ const code: Readonly<Record<Exclude<CodeLanguage, 'markdown' | 'html'>, string>>
 
 const openXml = 'application/vnd.openxmlformats-officedocument';
 
-/** Every format. A new one is one entry here and the file of its loader. */
-const formats: readonly DocumentFormat[] = [
+/** Every format. A new one is one entry here, the file of its loader, and one with several parts in the test of `partKeys`. */
+export const formats: readonly DocumentFormat[] = [
   plainText,
-  { extensions: 'md markdown mdx', mediaTypes: 'text/markdown', load: textLoader('markdown') },
-  { extensions: 'html htm xhtml', mediaTypes: 'text/html application/xhtml+xml', load: textLoader('html') },
-  { extensions: 'json', mediaTypes: 'application/json', load: textLoader('json') },
-  { extensions: 'jsonl ndjson', mediaTypes: 'application/jsonl application/x-ndjson', load: loadJsonLines },
+  { extensions: 'md markdown mdx', mediaTypes: 'text/markdown', load: textLoader('markdown'), isLinear: true },
+  {
+    extensions: 'html htm xhtml',
+    mediaTypes: 'text/html application/xhtml+xml',
+    load: textLoader('html'),
+    isLinear: true,
+  },
+  { extensions: 'json', mediaTypes: 'application/json', load: textLoader('json'), isLinear: true },
+  {
+    extensions: 'jsonl ndjson',
+    mediaTypes: 'application/jsonl application/x-ndjson',
+    load: loadJsonLines,
+    isLinear: true,
+  },
   { extensions: 'csv tsv', mediaTypes: 'text/csv text/tab-separated-values', load: loadCsv },
   { extensions: 'pdf', mediaTypes: 'application/pdf', load: loadPdf },
   { extensions: 'docx docm dotx', mediaTypes: `${openXml}.wordprocessingml.document`, load: loadDocx },
@@ -72,11 +85,12 @@ const formats: readonly DocumentFormat[] = [
   { extensions: 'odt ott', mediaTypes: 'application/vnd.oasis.opendocument.text', load: loadOdt },
   { extensions: 'epub', mediaTypes: 'application/epub+zip', load: loadEpub },
   { extensions: 'eml', mediaTypes: 'message/rfc822', load: loadEmail },
-  { extensions: 'ipynb', mediaTypes: 'application/x-ipynb+json', load: loadNotebook },
-  { extensions: 'srt vtt', mediaTypes: 'text/vtt application/x-subrip', load: loadSubtitles },
+  { extensions: 'ipynb', mediaTypes: 'application/x-ipynb+json', load: loadNotebook, isLinear: true },
+  { extensions: 'srt vtt', mediaTypes: 'text/vtt application/x-subrip', load: loadSubtitles, isLinear: true },
   ...Object.entries(code).map(([language, extensions]) => ({
     extensions,
     load: textLoader('text', language as CodeLanguage),
+    isLinear: true as const,
   })),
 ];
 

@@ -5,13 +5,15 @@ import type { RecognizeText } from './pdf/scanned-page.js';
 
 /**
  * Reason for which a file was not loaded. `unknown encoding`: text that is neither UTF-8 nor UTF-16 with a byte order mark, and whose
- * encoding the package `chardet` did not detect. `no text`: for example a scanned document.
+ * encoding the package `chardet` did not detect. `limit exceeded`: reading the file takes too much time or memory, or its structure is
+ * too large, see `DOCUMENT_LIMIT_EXCEEDED`. `no text`: for example a scanned document.
  */
 export type SkipReason =
   | 'unreadable'
   | 'binary'
   | 'unknown encoding'
   | 'too large'
+  | 'limit exceeded'
   | 'unknown type'
   | 'encrypted'
   | 'no text';
@@ -82,6 +84,47 @@ export function tooLargeDocument(name: string, problem: string): QuiverError {
   );
 }
 
+/** Limit of a file's structure, or of the work of reading it. */
+export interface ExceededLimit {
+  readonly limit:
+    | 'time'
+    | 'memory'
+    | 'nesting'
+    | 'elements'
+    | 'rows'
+    | 'columns'
+    | 'cells'
+    | 'pages'
+    | 'emails'
+    | 'texts'
+    | 'characters';
+  readonly max: number;
+  /** Value of the file. Missing where reading stops at the limit. */
+  readonly value?: number;
+}
+
+/** Returns the error of a file that would take too much time or memory. */
+export function limitExceeded(
+  name: string,
+  problem: string,
+  exceeded: ExceededLimit,
+  remedy = 'Check that the file is not damaged, or split it',
+): QuiverError {
+  return new QuiverError('DOCUMENT_LIMIT_EXCEEDED', `${name} exceeds a limit: ${problem}. ${remedy}.`, {
+    details: { name, ...exceeded },
+  });
+}
+
+/** Maximum number of texts of a file: as many as a spreadsheet has rows. */
+const maxTexts = 1_048_576;
+
+/** @throws `DOCUMENT_LIMIT_EXCEEDED` */
+export function requireTexts(texts: number, name: string): void {
+  if (texts <= maxTexts) return;
+  const problem = `it has more than ${maxTexts} texts, for example records or groups of rows`;
+  throw limitExceeded(name, problem, { limit: 'texts', max: maxTexts });
+}
+
 /** Returns the function that turns a failed import of a parser into an error that names the package to install. */
 export function explainMissing(packageName: string, format: string): (error: unknown) => never {
   return (cause) => {
@@ -97,6 +140,8 @@ const reasons: Readonly<Record<string, SkipReason>> = {
   DOCUMENT_BINARY: 'binary',
   DOCUMENT_ENCODING_UNKNOWN: 'unknown encoding',
   DOCUMENT_TOO_LARGE: 'too large',
+  DOCUMENT_LIMIT_EXCEEDED: 'limit exceeded',
+  HTML_TOO_DEEP: 'limit exceeded',
   DOCUMENT_TYPE_UNKNOWN: 'unknown type',
   DOCUMENT_ENCRYPTED: 'encrypted',
   DOCUMENT_EMPTY: 'no text',

@@ -1,5 +1,6 @@
 import {
   explainMissing,
+  limitExceeded,
   toSkippedFile,
   unreadableDocument,
   type DocumentLoader,
@@ -10,6 +11,10 @@ import { htmlToMarkdown } from './html-to-markdown.js';
 /** Headers whose presence shows that a file is an email: the parser accepts any bytes. */
 const emailHeaders: ReadonlySet<string> = new Set(['from', 'to', 'subject', 'date', 'message-id', 'received']);
 
+/** Number of emails in an email. The parser reads the innermost one once for each level. */
+const maxEmails = 1000;
+const emailPart = /^content-type:\s*message\/rfc822/gim;
+
 /**
  * Reads an email through `postal-mime`: its text, or its HTML as Markdown, with `subject`, `from`, `to`, `date` and the names of its
  * `attachments`. Attachments of known formats are further documents with the same metadata and their name as `attachment`.
@@ -17,6 +22,11 @@ const emailHeaders: ReadonlySet<string> = new Set(['from', 'to', 'subject', 'dat
 export const loadEmail: DocumentLoader = async (bytes, options) => {
   const { name, loadPart, onSkip, signal } = options;
   const { default: PostalMime } = await import('postal-mime').catch(explainMissing('postal-mime', 'EML'));
+  const emails = new TextDecoder('latin1').decode(bytes).match(emailPart)?.length ?? 0;
+  if (emails > maxEmails) {
+    const problem = `it contains ${emails} emails, and the limit is ${maxEmails}`;
+    throw limitExceeded(name, problem, { limit: 'emails', max: maxEmails, value: emails });
+  }
   const email = await PostalMime.parse(bytes);
   if (!email.headers.some(({ key }) => emailHeaders.has(key)))
     throw unreadableDocument(name, 'it has none of the headers of an email.');

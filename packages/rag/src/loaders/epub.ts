@@ -75,7 +75,7 @@ function readPackage(files: UnpackedFiles, name: string): Book {
     spine: [...new Set(ids.map((id) => items.get(id) ?? ''))].filter(
       (target) => target !== '' && !nav.includes(target),
     ),
-    contents: [...nav, ...ncx],
+    contents: [...new Set([...nav, ...ncx])],
   };
 }
 

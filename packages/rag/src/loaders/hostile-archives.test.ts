@@ -103,7 +103,7 @@ describe('hostile XML', () => {
   test('reads or reports 3,000 and 20,000 nested elements', async () => {
     const nested = (count: number): string => `${'<text:span>'.repeat(count)}word${'</text:span>'.repeat(count)}`;
     expect((await loadDocument(odt(nested(3000)), { name: 'a.odt' }))[0]?.getText()).toEqual(['word']);
-    expect(await codeOf('odt', odt(nested(20_000)))).toBe('DOCUMENT_UNREADABLE');
+    expect(await codeOf('odt', odt(nested(20_000)))).toBe('DOCUMENT_LIMIT_EXCEEDED');
     const deep = `${'<w:ins>'.repeat(3000)}<w:r><w:t>x</w:t></w:r>${'</w:ins>'.repeat(3000)}`;
     expect(await codeOf('docx', docx(`<w:p>${deep}</w:p>`))).toMatch(/^(?:loaded|DOCUMENT_UNREADABLE)$/);
   });

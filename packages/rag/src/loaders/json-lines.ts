@@ -1,7 +1,7 @@
 import { toErrorMessage } from '@quiver/core';
 import type { SourceDocument } from '../document/document.js';
 import { decodeText } from './decode-text.js';
-import { unreadableDocument, type DocumentLoader } from './document-loader.js';
+import { requireTexts, unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { textLoader } from './text.js';
 
 /** Number of lines that are reported one by one. With more, the file is read as a whole. */
@@ -23,11 +23,13 @@ export const loadJsonLines: DocumentLoader = async (bytes, options) => {
     if (record === '') continue;
     try {
       JSON.parse(record);
-      docs.push({ text: record, metadata: { record: index + 1, ...metadata } });
     } catch (error) {
       failures.push({ line: index + 1, error });
       if (failures.length > maxFailures) return loadWhole(bytes, options);
+      continue;
     }
+    docs.push({ text: record, metadata: { record: index + 1, ...metadata } });
+    requireTexts(docs.length, name);
   }
   if (docs.length === 0 && failures.length > 0) return loadWhole(bytes, options);
   for (const { line, error } of failures)

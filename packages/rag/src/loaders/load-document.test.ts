@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { MDocument } from '../document/document.js';
 import type { SkippedFile } from './document-loader.js';
 import { loadDocument, type LoadDocumentOptions } from './load-document.js';
+import { readDocument, type ReadRequest } from './read-document.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const docsOf = (documents: MDocument[]): unknown[] => documents.flatMap((document) => document.getDocs());
@@ -50,6 +51,18 @@ describe('loadDocument', () => {
     [bytesOf(''), { name: 'x.csv' }, 'DOCUMENT_EMPTY'],
   ])('rejects an invalid file or argument: %#', async (content, options, code) => {
     await expect(loadDocument(content as Uint8Array, options)).rejects.toMatchObject({ code });
+  });
+
+  test.each([
+    [{ mimeType: 'text/plain' }, /^loadDocument has no option 'mimeType'\. Its options are: name, mediaType, /],
+    [{ metadata: 'docs' }, /^loadDocument: 'metadata' must be an object, not 'docs'\.$/],
+    [null, /^loadDocument needs its options, an object, not null\.$/],
+  ])('rejects the options %j', async (options, message) => {
+    const loaded = loadDocument(new File(['x'], 'x.txt'), options as LoadDocumentOptions);
+    await expect(loaded).rejects.toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: expect.stringMatching(message),
+    });
   });
 
   test('stops for its signal', async () => {
@@ -122,8 +135,24 @@ describe('encodings', () => {
   });
 });
 
+// As the program of the worker thread reads them: mocks of modules do not reach another thread.
 describe('missing parsers', () => {
-  const packages = ['mammoth', 'fflate', 'read-excel-file/universal', 'csv-parse/sync', 'postal-mime', 'chardet'];
+  const packages = [
+    'mammoth',
+    'fflate',
+    'read-excel-file/universal',
+    'csv-parse/sync',
+    'postal-mime',
+    'chardet',
+    'unpdf',
+    'linkedom',
+  ];
+  const read = (content: string, request: Pick<ReadRequest, 'name' | 'page'>): ReturnType<typeof readDocument> =>
+    readDocument(
+      bytesOf(content),
+      { ...request, mediaType: undefined, encoding: undefined, groupSize: 1000, maxUnpackedSize: 1e6 },
+      { ocr: undefined, onSkip: () => undefined, signal: undefined },
+    );
   afterEach(() => packages.forEach((name) => vi.doUnmock(name)));
 
   test.each([
@@ -138,18 +167,40 @@ describe('missing parsers', () => {
     vi.doMock(module, () => {
       throw new Error(`Cannot find package '${packageName}'`);
     });
-    await expect(loadDocument(bytesOf('x'), { name })).rejects.toMatchObject({
+    await expect(read('x', { name })).rejects.toMatchObject({
       code: 'DOCUMENT_PARSER_MISSING',
       message: expect.stringContaining(`npm install ${packageName}`),
     });
+  });
+
+  test('PDF names unpdf', async () => {
+    vi.doMock('unpdf', () => {
+      throw new Error("Cannot find package 'unpdf'");
+    });
+    await expect(read('x', { name: 'a.pdf' })).rejects.toMatchObject({
+      code: 'PDF_PARSER_MISSING',
+      message: expect.stringContaining('npm install unpdf'),
+    });
+  });
+
+  test('the main content of web pages names its packages', async () => {
+    vi.doMock('linkedom', () => {
+      throw new Error("Cannot find package 'linkedom'");
+    });
+    const name = 'https://x.y/';
+    await expect(read('<p>text', { name, page: 'main' })).rejects.toMatchObject({
+      code: 'DOCUMENT_PARSER_MISSING',
+      message: expect.stringContaining('npm install @mozilla/readability linkedom'),
+    });
+    expect(await read('<p>text', { name, page: 'all' })).toMatchObject([{ docs: [{ text: 'text' }] }]);
   });
 
   test('CSV is read as text without csv-parse', async () => {
     vi.doMock('csv-parse/sync', () => {
       throw new Error("Cannot find package 'csv-parse'");
     });
-    const [document] = await loadDocument(bytesOf('a,b\n1,2\n'), { name: 'a.csv' });
-    expect(document!.getDocs()).toEqual([{ text: 'a,b\n1,2\n', metadata: { source: 'a.csv' } }]);
+    const [document] = await read('a,b\n1,2\n', { name: 'a.csv' });
+    expect(document?.docs).toEqual([{ text: 'a,b\n1,2\n', metadata: {} }]);
   });
 
   test('text in an unknown encoding names chardet', async () => {

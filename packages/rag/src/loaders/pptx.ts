@@ -14,12 +14,15 @@ export const loadPptx: DocumentLoader = async (bytes, options) => {
   const { name } = options;
   const files = await unpackOffice(bytes, options);
   const title = readOfficeTitle(files, name);
+  /** Notes belong to one slide. A file with many slides and the same large notes would take quadratic time. */
+  const usedNotes = new Set<string>();
   const docs = readSlidePaths(files, name).flatMap((path, index) => {
     const content = files.get(path);
     if (!content) throw unreadableDocument(name, `its slide ${index + 1} is missing.`);
     const slide = readSlide(content, name, false);
     const notesPath = [...readRelations(files, path, name).values()].find(({ type }) => type === 'notesSlide')?.path;
-    const notesContent = notesPath === undefined ? undefined : files.get(notesPath);
+    const notesContent = notesPath === undefined || usedNotes.has(notesPath) ? undefined : files.get(notesPath);
+    if (notesPath !== undefined) usedNotes.add(notesPath);
     const notes = notesContent ? readSlide(notesContent, name, true).text : '';
     const text = [slide.text, ...(notes === '' ? [] : [`Notes:\n\n${notes}`])]
       .filter((part) => part !== '')

@@ -1,5 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
+import { decodeText } from './decode-text.js';
+import type { DocumentLoader } from './document-loader.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 import { maxParserDepth } from './xml.js';
 
@@ -24,6 +26,23 @@ const maxTexts = 100_000;
 const maxNesting = 150;
 /** Main content that is shorter than this is a miss, for example on pages of links. */
 const minMainLength = 150;
+
+/** Returns the loader of HTML from the web, whose name is its URL. Its metadata has the `source`, and what the head says about the page. */
+export function pageLoader(content: PageContent): DocumentLoader {
+  return async (bytes, { name: url, encoding }) => {
+    const { text: html } = await decodeText(bytes, url, encoding ?? metaCharset(bytes));
+    const { text, url: source, title, description, language } = await readWebPage(html, url, content);
+    if (text.trim() === '') throw new QuiverError('DOCUMENT_EMPTY', `${url} contains no text.`, { details: { url } });
+    const found = { ...(title && { title }), ...(description && { description }), ...(language && { language }) };
+    return [{ type: 'markdown', docs: [{ text, metadata: { source, ...found } }] }];
+  };
+}
+
+/** Returns the encoding that a page declares in its first kilobyte. */
+function metaCharset(bytes: Uint8Array): string | undefined {
+  const start = new TextDecoder('latin1').decode(bytes.subarray(0, 1024));
+  return /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
+}
 
 /**
  * Reads a web page: its main content as found by the optional packages `@mozilla/readability` and `linkedom`, with absolute links. A

@@ -1,9 +1,18 @@
-import { explainMissing, tooLargeDocument, unreadableDocument, type DocumentLoader } from './document-loader.js';
+import {
+  explainMissing,
+  limitExceeded,
+  unreadableDocument,
+  type DocumentLoader,
+  type ExceededLimit,
+} from './document-loader.js';
 import { groupRows } from './group-rows.js';
 import { readOfficeTitle, repackOffice, unpackOffice } from './office-package.js';
 import { decodeXml } from './xml.js';
 import type { UnpackedFiles } from './zip.js';
 
+/** Last row and column of a sheet. */
+const maxRows = 1_048_576;
+const maxColumns = 16_384;
 /** The parser fills all cells up to the last one of a sheet: one cell in the last column and row would need 17 billion. */
 const maxCells = 20_000_000;
 
@@ -37,24 +46,37 @@ function toText(value: unknown): string {
   return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, '');
 }
 
-/** `r="AB12"` of a cell or `r="12"` of a row; also one that hides in character references. */
-const cellReference = /\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,8}|[^"'<>&]*&[^"'<>]*)["']/g;
+/** Attributes of a row or a cell. */
+const cellTag = /<(?:[^\s<>/:"'=]+:)?(?:row|c)(?=\s)((?:[^<>"']+|"[^"]*"|'[^']*')*)/g;
+/** `r="AB12"` of a cell or `r="12"` of a row. */
+const reference = /(?<![^\s:])r\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 function requireCells(files: UnpackedFiles, name: string): void {
   for (const [path, content] of files) {
-    if (!/^xl\/worksheets\/[^/]+\.xml$/i.test(path)) continue;
+    const xml = decodeXml(content);
+    // A sheet can be in any folder.
+    if (!xml.includes('sheetData')) continue;
     let rows = 0;
     let columns = 0;
-    for (const [, letters = '', digits = ''] of decodeXml(content).matchAll(cellReference)) {
-      if (digits.includes('&')) throw unreadableDocument(name, `${path} has an invalid cell reference.`);
-      rows = Math.max(rows, Number(digits) || 0);
-      columns = Math.max(columns, columnNumber(letters));
+    for (const [, attributes = ''] of xml.matchAll(cellTag)) {
+      for (const [, quoted = '', value = quoted] of attributes.matchAll(reference)) {
+        if (value.includes('&')) throw unreadableDocument(name, `${path} has an invalid cell reference.`);
+        const [letters = ''] = /^\D*/.exec(value) ?? [];
+        rows = Math.max(rows, Number(value.slice(letters.length)) || 0);
+        columns = Math.max(columns, columnNumber(letters));
+      }
     }
-    if (rows * columns > maxCells) throw tooLargeDocument(name, `${path} has ${rows} rows and ${columns} columns`);
+    const check = (limit: ExceededLimit['limit'], value: number, max: number): void => {
+      if (value <= max) return;
+      throw limitExceeded(name, `${path} has ${value} ${limit}, and the limit is ${max}`, { limit, max, value });
+    };
+    check('rows', rows, maxRows);
+    check('columns', columns, maxColumns);
+    check('cells', rows * columns, maxCells);
   }
 }
 
-/** `A` is 1, `AA` is 27. */
+/** `A` is 1, `AA` is 27. As the parser calculates it, also of other characters. */
 function columnNumber(letters: string): number {
-  return Array.from(letters.toUpperCase()).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0);
+  return Array.from(letters).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0);
 }

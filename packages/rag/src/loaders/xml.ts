@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { markedEncoding } from './decode-text.js';
-import { unreadableDocument } from './document-loader.js';
+import { limitExceeded, unreadableDocument } from './document-loader.js';
 
 /** Handlers of a document's events, with names without their namespace prefix. */
 export interface XmlHandlers {
@@ -16,7 +16,7 @@ export const maxParserDepth = 10_000;
  * Reads XML in UTF-8 or UTF-16. Only the predefined entities and numeric references are decoded; document type definitions and
  * external references are ignored.
  *
- * @throws `DOCUMENT_UNREADABLE` for XML that ends early, or is nested more than 10,000 deep
+ * @throws `DOCUMENT_UNREADABLE` for XML that ends early; `DOCUMENT_LIMIT_EXCEEDED` for elements nested more than 10,000 deep
  */
 export function readXml(bytes: Uint8Array, name: string, { open, text, close }: XmlHandlers): void {
   let depth = 0;
@@ -25,8 +25,10 @@ export function readXml(bytes: Uint8Array, name: string, { open, text, close }: 
     {
       onopentagname() {
         depth += 1;
-        if (depth > maxParserDepth)
-          throw unreadableDocument(name, `its elements are nested more than ${maxParserDepth} deep.`);
+        if (depth > maxParserDepth) {
+          const problem = `its elements are nested more than ${maxParserDepth} deep`;
+          throw limitExceeded(name, problem, { limit: 'nesting', max: maxParserDepth });
+        }
       },
       onopentag(qualified, attributes) {
         open?.(localName(qualified), attributes);

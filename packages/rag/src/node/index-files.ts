@@ -1,19 +1,39 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { invalidArgument } from '../store/check-arguments.js';
+import { argumentSettings, readStore, type StoreOption } from '../store/options.js';
 import {
+  exportChecks,
   exportIndex,
   toExportScope,
-  type ExportIndexOptions,
+  type ExportIndexSettings,
   type ExportPosition,
   type ExportScope,
 } from '../transfer/export-index.js';
-import { importIndex, parseHeader, type ImportIndexOptions } from '../transfer/import-index.js';
+import { importChecks, importIndex, parseHeader, type ImportIndexSettings } from '../transfer/import-index.js';
 
 /** Options of `exportIndexToFile()`. */
-export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
-  /** Path of the complete export. */
-  path: string;
+export type ExportIndexToFileOptions = ExportIndexSettings &
+  StoreOption & {
+    /** Path of the complete export. */
+    path: string;
+  };
+
+const exportToFileChecks: OptionChecks<ExportIndexToFileOptions> = { path: stringValue, ...exportChecks };
+
+type ImportIndexFromFileOptions = ImportIndexSettings &
+  StoreOption & {
+    /** Path of a complete export. */
+    path: string;
+  };
+
+const importFromFileChecks: OptionChecks<ImportIndexFromFileOptions> = { path: stringValue, ...importChecks };
+
+/** Without the check, the export would be in the file `undefined`. @throws `VECTOR_ARGUMENT_INVALID` */
+function requirePath(name: string, path: string | undefined): void {
+  if (path === undefined) throw invalidArgument(`${name} needs 'path', the path of the exported index.`);
 }
 
 /**
@@ -23,9 +43,14 @@ export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from
  * @throws as `exportIndex`, and errors of the file system
  *
  * @example
- * await exportIndexToFile({ store, indexName: 'guides', path: 'guides.jsonl' });
+ * await exportIndexToFile({ vectorStore, indexName: 'guides', path: 'guides.jsonl' });
  */
-export async function exportIndexToFile({ path, ...options }: ExportIndexToFileOptions): Promise<void> {
+export async function exportIndexToFile(given: ExportIndexToFileOptions): Promise<void> {
+  checkOptions('exportIndexToFile', given, exportToFileChecks, argumentSettings);
+  const { path, vectorStore: _vectorStore, store: _store, ...options } = given;
+  requirePath('exportIndexToFile', path);
+  // Before the file is opened.
+  const vectorStore = readStore('exportIndexToFile', given, argumentSettings);
   const part = `${path}.part`;
   const file = await open(part, 'a+');
   try {
@@ -36,7 +61,8 @@ export async function exportIndexToFile({ path, ...options }: ExportIndexToFileO
       if (lines.length > 0) await file.appendFile(`${lines.join('\n')}\n`);
       lines = [];
     };
-    for await (const line of exportIndex({ ...options, ...(from && { from }) })) {
+    const resumed = from && { from: { cursor: from.cursor, records: from.records } };
+    for await (const line of exportIndex({ ...options, vectorStore, ...resumed })) {
       lines.push(line);
       if (lines.length >= linesPerWrite) await flush();
     }
@@ -55,12 +81,12 @@ export async function exportIndexToFile({ path, ...options }: ExportIndexToFileO
  * @throws as `importIndex`; `VECTOR_EXPORT_INVALID` for a file that cannot be read
  *
  * @example
- * const records = await importIndexFromFile({ store, indexName: 'guides', path: 'guides.jsonl' });
+ * const records = await importIndexFromFile({ vectorStore, indexName: 'guides', path: 'guides.jsonl' });
  */
-export async function importIndexFromFile({
-  path,
-  ...options
-}: Omit<ImportIndexOptions, 'lines'> & { path: string }): Promise<number> {
+export async function importIndexFromFile(given: ImportIndexFromFileOptions): Promise<number> {
+  checkOptions('importIndexFromFile', given, importFromFileChecks, argumentSettings);
+  const { path, ...options } = given;
+  requirePath('importIndexFromFile', path);
   return importIndex({ ...options, lines: readLines(path) });
 }
 

@@ -1,14 +1,14 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../loaders/document-loader.js';
-import { listFiles, loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
+import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
 
 let root: string;
 let skipped: SkippedFile[];
@@ -75,8 +75,12 @@ describe('loadDocuments', () => {
     const documents = await load({ metadata: { team: 'docs' } });
     expect(sources(documents)).toEqual(['a.txt', 'b.md', 'data.json', 'page.html', 'src/main.ts']);
     expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'html', 'text']);
-    expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({ language: 'ts', team: 'docs', startIndex: 0 });
-    expect((await documents[4]?.chunk({ strategy: 'character' }))?.[0]?.metadata).not.toHaveProperty('language');
+    expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({
+      codeLanguage: 'ts',
+      team: 'docs',
+      startIndex: 0,
+    });
+    expect((await documents[4]?.chunk({ strategy: 'character' }))?.[0]?.metadata).not.toHaveProperty('codeLanguage');
     expect(skipped).toEqual([{ path: 'picture.png', reason: 'unknown type' }]);
   });
 
@@ -140,7 +144,7 @@ describe('loadDocuments', () => {
     await write({ 'tsconfig.json': '{\n  // strict\n  "strict": true,\n}' });
     const [document] = await load();
     expect(document?.type).toBe('text');
-    expect((await document!.chunk())[0]?.metadata).toMatchObject({ language: 'js', source: 'tsconfig.json' });
+    expect((await document!.chunk())[0]?.metadata).toMatchObject({ codeLanguage: 'js', source: 'tsconfig.json' });
   });
 
   test('does not follow links, which may lead out of the folder or in circles', async () => {
@@ -165,25 +169,6 @@ describe('loadDocuments', () => {
     });
   });
 
-  test('skips PDF files without unpdf, and names the package to install', async () => {
-    await write({ 'a.pdf': pdf(['One.']), 'b.md': 'b' });
-    vi.doMock('unpdf', () => {
-      throw new Error("Cannot find package 'unpdf'");
-    });
-    try {
-      expect(sources(await load())).toEqual(['b.md']);
-    } finally {
-      vi.doUnmock('unpdf');
-    }
-    expect(skipped).toMatchObject([
-      {
-        path: 'a.pdf',
-        reason: 'unreadable',
-        error: { code: 'PDF_PARSER_MISSING', message: expect.stringContaining('npm install unpdf') },
-      },
-    ]);
-  });
-
   test('rejects a missing folder', async () => {
     await write({ file: 'x' });
     await expect(load().then(() => loadDocuments(join(root, 'none')).next())).rejects.toMatchObject({
@@ -192,6 +177,32 @@ describe('loadDocuments', () => {
     await expect(loadDocuments(join(root, 'file')).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
     for (const path of ['', undefined])
       await expect(loadDocuments(path as string).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+  });
+
+  test('rejects unknown options and invalid values', async () => {
+    await write({ 'a.md': 'A', 'b.txt': 'B' });
+    const problemOf = (options: object): Promise<unknown> => load(options).catch((error: unknown) => error);
+    expect(await problemOf({ glob: '**/*.md' })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: expect.stringMatching(/^loadDocuments has no option 'glob'\. Its options are: include, exclude, /),
+    });
+    expect(await problemOf({ includes: ['**/*.md'] })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: expect.stringContaining("Did you mean 'include'?"),
+    });
+    expect(await problemOf({ include: '**/*.md' })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "loadDocuments: 'include' must be a list of non-empty strings, not '**/*.md'.",
+    });
+    expect(await problemOf({ maxFileSize: 0 })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "loadDocuments: 'maxFileSize' must be a number above 0, not 0.",
+    });
+    const list = listFiles(root, { ignore: ['b.txt'] } as ListFilesOptions);
+    await expect(list.next()).rejects.toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "listFiles has no option 'ignore'. Its options are: include, exclude, onSkip, signal.",
+    });
   });
 
   test('feeds an index', async () => {

@@ -1,10 +1,18 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
-import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, functionValue, signalValue, stringList, type OptionChecks } from '@quiver/core/options';
 import type { MDocument } from '../document/document.js';
 import { findFormat } from '../loaders/document-formats.js';
 import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../loaders/document-loader.js';
-import { defaultMaxSize, loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
+import {
+  defaultMaxSize,
+  loadBytes,
+  loadSettings,
+  positiveValue,
+  readChecks,
+  type LoadDocumentOptions,
+} from '../loaders/load-document.js';
 import type { PlannedSource } from '../ingestion/ingest-plan.js';
 import { createPathMatcher } from './glob.js';
 
@@ -21,7 +29,7 @@ export interface LoadProgress {
 /** Options of `loadDocuments()`. */
 export interface LoadDocumentsOptions extends Pick<
   LoadDocumentOptions,
-  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'signal'
+  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
 > {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.
@@ -40,6 +48,17 @@ export interface LoadDocumentsOptions extends Pick<
   onSkip?: (file: SkippedFile) => void;
 }
 
+/** Checks of {@link LoadDocumentsOptions}. */
+export const loadDocumentsChecks: OptionChecks<LoadDocumentsOptions> = {
+  include: stringList,
+  exclude: stringList,
+  paths: stringList,
+  maxFileSize: positiveValue,
+  onProgress: functionValue,
+  onSkip: functionValue,
+  ...readChecks,
+};
+
 const defaultExclude = ['node_modules', '.*'];
 
 /**
@@ -47,11 +66,13 @@ const defaultExclude = ['node_modules', '.*'];
  * `metadata.source`. A file that cannot be read does not affect the others. Parsers are optional packages; without the one of its
  * format, a file is skipped, and the error names the package to install.
  *
- * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; the abort reason
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
+ *   `loadDocument()`; the abort reason
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
+  checkOptions('loadDocuments', options, loadDocumentsChecks, loadSettings);
   const { include, exclude, paths: given, maxFileSize = defaultMaxSize, onProgress, onSkip = log, ...rest } = options;
   const { signal } = rest;
   const root = resolveFolder(folder);
@@ -74,13 +95,23 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
       if (given) await requireInside(root, path);
       const metadata = { ...rest.metadata, source: path };
       // Files that `include` matches are text if their extension is unknown.
-      const how = { ...rest, metadata, name: path, mediaType: 'text/plain', maxSize: maxFileSize, onSkip };
+      const how = {
+        ...rest,
+        metadata,
+        name: path,
+        mediaType: 'text/plain',
+        maxSize: maxFileSize,
+        onSkip,
+        isOwned: true,
+      };
       const { size } = await stat(join(root, path));
       if (size > maxFileSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxFileSize}`);
-      documents = await loadDocument(await readFile(join(root, path), signal ? { signal } : {}), how);
+      documents = await loadBytes(await readFile(join(root, path), signal ? { signal } : {}), how);
       loaded += 1;
     } catch (error) {
       signal?.throwIfAborted();
+      // Every other file would fail as well.
+      if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
       skip(toSkippedFile(path, error));
     }
     onProgress?.({ loaded, skipped, total, path });
@@ -91,16 +122,22 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
 /** Options of `listFiles()`. */
 export type ListFilesOptions = Pick<LoadDocumentsOptions, 'include' | 'exclude' | 'signal' | 'onSkip'>;
 
+const listFilesChecks: OptionChecks<ListFilesOptions> = {
+  include: stringList,
+  exclude: stringList,
+  onSkip: functionValue,
+  signal: signalValue,
+};
+
 /**
  * Lists the files that {@link loadDocuments} loads, for `planIngest()`: their paths from the folder, with size and time of the last
  * change as fingerprint. A folder that cannot be read is an error, because a plan removes what is not listed.
  *
- * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; the abort reason
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; the abort reason
  */
-export async function* listFiles(
-  folder: string,
-  { include, exclude, signal, onSkip = log }: ListFilesOptions = {},
-): AsyncGenerator<PlannedSource> {
+export async function* listFiles(folder: string, options: ListFilesOptions = {}): AsyncGenerator<PlannedSource> {
+  checkOptions('listFiles', options, listFilesChecks, loadSettings);
+  const { include, exclude, signal, onSkip = log } = options;
   const root = resolveFolder(folder);
   const onUnreadable = (path: string, error: unknown): never => {
     throw unreadableFolder(join(root, path), error);

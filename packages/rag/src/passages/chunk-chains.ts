@@ -1,4 +1,5 @@
 import { canonicalJson } from '../document/content-hash.js';
+import { partKeys } from '../document/part-keys.js';
 import { recordText, vectorOfKey } from '../store/check-arguments.js';
 import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
@@ -18,9 +19,6 @@ export interface PlacedChunk {
   readonly textBefore: string | undefined;
   readonly metadata: VectorMetadata;
 }
-
-/** Places in a document whose texts count their positions from 0, such as the pages of a PDF. */
-const partKeys = ['page', 'slide', 'sheet', 'row', 'docId'] as const;
 
 /** Returns a record with its place; `undefined` for one without source and place, and for a further vector of a chunk. */
 export function toPlacedChunk(record: VectorRecord): PlacedChunk | undefined {

@@ -2,8 +2,9 @@ import { RequestContext } from '@quiver/core/request-context';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
+import { partKeys } from '../document/part-keys.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest, type IngestOptions } from '../ingestion/ingest.js';
+import { ingest, type IngestSettings } from '../ingestion/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
@@ -35,8 +36,19 @@ const guide = [
   'A snapshot is a copy of all files.',
 ].join('\n');
 
-const index = (documents: MDocument[], options: Partial<IngestOptions> = {}): Promise<unknown> =>
+const index = (documents: MDocument[], options: Partial<IngestSettings> = {}): Promise<unknown> =>
   ingest({ documents, store, indexName, embedder, chunkOptions: { maxSize: 60, overlap: 0 }, ...options });
+/** As another program stores them. */
+async function storeRecords(chunks: readonly VectorRecord[]): Promise<void> {
+  await store.createIndex({ indexName, dimension: 1 });
+  await store.upsert({
+    indexName,
+    ids: chunks.map(({ id }) => id),
+    vectors: chunks.map(() => [1]),
+    metadata: chunks.map(({ metadata }) => metadata),
+    documents: chunks.map(({ document }) => document),
+  });
+}
 const records = async (): Promise<VectorRecord[]> => (await store.scan({ indexName })).records;
 /** The records that contain a text, in the given order, as matches. */
 const matching = async (...texts: string[]): Promise<VectorMatch[]> => {
@@ -49,7 +61,7 @@ const matching = async (...texts: string[]): Promise<VectorMatch[]> => {
 const expandAll = (
   matches: readonly VectorMatch[],
   expand: PassageExpansion,
-  options: Partial<ExpandPassagesOptions> = {},
+  options: Partial<Omit<ExpandPassagesOptions, 'vectorStore' | 'store'>> = {},
 ): ReturnType<typeof expandPassages> => expandPassages(matches, { store, indexName, expand, ...options });
 
 describe('expandPassages', () => {
@@ -68,6 +80,20 @@ describe('expandPassages', () => {
     expect(passage?.records.filter(({ score }) => score !== undefined)).toEqual([
       expect.objectContaining({ id: match?.id, score: 1 }),
     ]);
+  });
+
+  it.each(partKeys)('does not join texts of two parts that %s tells apart, stored by another program', async (key) => {
+    const first = 'Chapter one ends here 00, he left.';
+    const second = `${'y'.repeat(first.length)} The second chapter goes on.`;
+    const docs = [first, second].map((text, part) => ({ text, metadata: { source: 'book', [key]: part } }));
+    const chunks = await new MDocument({ type: 'text', docs }).chunk({
+      strategy: 'recursive',
+      maxSize: 36,
+      overlap: 0,
+    });
+    await storeRecords(chunks.map(({ text, ...chunk }) => ({ ...chunk, document: text })));
+    const passages = await expandAll(await matching('Chapter one', 'goes on'), { before: 1, after: 1 });
+    expect(passages.map(({ document }) => document)).toEqual([first, second]);
   });
 
   it('merges matches that touch, at the rank of the best one', async () => {
@@ -184,14 +210,7 @@ describe('expandPassages', () => {
       chunk('c', 17, 'Four.'),
       chunk('far', 40, 'Far.'),
     ];
-    await store.createIndex({ indexName, dimension: 1 });
-    await store.upsert({
-      indexName,
-      ids: chunks.map(({ id }) => id),
-      vectors: chunks.map(() => [1]),
-      metadata: chunks.map(({ metadata }) => metadata),
-      documents: chunks.map(({ document }) => document),
-    });
+    await storeRecords(chunks);
     const plain = { id: 'plain', score: 0.9, metadata: { source: 's' }, document: 'No place.' };
     const passages = await expandAll([plain, chunks[1] as VectorMatch], { maxTokens: 100 });
     expect(passages.map(({ document }) => document)).toEqual(['No place.', 'One two. Three.\n\nFour.']);

@@ -1,9 +1,21 @@
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  objectOf,
+  signalValue,
+  stringValue,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { invalidArgument, recordText } from '../store/check-arguments.js';
+import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { scanPages } from '../store/scan-pages.js';
 import { partsOf } from '../store/store-call.js';
-import type { Cancellable, VectorFilter, VectorMatch, VectorStore } from '../store/vector-store.js';
+import type { Cancellable, VectorFilter, VectorMatch } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
 import { joinTexts } from './join-texts.js';
 
@@ -26,8 +38,9 @@ export interface PassageExpansionOptions {
 }
 
 /** Options of `expandPassages()`. */
-export interface ExpandPassagesOptions extends Cancellable {
-  store: VectorStore;
+export type ExpandPassagesOptions = ExpandPassagesSettings & StoreOption;
+
+interface ExpandPassagesSettings extends Cancellable {
   indexName: string;
   expand: PassageExpansion;
   /** Filter of the application, such as the tenant. Neighbors that do not match it are not read. Default: none. */
@@ -64,17 +77,18 @@ export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
  * space or a blank line. Records without `source`, `startIndex` and `endIndex` remain unchanged.
  *
  * @param matches - best first, as `store.query()` returns them
- * @throws `VECTOR_ARGUMENT_INVALID` for invalid limits, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the
  *   store; the abort reason
  * @example
  * const matches = await store.query({ indexName: 'docs', queryVector, topK: 5 });
- * const passages = await expandPassages(matches, { store, indexName: 'docs', expand: 'section' });
+ * const passages = await expandPassages(matches, { vectorStore: store, indexName: 'docs', expand: 'section' });
  */
 export async function expandPassages<Match extends VectorMatch>(
   matches: readonly Match[],
   options: ExpandPassagesOptions,
 ): Promise<ExpandedPassage<Match>[]> {
-  const limits = parseExpansion(options.expand);
+  checkOptions('expandPassages', options, optionChecks, argumentSettings);
+  const limits = toLimits(options.expand);
   if (!Array.isArray(matches)) throw invalidArgument('expandPassages() needs matches, a list of records.');
   const found = new Map<string, PlacedChunk>();
   for (const match of matches) {
@@ -114,27 +128,36 @@ interface Limits {
 
 const defaultMaxTokens = 2000;
 const unitsPerToken = 4;
-const limitNames: ReadonlySet<string> = new Set(['section', 'before', 'after', 'maxTokens']);
+const limitsValue = objectOf<PassageExpansionOptions>({
+  section: booleanValue,
+  before: wholeNumber(0),
+  after: wholeNumber(0),
+  maxTokens: wholeNumber(1),
+});
 
-function parseExpansion(expand: unknown): Limits {
+/** Accepts {@link PassageExpansion}. */
+export const expandValue: OptionCheck = (value, option) => {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (typeof value === 'object' && !isEmpty) return limitsValue(value, option);
+  if (value === 'section') return undefined;
+  return `'${option}' must be 'section', or an object of section, before, after and maxTokens, not ${isEmpty ? '{}' : `'${String(value)}'`}.`;
+};
+
+const optionChecks: OptionChecks<ExpandPassagesOptions> = {
+  ...storeChecks,
+  indexName: stringValue,
+  expand: expandValue,
+  filter: anyValue,
+  databaseConfig: objectsByName,
+  signal: signalValue,
+};
+
+function toLimits(expand: PassageExpansion | undefined): Limits {
+  if (expand === undefined) throw invalidArgument("expandPassages needs 'expand': 'section', or an object of limits.");
   const given = expand === 'section' ? { section: true } : expand;
-  const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
-  const invalid = entries.find(([name, value]) => !limitNames.has(name) || !isLimit(name, value));
-  if (entries.length === 0 || invalid) {
-    const problem = invalid ? `${invalid[0]}: ${String(invalid[1])}` : String(expand);
-    throw invalidArgument(
-      `expand must be 'section', or an object of section (a boolean), before and after (whole numbers from 0), and maxTokens (a whole number from 1), not ${problem}.`,
-    );
-  }
-  const { section = false, before, after, maxTokens = defaultMaxTokens } = given as PassageExpansionOptions;
+  const { section = false, before, after, maxTokens = defaultMaxTokens }: PassageExpansionOptions = given;
   const other = before === undefined && after === undefined ? Number.POSITIVE_INFINITY : 0;
   return { section, before: before ?? other, after: after ?? other, maxLength: maxTokens * unitsPerToken };
-}
-
-function isLimit(name: string, value: unknown): boolean {
-  if (value === undefined) return true;
-  if (name === 'section') return typeof value === 'boolean';
-  return Number.isSafeInteger(value) && (value as number) >= (name === 'maxTokens' ? 1 : 0);
 }
 
 const windowsPerRequest = 100;
@@ -145,8 +168,10 @@ const maxRecords = 50_000;
 async function readNeighbors(
   found: readonly PlacedChunk[],
   maxLength: number,
-  { store, indexName, filter, databaseConfig, signal }: ExpandPassagesOptions,
+  options: ExpandPassagesOptions,
 ): Promise<PlacedChunk[]> {
+  const { indexName, filter, databaseConfig, signal } = options;
+  const store = readStore('expandPassages', options, argumentSettings);
   const trusted = filter === undefined || filter === null ? undefined : checkFilter(filter);
   const neighbors: PlacedChunk[] = [];
   for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {

@@ -1,6 +1,7 @@
 // Passages use the methods that every store has: the same documents, queries and results in each of them.
 import { RequestContext } from '@quiver/core/request-context';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingestion/delete-documents.js';
@@ -9,14 +10,15 @@ import type { VectorStore } from '../store/index.js';
 import { ChromaVector } from '../stores/chroma/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from '../stores/pg/open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from '../stores/pg/open-stores.fixture.js';
 import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const database = postgresUrl === undefined ? pgliteForTests() : postgresForTests(postgresUrl);
 const service = new FakePinecone();
-const chromaUrl = process.env['QUIVER_CHROMA_URL'];
+const chromaUrl = readTestVariable('QUIVER_CHROMA_URL');
 const embedder = createLexicalEmbedder({ dimension: 64 });
 const indexName = `passages-${process.pid}`;
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingestion/delete-documents.js';
-import { ingest, type IngestOptions, type IngestReport } from '../ingestion/ingest.js';
+import { ingest, type IngestSettings, type IngestReport } from '../ingestion/ingest.js';
 import { retrieve } from '../planning/retrieve.js';
 import type { VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -32,7 +32,7 @@ const questions = (topic: string): string[] =>
   [1, 2, 3].map((n) => `Which ${topic.slice(0, 3)}-thing has number ${n}?`);
 const topicOf = ({ metadata }: { metadata: Record<string, unknown> }): string =>
   String(metadata['source']).replace('.md', '');
-const run = (options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
+const run = (options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
   ingest({
     documents: manual(),
     store,

@@ -1,4 +1,4 @@
-import { evaluateFilter } from '../filter/index.js';
+import { createFilterTest } from '../filter/index.js';
 import { recordText, toFilter, vectorOfKey } from '../store/check-arguments.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
 
@@ -79,12 +79,8 @@ export async function toChunks<Match extends VectorMatch>(
   const { topK: _topK, filter, ...target } = rest;
   const records = ids.length === 0 ? [] : await store.get({ ...target, ids });
   // A record can name any chunk, also one of another tenant.
-  const allowed = toFilter(filter);
-  const found = new Map(
-    records
-      .filter(({ metadata }) => !allowed || evaluateFilter(allowed, metadata))
-      .map((record) => [record.id, record]),
-  );
+  const matchesFilter = createFilterTest(toFilter(filter));
+  const found = new Map(records.filter(({ metadata }) => matchesFilter(metadata)).map((record) => [record.id, record]));
   return wanted.flatMap(([id, match]) => {
     const chunk = own.get(id) ?? found.get(id);
     if (!chunk) return [];

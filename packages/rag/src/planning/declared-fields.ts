@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { eitherOf, objectOf, oneOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
 import { checkFilter, parseFilter, type Filter, type FilterScalar } from '../filter/index.js';
 import type { VectorFilter } from '../store/index.js';
 
@@ -11,6 +12,24 @@ export interface FilterField {
   /** Values that occur, if they are few. Others are rejected. */
   values?: readonly FilterScalar[];
 }
+
+const fieldValue = eitherOf(
+  'its meaning, or an object with its description',
+  stringValue,
+  objectOf<FilterField>({
+    description: stringValue,
+    type: oneOf('string', 'number', 'boolean', 'date'),
+    values: valueThat(Array.isArray, 'a list'),
+  }),
+);
+
+/** Accepts fields by name. */
+export const fieldsValue: OptionCheck = (value, option, owner) =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .map(([name, field]) => fieldValue(field, `${option}.${name}`, owner))
+        .find((problem) => problem !== undefined)
+    : `'${option}' must be an object of fields by name, not ${typeof value}.`;
 
 type Fields = Readonly<Record<string, string | FilterField>>;
 

@@ -1,6 +1,6 @@
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test } from 'vitest';
-import { createLexicalEmbedder } from '../embedding/index.js';
+import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { retrieve, type RetrieveOptions } from './retrieve.js';
 
@@ -33,14 +33,17 @@ function modelThat(answers: Readonly<Record<string, object | ((prompt: string) =
   });
 }
 
-async function optionsWith(options: Partial<RetrieveOptions>): Promise<RetrieveOptions> {
+type Changes = Partial<Omit<RetrieveOptions, 'vectorStore' | 'store' | 'model' | 'embedder'>> & { model?: Embedder };
+
+async function optionsWith(options: Changes): Promise<RetrieveOptions> {
   const store = new LocalVector();
   await store.createIndex({ indexName: 'handbook', dimension: 256 });
   const ids = Object.keys(documents);
   const texts = Object.values(documents);
   const metadata = ids.map((id, place) => ({ team: id === 'blue' ? 'blue' : 'red', year: 2020 + place }));
   await store.upsert({ indexName: 'handbook', ids, documents: texts, metadata, vectors: await embedder.embed(texts) });
-  return { question: 'Who approves travel?', store, indexName: 'handbook', embedder, topK: 2, ...options };
+  const common = { question: 'Who approves travel?', indexName: 'handbook', topK: 2 };
+  return { ...common, vectorStore: store, model: embedder, ...options };
 }
 
 const ids = (matches: readonly { id: string }[]): string[] => matches.map(({ id }) => id);
@@ -90,7 +93,7 @@ test('embeds a hypothetical passage as a document, and the other queries as quer
       return embedder.embed(texts);
     },
   };
-  await retrieve(await optionsWith({ llm, embedder: watched, steps: { hyde: true, decompose: true } }));
+  await retrieve(await optionsWith({ llm, model: watched, steps: { hyde: true, decompose: true } }));
   expect(calls).toEqual([
     [['Who approves travel?', 'Who leads?'], 'query'],
     [['The lead approves it.'], 'document'],
@@ -230,18 +233,50 @@ test('stops also when the model does not react to the signal', async () => {
   await expect(retrieve(options)).rejects.toThrow('enough');
 });
 
-test.each<[string, Partial<RetrieveOptions> & Record<string, unknown>]>([
-  ["Unknown step 'varaints'", { steps: { varaints: true } as never }],
-  ['variants.count must be a whole number from 1 to 10, not 0', { steps: { variants: { count: 0 } } }],
-  ['hyde.weight must be a number above 0, not NaN', { steps: { hyde: { weight: Number.NaN } } }],
+test.each<[string, Changes & Record<string, unknown>]>([
+  [
+    "retrieve has no option 'steps.varaints'. Did you mean 'steps.variants'? The options of 'steps' are: rewrite,",
+    { steps: { varaints: true } as never },
+  ],
+  ["'steps.variants.count' must be an integer from 1 to 10, not 0.", { steps: { variants: { count: 0 } } }],
+  ["'steps.hyde.weight' must be a finite number above 0, not NaN.", { steps: { hyde: { weight: Number.NaN } } }],
   ["The step 'rewrite' needs history", { steps: { rewrite: true } }],
   ["The step 'filter' needs fields", { steps: { filter: {} as never } }],
   ["The step 'hyde' has no language model", { steps: { hyde: true } }],
-  ["The step 'hyde' must be true or an object", { steps: { hyde: 'yes' as never } }],
+  ["'steps.hyde' must be true or an object of options, not 'yes'.", { steps: { hyde: 'yes' as never } }],
+  [
+    "no option 'steps.hyde.model'. The options of 'steps.hyde' are: llm, weight.",
+    { steps: { hyde: { model: 'x' } as never } },
+  ],
+  [
+    "no option 'steps.filter.fields.team.desc'. Did you mean 'steps.filter.fields.team.description'?",
+    { steps: { filter: { fields: { team: { desc: 'Team' } as never } } } },
+  ],
+  [
+    "retrieve has no option 'tenant'. Its options are: question, vectorStore, store, indexName, model, embedder,",
+    { tenant: 'b' },
+  ],
+  ["retrieve: 'mode' must be one of 'vector', 'keyword', 'hybrid', not 'text'.", { mode: 'text' as never }],
+  ["'history[0]' must be a turn", { history: [{ role: 'user', content: [{ type: 'text' }] }] as never }],
   ['needs a question that is not empty', { question: ' ' }],
   ['topK', { topK: 0 }],
   ['Unsupported operator', { filter: { $where: 1 } }],
 ])('rejects wrong options before the first request: %s', async (message, options) => {
   const llm = message.includes('no language model') ? {} : { llm: modelThat({}) };
   await expect(retrieve(await optionsWith({ ...llm, ...options }))).rejects.toThrow(message);
+});
+
+test('accepts store and embedder as other names of vectorStore and model', async () => {
+  const { vectorStore, model, ...options } = await optionsWith({});
+  const { matches } = await retrieve({ ...options, store: vectorStore!, embedder: model! });
+  expect(ids(matches)[0]).toBe('approve');
+  const both = { ...options, vectorStore, store: new LocalVector(), model } as unknown as RetrieveOptions;
+  await expect(retrieve(both)).rejects.toMatchObject({
+    code: 'VECTOR_ARGUMENT_INVALID',
+    message: expect.stringContaining("'vectorStore' and 'store' are two names of one option"),
+  });
+  await expect(retrieve({ ...options, model } as unknown as RetrieveOptions)).rejects.toMatchObject({
+    code: 'VECTOR_ARGUMENT_INVALID',
+    message: expect.stringContaining("retrieve needs 'vectorStore'"),
+  });
 });

@@ -1,22 +1,47 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
-import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  listOf,
+  signalValue,
+  stringValue,
+  valueThat,
+  type OptionChecks,
+} from '@quiver/core/options';
+import {
+  answerCacheValue,
+  languageModelValue,
+  type AnswerCache,
+  type LanguageModelInput,
+} from '../document/extract/extract-options.js';
+import { toEmbedder, type Embedder } from '../embedding/index.js';
+import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { queryChunks } from '../passages/query-chunks.js';
-import { rerank, type RerankConfig } from '../rerank/rerank.js';
+import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
-import { invalidArgument, requireTopK } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/check-arguments.js';
+import {
+  argumentSettings,
+  fusionValue,
+  modeValue,
+  objectsByName,
+  readStore,
+  storeChecks,
+  topKValue,
+  type StoreOption,
+} from '../store/options.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from '../tools/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
 
-/** Options of `retrieve()`. */
-export interface RetrieveOptions {
+/** Options of `retrieve()`. The model is the one of the index; the mode `keyword` does not use it. */
+export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
+
+interface RetrieveSettings {
   question: string;
-  store: VectorStore;
   indexName: string;
-  /** Embedder of the index. Not used in the mode `keyword`. */
-  embedder: EmbedderInput;
   /** Steps before the search, each one request to a language model. Default: none, the question is searched for as it is. */
   steps?: RetrievalSteps;
   /** Model of all steps. There is no default. */
@@ -39,6 +64,32 @@ export interface RetrieveOptions {
   /** Receives each failed step. The search continues without it then; by default a failed step is an error. */
   onStepFailure?: (failure: { step: StepName; error: unknown }) => void;
   signal?: AbortSignal;
+}
+
+const optionChecks: OptionChecks<RetrieveOptions> = {
+  question: anyValue,
+  ...storeChecks,
+  indexName: stringValue,
+  ...modelChecks,
+  // `runSteps` checks the steps, with an error code of its own.
+  steps: anyValue,
+  llm: languageModelValue,
+  history: listOf(valueThat(isTurn, 'a turn with a role and a content, which are strings')),
+  mode: modeValue,
+  fusion: fusionValue,
+  filter: anyValue,
+  topK: topKValue,
+  reranker: rerankConfigValue,
+  databaseConfig: objectsByName,
+  cache: answerCacheValue,
+  cacheScope: valueThat((value) => typeof value === 'string', 'a string'),
+  onStepFailure: functionValue,
+  signal: signalValue,
+};
+
+function isTurn(value: unknown): boolean {
+  const { role, content } = (value ?? {}) as Partial<ConversationTurn>;
+  return typeof role === 'string' && typeof content === 'string';
 }
 
 /** A query, and what it brought. */
@@ -81,23 +132,24 @@ export interface Retrieval {
  * weight. With a reranker, the merged results are sorted by it.
  *
  * @throws `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
- *   `RETRIEVE_STEPS_INVALID` for wrong options; `VECTOR_ARGUMENT_INVALID`; `FILTER_INVALID`; errors of store, embedder and reranker; the
+ *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; errors of store, embedder and reranker; the
  *   abort reason
  * @example
  * const { matches, trace } = await retrieve({
  *   question: 'Who approves travel in the red team?',
- *   store,
+ *   vectorStore,
  *   indexName: 'handbook',
- *   embedder: 'openai/text-embedding-3-small',
+ *   model: 'openai/text-embedding-3-small',
  *   llm: 'openai/gpt-5.1-mini',
  *   steps: { variants: true, filter: { fields: { team: 'Name of the team' } } },
  * });
  */
 export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
-  const { question, filter, reranker, signal, onStepFailure } = options;
+  checkOptions('retrieve', options, optionChecks, argumentSettings);
+  const { question, filter, reranker, signal, onStepFailure, topK = 10 } = options;
+  const store = readStore('retrieve', options, argumentSettings);
   if (typeof question !== 'string' || question.trim() === '')
     throw invalidArgument('retrieve() needs a question that is not empty.');
-  const topK = requireTopK(options.topK ?? 10);
   const given = filter === undefined || filter === null ? undefined : checkFilter(filter);
   // A model or a cache may not know the signal.
   const planned = await untilAborted(() => runSteps(options), signal);
@@ -109,7 +161,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const searches = planSearches(planned.question, planned.answers);
   const written = planned.answers.find((answer) => answer.filter)?.filter;
   const limit = searches.length > 1 ? fusionDepth(topK) : reranker ? 4 * topK : topK;
-  const found = await search(options, searches, { limit, filter: bothFilters(given, written) });
+  const found = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
   const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
   const matches =
     reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
@@ -141,11 +193,12 @@ function planSearches(question: string, answers: readonly StepAnswer[]): Planned
 }
 
 async function search(
-  { store, indexName, mode = 'vector', fusion, databaseConfig, signal, ...options }: RetrieveOptions,
+  options: RetrieveOptions,
   searches: readonly PlannedSearch[],
-  { limit, filter }: { limit: number; filter: VectorFilter },
+  { store, limit, filter }: { store: VectorStore; limit: number; filter: VectorFilter },
 ): Promise<VectorMatch[][]> {
-  const embedder = mode === 'keyword' ? undefined : toEmbedder(options.embedder);
+  const { indexName, mode = 'vector', fusion, databaseConfig, signal } = options;
+  const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options, argumentSettings));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
   return Promise.all(
     searches.map(({ text }, place) =>

@@ -1,10 +1,21 @@
 import { QuiverError } from '@quiver/core';
+import {
+  booleanValue,
+  checkOptions,
+  eitherOf,
+  numberIn,
+  objectOf,
+  oneOf,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { validate, type JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
-import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
+import { languageModelValue, type AnswerCache, type LanguageModelInput } from '../document/extract/extract-options.js';
 import type { VectorFilter } from '../store/index.js';
-import { describeFields, requireDeclared, type FilterField } from './declared-fields.js';
+import { describeFields, fieldsValue, requireDeclared, type FilterField } from './declared-fields.js';
 
 /** Options of every step. */
 export interface StepOptions {
@@ -220,23 +231,34 @@ function modelOf(input: StepInput, step: StepName): LanguageModelInput | undefin
 
 const knownSteps: readonly StepName[] = ['rewrite', 'filter', 'variants', 'decompose', 'hyde'];
 
+function stepValue<Options extends object>(checks: OptionChecks<Options>): OptionCheck {
+  return eitherOf('true or an object of options', booleanValue, objectOf<Options>(checks));
+}
+
+const queryStepChecks: OptionChecks<QueryStepOptions> = { llm: languageModelValue, weight: numberIn({ above: 0 }) };
+const queriesStepChecks: OptionChecks<QueriesStepOptions> = { ...queryStepChecks, count: wholeNumber(1, mostQueries) };
+
+const checks: OptionChecks<Pick<StepInput, 'steps'>> = {
+  steps: objectOf<RetrievalSteps>({
+    rewrite: stepValue<StepOptions>({ llm: languageModelValue }),
+    filter: eitherOf(
+      'an object with fields',
+      oneOf(false),
+      objectOf<FilterStepOptions>({ llm: languageModelValue, fields: fieldsValue }),
+    ),
+    variants: stepValue(queriesStepChecks),
+    decompose: stepValue(queriesStepChecks),
+    hyde: stepValue(queryStepChecks),
+  }),
+};
+
 /** Returns the steps that were asked for. @throws `RETRIEVE_STEPS_INVALID` */
 function requireSteps(input: StepInput): StepName[] {
   const { steps = {}, history = [] } = input;
-  for (const name of Object.keys(steps)) {
-    if (!(knownSteps as readonly string[]).includes(name))
-      throw stepsInvalid(`Unknown step '${name}'; known: ${knownSteps.join(', ')}.`);
-  }
+  checkOptions('retrieve', { steps }, checks, { code: 'RETRIEVE_STEPS_INVALID' });
   return knownSteps.filter((step) => {
     const given: unknown = steps[step];
-    if (given === undefined || given === null || given === false) return false;
-    if (given !== true && typeof given !== 'object')
-      throw stepsInvalid(`The step '${step}' must be true or an object of options, not ${String(given)}.`);
-    const { count = 3, weight = 1 } = optionsOf(input, step);
-    if (!Number.isInteger(count) || count < 1 || count > mostQueries)
-      throw stepsInvalid(`${step}.count must be a whole number from 1 to ${mostQueries}, not ${String(count)}.`);
-    if (!Number.isFinite(weight) || weight <= 0)
-      throw stepsInvalid(`${step}.weight must be a number above 0, not ${String(weight)}.`);
+    if (given === undefined || given === false) return false;
     if (step === 'rewrite' && history.length === 0)
       throw stepsInvalid("The step 'rewrite' needs history, the conversation before the question.");
     if (step === 'filter') requireFields((given as Partial<FilterStepOptions>).fields);

@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { anyValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import type { RerankingModel } from './score-texts.js';
 
 /** Providers of rerank APIs. */
@@ -17,6 +18,15 @@ export interface RerankApiOptions {
   fetch?: typeof globalThis.fetch;
 }
 
+const checks: OptionChecks<RerankApiOptions> = {
+  provider: anyValue,
+  model: anyValue,
+  // Never quoted.
+  apiKey: anyValue,
+  url: stringValue,
+  fetch: functionValue,
+};
+
 /** The APIs differ in their addresses and in the member of the answer that holds the ranking. */
 const apis: Readonly<Record<RerankProvider, { url: string; ranking: 'results' | 'data' }>> = {
   cohere: { url: 'https://api.cohere.com/v2/rerank', ranking: 'results' },
@@ -32,18 +42,14 @@ const maxAnswerBytes = 10 * 1024 * 1024;
 /**
  * Creates a reranking model over the HTTP API of a provider. It sends one request per list; `rerank()` repeats it after status 408, 429 and 5xx.
  *
- * @throws `RERANK_MODEL_INVALID` for an unknown provider, and without model or key; from `doRerank`, `RERANK_REQUEST_FAILED` with `details.status`,
+ * @throws `RERANK_MODEL_INVALID` for an unknown option or provider, and without model or key; from `doRerank`, `RERANK_REQUEST_FAILED` with `details.status`,
  *   `RERANK_ANSWER_INVALID`, and the abort reason
  * @example
  * const best = await rerank(matches, question, createReranker({ provider: 'voyage', model: 'rerank-2.5' }), { topK: 5 });
  */
-export function createReranker({
-  provider,
-  model,
-  apiKey,
-  url,
-  fetch = globalThis.fetch,
-}: RerankApiOptions): RerankingModel {
+export function createReranker(options: RerankApiOptions): RerankingModel {
+  checkOptions('createReranker', options, checks, { code: 'RERANK_MODEL_INVALID' });
+  const { provider, model, apiKey, url, fetch = globalThis.fetch } = options;
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
   if (!api) throw modelInvalid(`Unknown provider '${String(provider)}'; known: ${Object.keys(apis).join(', ')}.`);
   if (typeof model !== 'string' || model === '') throw modelInvalid(`A reranker of ${provider} needs a model.`);

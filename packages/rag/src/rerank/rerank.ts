@@ -1,5 +1,16 @@
 import { recordText } from '../store/check-arguments.js';
 import { QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  numberIn,
+  objectOf,
+  signalValue,
+  valueThat,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { VectorMatch } from '../store/vector-store.js';
 import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
 
@@ -31,6 +42,25 @@ export interface RerankConfig {
   options?: Omit<RerankerOptions, 'queryEmbedding' | 'signal'>;
 }
 
+const optionChecks: OptionChecks<RerankerOptions> = {
+  // `toWeights` checks them, with an error code of their own.
+  weights: anyValue,
+  queryEmbedding: valueThat((value) => Array.isArray(value) || ArrayBuffer.isView(value), 'a list of numbers'),
+  topK: wholeNumber(1),
+  budget: numberIn({ above: 0 }),
+  signal: signalValue,
+};
+const { queryEmbedding: _queryEmbedding, signal: _signal, ...configChecks } = optionChecks;
+
+/** Accepts {@link RerankConfig}. */
+export const rerankConfigValue: OptionCheck = objectOf<RerankConfig>({
+  model: anyValue,
+  options: objectOf<NonNullable<RerankConfig['options']>>(configChecks),
+});
+
+const withoutEffect = { observabilityContext: 'queries are traced by the channels of @quiver/core.' };
+const settings = { code: 'VECTOR_ARGUMENT_INVALID', withoutEffect };
+
 /** Result with its score after reranking. */
 export interface RerankResult<Match extends VectorMatch = VectorMatch> {
   result: Match;
@@ -55,7 +85,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * are ranked by the other parts, and `details.error` names the reason.
  *
  * @throws `RERANK_FAILED` with the first error as cause if the model scored no text; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` or `budget` and for results without a score; `signal.reason`
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option and for results without a score; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -66,7 +96,8 @@ export async function rerank<Match extends VectorMatch>(
   options: RerankerOptions = {},
 ): Promise<RerankResult<Match>[]> {
   if (!channel.isActive) return rankResults(results, query, model, options);
-  const { topK = defaultTopK } = options;
+  // Invalid options are an error of the operation, which the event carries.
+  const topK = options?.topK ?? defaultTopK;
   const candidates = results.length;
   const event: RetrievalTraceEvent = { type: 'retrieval', operation: 'rerank', queryText: query, topK, candidates };
   return channel.trace(event, async () => {
@@ -83,13 +114,11 @@ async function rankResults<Match extends VectorMatch>(
   results: readonly Match[],
   query: string,
   model: RelevanceModel,
-  { weights, queryEmbedding, topK = defaultTopK, budget, signal }: RerankerOptions,
+  options: RerankerOptions,
 ): Promise<RerankResult<Match>[]> {
+  checkOptions('rerank', options, optionChecks, settings);
+  const { weights, queryEmbedding, topK = defaultTopK, budget, signal } = options;
   const checkedWeights = toWeights(weights);
-  if (!Number.isInteger(topK) || topK < 1)
-    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be a positive integer, not ${String(topK)}.`);
-  if (budget !== undefined && !(budget > 0))
-    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `budget must be a number above 0, not ${String(budget)}.`);
   for (const { id, score } of results) {
     if (Number.isFinite(score)) continue;
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The result '${id}' must have a number as score, not ${score}.`);
@@ -139,14 +168,19 @@ export interface RerankWithScorerOptions<Match extends VectorMatch> {
  * @example
  * const ranked = await rerankWithScorer({ results, query: 'coats', scorer: 'openai/gpt-5.1', options: { topK: 5 } });
  */
-export async function rerankWithScorer<Match extends VectorMatch>({
-  results,
-  query,
-  scorer,
-  options,
-}: RerankWithScorerOptions<Match>): Promise<RerankResult<Match>[]> {
-  return rerank(results, query, scorer, options);
+export async function rerankWithScorer<Match extends VectorMatch>(
+  options: RerankWithScorerOptions<Match>,
+): Promise<RerankResult<Match>[]> {
+  checkOptions('rerankWithScorer', options, scorerChecks, settings);
+  return rerank(options.results, options.query, options.scorer, options.options);
 }
+
+const scorerChecks: OptionChecks<RerankWithScorerOptions<VectorMatch>> = {
+  results: valueThat(Array.isArray, 'a list'),
+  query: valueThat((value) => typeof value === 'string', 'a string'),
+  scorer: anyValue,
+  options: objectOf<RerankerOptions>(optionChecks),
+};
 
 /** A model that takes longer than its budget is stopped, and every result has the same error. */
 async function scoreWithin(

@@ -1,3 +1,4 @@
+import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
 import { wordHash } from '../document/content-hash.js';
 import { lexicalTerms } from './lexical-terms.js';
 
@@ -25,6 +26,7 @@ export interface LexicalSparseEncoderOptions {
 const k1 = 1.2;
 const b = 0.75;
 const defaultAverageLength = 100;
+const checks: OptionChecks<LexicalSparseEncoderOptions> = { averageLength: numberIn({ above: 0 }) };
 
 /**
  * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
@@ -33,12 +35,13 @@ const defaultAverageLength = 100;
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  *
+ * @throws `OPTIONS_INVALID` for an unknown option, and a length that is not a number above 0
  * @example
  * const store = new PineconeVector({ apiKey: 'key', sparseEncoder: createLexicalSparseEncoder() });
  */
-export function createLexicalSparseEncoder({
-  averageLength = defaultAverageLength,
-}: LexicalSparseEncoderOptions = {}): SparseEncoder {
+export function createLexicalSparseEncoder(options: LexicalSparseEncoderOptions = {}): SparseEncoder {
+  checkOptions('createLexicalSparseEncoder', options, checks);
+  const { averageLength } = options;
   return {
     encodeDocument: (text) => weighDocumentTerms(lexicalTerms(text), averageLength),
     encodeQuery: (text) => countTerms(lexicalTerms(text)),

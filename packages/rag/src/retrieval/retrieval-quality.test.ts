@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { evaluateRetrieval, type RetrievalConfiguration } from '../evaluate/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { Bm25Index } from './bm25-index.js';
 import { guardedMetrics, readTestCollections, type TestCollection } from './test-collection.fixture.js';
 
-// oxlint-disable-next-line node/no-process-env
-const { collections, missing } = readTestCollections(process.env['QUIVER_DATA']);
+const { collections, missing } = readTestCollections(readTestVariable('QUIVER_DATA'));
 if (missing.length > 0)
   process.stderr.write(
     `The quality of search is not guarded on ${missing.join(', ')}: set QUIVER_DATA to the folder of the test collections.\n`,

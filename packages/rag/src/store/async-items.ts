@@ -1,4 +1,22 @@
-import { untilAborted } from '@quiver/core';
+import { QuiverError, untilAborted } from '@quiver/core';
+import { valueThat } from '@quiver/core/options';
+
+const itemsValue = valueThat(
+  (value) => typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value),
+  'a list or another iterable',
+);
+
+/**
+ * Requires a source of items. The characters of a string are not items.
+ *
+ * @param name - function that received the source
+ * @param option - name of the option or parameter
+ * @throws an error with the code
+ */
+export function requireItems(name: string, option: string, items: unknown, { code }: { readonly code: string }): void {
+  const problem = itemsValue(items, option);
+  if (problem !== undefined) throw new QuiverError(code, `${name}: ${problem}`);
+}
 
 /**
  * Yields the items of a source until the signal fires, also while the next item is pending, which may never arrive.

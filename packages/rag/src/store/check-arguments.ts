@@ -8,29 +8,10 @@ import type {
   VectorMetadata,
   VectorMetric,
   VectorRecord,
-  VectorStore,
 } from './vector-store.js';
 
 export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
   return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
-}
-
-/**
- * Rejects options that a function does not have. JavaScript would ignore a misspelled `scope`, and reach the documents of all owners.
- *
- * @throws `VECTOR_ARGUMENT_INVALID`
- */
-export function requireKnownOptions(name: string, options: object, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null)
-    throw invalidArgument(`${name} needs its options, an object, not ${String(options)}.`);
-  const unknown = Object.entries(options).find(([key, value]) => value !== undefined && !known.includes(key));
-  if (unknown) throw invalidArgument(`${name} has no option '${unknown[0]}'. Its options are: ${known.join(', ')}.`);
-}
-
-/** @throws `VECTOR_ARGUMENT_INVALID` for anything but a store, which callers in JavaScript can forget */
-export function requireStore(store: VectorStore | undefined): void {
-  if (typeof store?.upsert !== 'function')
-    throw invalidArgument('store must be a vector store, such as a LocalVector.');
 }
 
 export function indexNotFound(indexName: string, existing: readonly string[]): QuiverError {
@@ -50,7 +31,7 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   if (values.length !== dimension) {
     throw new QuiverError(
       'VECTOR_DIMENSION_MISMATCH',
-      `${what} has ${values.length} numbers, but the index has dimension ${dimension}. Was another embedding model used?`,
+      `${what} has ${values.length} numbers, but the index has dimension ${dimension}. Use the embedding model of the index, or another index.`,
       { details: { expected: dimension, actual: values.length } },
     );
   }
@@ -65,14 +46,27 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   return vector;
 }
 
+/** Whether a vector holds only zeros. The metric `cosine` cannot compare it with any other. */
+export function lacksDirection(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}
+
+/**
+ * A vector to store.
+ *
+ * @throws as {@link toVector}; `VECTOR_ARGUMENT_INVALID` for zeros in an index with the metric `cosine`
+ */
+function toStoredVector(values: ArrayLike<number>, { dimension, metric }: IndexShape, what: string): Float32Array {
+  const vector = toVector(values, dimension, what);
+  if (metric === 'cosine' && lacksDirection(vector))
+    throw invalidArgument(
+      `${what} holds only zeros: it has no direction, which the metric 'cosine' compares. Leave the record out, give it another vector, or use an index with the metric 'euclidean' or 'dotproduct'.`,
+    );
+  return vector;
+}
+
 /** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */
 export const largestTopK = 1_000_000;
-
-/** Checks the maximum number of results. @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireTopK(topK: number, what = 'topK'): number {
-  if (Number.isSafeInteger(topK) && topK >= 1 && topK <= largestTopK) return topK;
-  throw invalidArgument(`${what} must be an integer from 1 to ${largestTopK}, not ${String(topK)}.`);
-}
 
 /** A record ready to be stored: metadata as plain JSON, so that it is the same in memory and on disk. */
 export interface CheckedRecord {
@@ -87,8 +81,8 @@ export interface CheckedRecord {
  * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored
  */
 export function checkUpsert(
-  { vectors, metadata, ids, documents }: UpsertParams,
-  dimension: number,
+  { indexName, vectors, metadata, ids, documents }: UpsertParams,
+  shape: IndexShape,
 ): { ids: string[]; records: CheckedRecord[] } {
   if (!Array.isArray(vectors)) throw invalidArgument(`upsert needs vectors, a list, not ${String(vectors)}.`);
   for (const [name, list] of Object.entries({ metadata, ids, documents })) {
@@ -105,7 +99,7 @@ export function checkUpsert(
       throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
     records.set(id, {
       id,
-      vector: toVector(values, dimension, `Vector ${position} (id '${id}')`),
+      vector: toStoredVector(values, shape, `Vector ${position} (id '${id}') for the index '${indexName}'`),
       metadata: toJsonMetadata(metadata?.[position] ?? {}, id),
       ...checkDocument(documents?.[position], id),
     });
@@ -247,14 +241,14 @@ export function toFilter(filter: VectorFilter): Filter | undefined {
  */
 export function checkUpdate(
   update: UpdateVectorParams['update'],
-  dimension: number,
+  shape: IndexShape,
   what: string,
 ): Partial<Omit<CheckedRecord, 'id'>> {
   if (typeof update !== 'object' || update === null)
     throw invalidArgument(`updateVector requires update, an object, not ${String(update)}.`);
   const { vector, metadata } = update;
   return {
-    ...(vector && { vector: toVector(vector, dimension, 'The new vector') }),
+    ...(vector && { vector: toStoredVector(vector, shape, 'The new vector') }),
     ...(metadata && { metadata: toJsonMetadata(metadata, what) }),
     ...checkDocument(update.document, what),
   };

@@ -1,4 +1,14 @@
-import { evaluateFilter, type Filter } from '../filter/index.js';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  objectOf,
+  signalValue,
+  valueThat,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { createFilterTest, type Filter } from '../filter/index.js';
 import {
   type CheckedRecord,
   checkUpdate,
@@ -6,10 +16,10 @@ import {
   type IndexShape,
   invalidArgument,
   requireIds,
-  requireTopK,
   toFilter,
   toSelection,
 } from './check-arguments.js';
+import { argumentSettings, diversityValue, fusionValue, modeValue, topKValue } from './options.js';
 import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
 import type {
   Cancellable,
@@ -28,6 +38,7 @@ import type {
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
+  VersionParams,
 } from './vector-store.js';
 
 type Awaitable<Value> = Value | Promise<Value>;
@@ -60,6 +71,83 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   drop(): Promise<unknown>;
 }
 
+/** What an adapter adds to the parameters of its methods: a check for each name. */
+export interface StoreParameters<Target extends object = object, Query extends object = object> {
+  /** Name of the class, for messages. */
+  readonly name: string;
+  /** Parameters of every method. */
+  readonly target?: OptionChecks<Target>;
+  /** Parameters of `query`. `get` and `scan` accept them too, because query tools read with the same block of `databaseConfig`. */
+  readonly query?: OptionChecks<Omit<Query, keyof QueryParams | keyof Target>>;
+  /** Parameters of other methods, by method. */
+  readonly methods?: Readonly<Record<string, Readonly<Record<string, OptionCheck>>>>;
+}
+
+const indexChecks: OptionChecks<IndexParams> = { indexName: anyValue, signal: signalValue };
+const readChecks = { ...indexChecks, includeVector: booleanValue };
+// The methods check the values of the others, most of them against the index.
+const filter = anyValue;
+// A model may send an empty cursor for the first page.
+const anyText = valueThat((value) => typeof value === 'string', 'a string');
+const methodChecks = {
+  createIndex: { ...indexChecks, dimension: anyValue, metric: anyValue } satisfies OptionChecks<CreateIndexParams>,
+  upsert: {
+    ...indexChecks,
+    vectors: anyValue,
+    metadata: anyValue,
+    ids: anyValue,
+    documents: anyValue,
+  } satisfies OptionChecks<UpsertParams>,
+  query: {
+    ...readChecks,
+    mode: modeValue,
+    queryVector: anyValue,
+    queryText: anyValue,
+    fusion: fusionValue,
+    diversity: diversityValue,
+    topK: topKValue,
+    filter,
+  } satisfies OptionChecks<QueryParams>,
+  get: { ...readChecks, ids: anyValue } satisfies OptionChecks<GetParams>,
+  updateVector: {
+    ...indexChecks,
+    id: anyValue,
+    filter,
+    update: objectOf<UpdateVectorParams['update']>({ vector: anyValue, metadata: anyValue, document: anyValue }),
+  } satisfies OptionChecks<UpdateVectorParams>,
+  deleteVector: { ...indexChecks, id: anyValue },
+  deleteVectors: { ...indexChecks, ids: anyValue, filter } satisfies OptionChecks<DeleteVectorsParams>,
+  scan: { ...readChecks, cursor: anyText, limit: topKValue, filter } satisfies OptionChecks<ScanParams>,
+  version: { ...indexChecks, filter, maxRecords: anyValue } satisfies OptionChecks<VersionParams>,
+  describeIndex: indexChecks,
+  truncateIndex: indexChecks,
+  deleteIndex: indexChecks,
+} as const;
+
+/** Returns the checks of all methods of a store, by method. */
+function toMethodChecks({
+  target,
+  query,
+  methods = {},
+}: StoreParameters): Readonly<Record<string, Readonly<Record<string, OptionCheck>>>> {
+  const names = new Set([...Object.keys(methodChecks), ...Object.keys(methods)]);
+  const known: Readonly<Record<string, object>> = methodChecks;
+  return {
+    ...Object.fromEntries(
+      Array.from(names, (method) => [
+        method,
+        {
+          ...(known[method] ?? indexChecks),
+          ...target,
+          ...(['query', 'get', 'scan'].includes(method) && query),
+          ...methods[method],
+        },
+      ]),
+    ),
+    listIndexes: { signal: signalValue },
+  };
+}
+
 /**
  * The methods of a store that replaces whole records. An adapter opens its indexes; arguments, defaults and fusion are handled here.
  * `Target` holds the parameters that the adapter adds to every method, `Query` those of `query`.
@@ -70,6 +158,18 @@ export abstract class RecordStore<
 > implements VectorStore {
   abstract readonly databaseConfigKey: string;
   abstract readonly capabilities: VectorStoreCapabilities;
+  readonly #name: string;
+  readonly #checks: ReturnType<typeof toMethodChecks>;
+
+  constructor(parameters: StoreParameters<Target, Query>) {
+    this.#name = parameters.name;
+    this.#checks = toMethodChecks(parameters);
+  }
+
+  /** Rejects unknown and invalid parameters of a method. @throws `VECTOR_ARGUMENT_INVALID` */
+  protected check(method: string, params: object): void {
+    checkOptions(`${this.#name}.${method}`, params, this.#checks[method] as OptionChecks<object>, argumentSettings);
+  }
 
   abstract createIndex(params: CreateIndexParams): Promise<void>;
   abstract listIndexes(params?: Cancellable): Promise<string[]>;
@@ -89,14 +189,16 @@ export abstract class RecordStore<
   }
 
   async upsert(params: UpsertParams & Target): Promise<string[]> {
+    this.check('upsert', params);
     return this.change(params, async (index) => {
-      const { ids, records } = checkUpsert(params, index.dimension);
+      const { ids, records } = checkUpsert(params, index);
       if (records.length > 0) await index.write(records);
       return ids;
     });
   }
 
   async query(params: Query): Promise<VectorMatch[]> {
+    this.check('query', params);
     const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
     return runSearch(params, store, async (search) => this.search(search, params));
   }
@@ -108,15 +210,17 @@ export abstract class RecordStore<
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {
+    this.check('get', params);
     requireIds('get', params.ids);
     return this.use(params, async (index) => index.read(params.ids, params.includeVector ?? false));
   }
 
   async updateVector(params: UpdateVectorParams & Target): Promise<void> {
+    this.check('updateVector', params);
     const { indexName, id, update } = params;
     const filter = toSelection('updateVector', id === undefined ? undefined : [id], params.filter);
     await this.change(params, async (index) => {
-      const changes = checkUpdate(update, index.dimension, id ?? 'records');
+      const changes = checkUpdate(update, index, id ?? 'records');
       const records = await index.read(id === undefined ? await index.select(filter) : [id], true);
       if (records.length > 0)
         await index.write(
@@ -127,10 +231,12 @@ export abstract class RecordStore<
   }
 
   async deleteVector(params: IndexParams & Target & { id: string }): Promise<void> {
+    this.check('deleteVector', params);
     await this.#remove('deleteVector', params, { ids: [params.id], filter: undefined });
   }
 
   async deleteVectors(params: DeleteVectorsParams & Target): Promise<void> {
+    this.check('deleteVectors', params);
     await this.#remove('deleteVectors', params, params);
   }
 
@@ -144,7 +250,8 @@ export abstract class RecordStore<
   }
 
   async scan(params: ScanParams & Target): Promise<ScanPage> {
-    const size = requireTopK(params.limit ?? defaultPageSize, 'limit');
+    this.check('scan', params);
+    const size = params.limit ?? defaultPageSize;
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {
       const ids = await index.select(filter, params.cursor, size + 1);
@@ -152,12 +259,14 @@ export abstract class RecordStore<
       const last = page.at(-1);
       const read = await index.read(page, params.includeVector ?? false);
       // In a service, records may have changed since their ids were selected.
-      const records = filter ? read.filter(({ metadata }) => evaluateFilter(filter, metadata)) : read;
+      const matches = createFilterTest(filter);
+      const records = read.filter(({ metadata }) => matches(metadata));
       return { records, ...(last !== undefined && size < ids.length && { nextCursor: last }) };
     });
   }
 
   async describeIndex(params: IndexParams & Target): Promise<IndexDescription> {
+    this.check('describeIndex', params);
     return this.use(params, async (index) => {
       const { dimension, metric } = index;
       return { dimension, metric, count: await index.count() };
@@ -165,10 +274,12 @@ export abstract class RecordStore<
   }
 
   async truncateIndex(params: IndexParams & Target): Promise<void> {
+    this.check('truncateIndex', params);
     await this.change(params, (index) => index.clear());
   }
 
   async deleteIndex(params: IndexParams & Target): Promise<void> {
+    this.check('deleteIndex', params);
     await this.change(params, (index) => index.drop());
   }
 }

@@ -1,8 +1,8 @@
 import { QuiverError } from '@quiver/core';
-import { evaluateFilter, type Filter } from '../filter/index.js';
+import { createFilterTest, type Filter } from '../filter/index.js';
 import { maximalMarginalRelevance } from '../retrieval/maximal-marginal-relevance.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
-import { invalidArgument, largestTopK, requireTopK } from './check-arguments.js';
+import { invalidArgument, largestTopK } from './check-arguments.js';
 import type {
   QueryMode,
   QueryParams,
@@ -48,10 +48,7 @@ export interface SearchedStore {
   readonly capabilities: VectorStoreCapabilities;
 }
 
-const modes: readonly QueryMode[] = ['vector', 'keyword', 'hybrid'];
-
 function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): void {
-  if (!modes.includes(mode)) throw invalidArgument(`Unknown mode '${String(mode)}'; known: ${modes.join(', ')}.`);
   if (capabilities.modes.includes(mode)) return;
   throw new QuiverError(
     'VECTOR_QUERY_UNSUPPORTED',
@@ -73,10 +70,6 @@ function parseSearch(mode: QueryMode, params: QueryParams, common: CommonSearch)
 }
 
 function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
-  for (const [name, weight] of Object.entries({ vector, keyword })) {
-    if (!Number.isFinite(weight) || weight < 0)
-      throw invalidArgument(`fusion.${name} must be a number of at least 0, not ${String(weight)}.`);
-  }
   if (vector + keyword === 0) throw invalidArgument('At least one weight of fusion must be above 0.');
   return { vector, keyword };
 }
@@ -85,10 +78,7 @@ function parseDiversity(
   { lambda = 0.5, candidates }: NonNullable<QueryParams['diversity']>,
   topK: number,
 ): { lambda: number; candidates: number } {
-  if (!(lambda >= 0 && lambda <= 1))
-    throw invalidArgument(`diversity.lambda must be a number from 0 to 1, not ${String(lambda)}.`);
   if (candidates === undefined) return { lambda, candidates: Math.min(largestTopK, Math.max(20, 4 * topK)) };
-  requireTopK(candidates, 'diversity.candidates');
   if (candidates < topK)
     throw invalidArgument(
       `diversity.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`,
@@ -97,7 +87,7 @@ function parseDiversity(
 }
 
 /**
- * Runs one query of a store: checks it, lets the store find the best records, and selects diverse ones if `diversity` is set.
+ * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `diversity` is set.
  *
  * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
  * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
@@ -110,7 +100,7 @@ export async function runSearch(
 ): Promise<VectorMatch[]> {
   const { mode = 'vector', includeVector = false } = params;
   requireMode(mode, store);
-  const topK = requireTopK(params.topK ?? 10);
+  const { topK = 10 } = params;
   const diversity = params.diversity && parseDiversity(params.diversity, topK);
   const limit = diversity?.candidates ?? topK;
   const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });
@@ -124,15 +114,12 @@ export async function runSearch(
 
 /**
  * Returns the results of `find` with a score above `minScore`.
- *
- * @throws `VECTOR_ARGUMENT_INVALID`
  */
 export async function aboveMinScore(
   minScore: number | undefined,
   find: () => Promise<VectorMatch[]>,
 ): Promise<VectorMatch[]> {
   if (minScore === undefined) return find();
-  if (!Number.isFinite(minScore)) throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
   return (await find()).filter(({ score }) => score > minScore);
 }
 
@@ -198,11 +185,12 @@ const growth = 4;
 export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
   const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;
   const { isFound = () => true, toScore: scoreOf = (similarity) => toScore(metric, similarity) } = options;
+  const matches = createFilterTest(filter);
   for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
     const limit = Math.min(fetched, largest);
     const answer = await find(limit);
     const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
-    const matching = filter ? found.filter(({ record }) => evaluateFilter(filter, record.metadata)) : found;
+    const matching = found.filter(({ record }) => matches(record.metadata));
     const last = found.at(-1);
     const worst = matching[wanted - 1];
     const isComplete =

@@ -1,5 +1,4 @@
-import { evaluateFilter, type Filter } from '../filter/index.js';
-import { requireTopK } from './check-arguments.js';
+import { createFilterTest, type Filter, type FilterTest } from '../filter/index.js';
 import { defaultPageSize } from './record-store.js';
 import type { ScanPage, ScanParams, VectorRecord } from './vector-store.js';
 
@@ -41,8 +40,8 @@ export class SqlParameters {
   }
 }
 
-export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], rest: Filter | undefined): Row[] {
-  return rest ? rows.filter(({ metadata }) => evaluateFilter(rest, metadata)) : rows;
+export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], matches: FilterTest): Row[] {
+  return rows.filter(({ metadata }) => matches(metadata));
 }
 
 const candidatesPerResult = 4;
@@ -59,12 +58,13 @@ export async function collectMatching<Row extends { metadata?: unknown }>(
   read: (limit: number, offset: number) => Promise<Row[]>,
 ): Promise<Row[]> {
   if (!rest) return read(wanted, 0);
+  const matches = createFilterTest(rest);
   const found: Row[] = [];
   let limit = Math.max(fewestCandidates, wanted * candidatesPerResult);
   let offset = 0;
   while (found.length < wanted) {
     const rows = await read(limit, offset);
-    found.push(...keepMatching(rows, rest));
+    found.push(...keepMatching(rows, matches));
     if (rows.length < limit) break;
     offset += limit;
     limit *= 4;
@@ -78,16 +78,15 @@ const fewestRows = 1000;
  * Returns a page of `scan` of a database that orders records by id.
  *
  * @param read - returns the next records after an id, in order; fewer than `limit` only at the end
- * @throws `VECTOR_ARGUMENT_INVALID`
  */
 export async function readPage(
-  { cursor, limit = defaultPageSize }: Pick<ScanParams, 'cursor' | 'limit'>,
+  { cursor, limit: size = defaultPageSize }: Pick<ScanParams, 'cursor' | 'limit'>,
   rest: Filter | undefined,
   read: (after: string | undefined, limit: number) => Promise<VectorRecord[]>,
 ): Promise<ScanPage> {
-  const size = requireTopK(limit, 'limit');
   // Only few of the records may match.
   const count = rest ? Math.max(size + 1, fewestRows) : size + 1;
+  const matches = createFilterTest(rest);
   const found: VectorRecord[] = [];
   let after = cursor;
   let isLast = false;
@@ -95,7 +94,7 @@ export async function readPage(
     const records = await read(after, count);
     isLast = records.length < count;
     after = records.at(-1)?.id;
-    found.push(...keepMatching(records, rest));
+    found.push(...keepMatching(records, matches));
   }
   const records = found.slice(0, size);
   const last = records.at(-1);

@@ -1,6 +1,7 @@
 // The settings of stores in the specification's samples, and what they do in the stores themselves.
 import { RequestContext } from '@quiver/core/request-context';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import type { VectorMetadata, VectorStore } from '../store/index.js';
 import { createVectorQueryTool, type VectorQueryTool } from '../tools/vector-query-tool.js';
@@ -88,7 +89,7 @@ describe('databaseConfig', () => {
     });
   });
 
-  const chromaUrl = process.env['QUIVER_CHROMA_URL'];
+  const chromaUrl = readTestVariable('QUIVER_CHROMA_URL');
   it.skipIf(chromaUrl === undefined)('chroma: where and whereDocument', async () => {
     const { hostname: host, port } = new URL(chromaUrl as string);
     const vectorStore = new ChromaVector({ host, port: Number(port) });

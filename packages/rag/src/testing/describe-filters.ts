@@ -1,7 +1,7 @@
 import { isQuiverError } from '@quiver/core';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { evaluateFilter, parseFilter } from '../filter/index.js';
+import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { anyFilter, anyMetadata, flatMetadata } from './any-filter.js';
 import { expectError } from './describe-search-modes.js';
@@ -54,8 +54,8 @@ export function describeFilters<Store extends VectorStore>(
     afterAll(() => close(store));
 
     function expectedIds(filter: VectorFilter): string[] {
-      const parsed = parseFilter(filter);
-      return records.filter((record) => evaluateFilter(parsed, record.metadata)).map(({ id }) => id);
+      const matches = createFilterTest(parseFilter(filter));
+      return records.filter(({ metadata: values }) => matches(values)).map(({ id }) => id);
     }
 
     // F01 F02 F03 F05 F08 F09 F10 F17 F18 F20

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorMetric, VectorStore } from '../store/index.js';
 import { describeDerivedData } from './describe-derived-data.js';
+import { describeScopes } from './describe-scopes.js';
 import { describeSearchModes, expectError } from './describe-search-modes.js';
 
 /**
@@ -19,6 +20,7 @@ export function describeVectorStore<Store extends VectorStore>(
 ): void {
   describeSearchModes(name, open, close);
   describeDerivedData(name, open, close);
+  describeScopes(name, open, close);
   describe(`${name} as a vector store`, () => {
     let store: Store;
     const indexName = 'animals';
@@ -48,6 +50,31 @@ export function describeVectorStore<Store extends VectorStore>(
         documents: ['The cat sleeps.', 'The dog barks.', undefined],
       });
     }
+
+    it('rejects unknown parameters in every method, because a misspelled filter would select all records', async () => {
+      await seed();
+      const target = { indexName };
+      const calls: Record<string, (unknown: object) => Promise<unknown> | undefined> = {
+        createIndex: (unknown) => store.createIndex({ ...target, dimension: 3, ...unknown }),
+        upsert: (unknown) => store.upsert({ ...target, vectors: [vector], ...unknown }),
+        query: (unknown) => store.query({ ...target, queryVector: vector, ...unknown }),
+        get: (unknown) => store.get({ ...target, ids: ['cat'], ...unknown }),
+        updateVector: (unknown) => store.updateVector({ ...target, id: 'cat', update: {}, ...unknown }),
+        deleteVector: (unknown) => store.deleteVector({ ...target, id: 'cat', ...unknown }),
+        deleteVectors: (unknown) => store.deleteVectors({ ...target, ids: ['cat'], ...unknown }),
+        scan: (unknown) => store.scan({ ...target, ...unknown }),
+        version: (unknown) => store.version?.({ ...target, ...unknown }),
+        listIndexes: (unknown) => store.listIndexes(unknown),
+        describeIndex: (unknown) => store.describeIndex({ ...target, ...unknown }),
+        truncateIndex: (unknown) => store.truncateIndex({ ...target, ...unknown }),
+        deleteIndex: (unknown) => store.deleteIndex({ ...target, ...unknown }),
+      };
+      for (const call of Object.values(calls)) {
+        const result = call({ filters: { tenant: 'a' } });
+        if (result) await expectError(result, 'VECTOR_ARGUMENT_INVALID');
+      }
+      expect((await store.get({ ...target, ids: ['cat', 'dog', 'whale'] })).length).toBe(3);
+    });
 
     it('finds the nearest vectors, best first, with score, metadata and document', async () => {
       await seed();
@@ -236,7 +263,7 @@ export function describeVectorStore<Store extends VectorStore>(
       await seed();
       const vectors = [[1, 2, 3], Float32Array.of(1, 2)];
       const upsert = store.upsert({ indexName, ids: ['ok', 'short'], vectors });
-      await expectError(upsert, 'VECTOR_DIMENSION_MISMATCH', '2 numbers, but the index has dimension 3');
+      await expectError(upsert, 'VECTOR_DIMENSION_MISMATCH', "'animals' has 2 numbers, but the index has dimension 3");
       await expectError(store.query({ indexName, queryVector: [1] }), 'VECTOR_DIMENSION_MISMATCH');
       expect(await store.get({ indexName, ids: ['ok'] })).toEqual([]);
     });
@@ -257,6 +284,7 @@ export function describeVectorStore<Store extends VectorStore>(
       ['an empty id', { ids: ['a', ''] }],
       // I06
       ['infinite numbers', { vectors: [vector, [1, 2, Number.POSITIVE_INFINITY]] }],
+      ['zeros, which have no cosine similarity', { vectors: [vector, [0, -0, 0]] }],
       ['a number that JSON has lost', { vectors: [vector, [1, 2, null] as unknown as number[]] }],
       ['a vector that is none', { vectors: [vector, undefined as unknown as number[]] }],
       ['metadata that is not JSON', { metadata: [{}, { big: 1n }] }],

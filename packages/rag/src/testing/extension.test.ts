@@ -1,3 +1,4 @@
+import { oneOf } from '@quiver/core/options';
 import { describe, expect, it } from 'vitest';
 import { OptionReader } from '../document/chunking/chunk-options.js';
 import { findViolation } from '../document/chunking/find-violation.fixture.js';
@@ -64,7 +65,7 @@ describe('a new chunking strategy', () => {
   /** All of its file: options, their checks, and the choice of cuts. The table of strategies gets its name. */
   function commas(read: OptionReader): Chunker {
     const options = read.common({ overlap: 0 });
-    const mark = read.oneOf('mark', [',', ';']) ?? ',';
+    const mark = read.value<string>('mark', oneOf(',', ';')) ?? ',';
     return (text) =>
       packSpans(text, options, ({ first, last }) => {
         const at = text.lastIndexOf(mark, last - 1);
@@ -83,7 +84,7 @@ describe('a new chunking strategy', () => {
   it('rejects unknown options and values like all strategies', () => {
     const read = new OptionReader('commas', { mark: ';', marks: ';' });
     commas(read);
-    expect(() => read.requireNoOthers()).toThrow("Invalid parameters for commas strategy: 'marks' not supported.");
-    expect(() => commas(new OptionReader('commas', { mark: '.' }))).toThrow("mark must be one of ,, ;, not '.'");
+    expect(() => read.requireNoOthers()).toThrow("The strategy 'commas' has no option 'marks'. Did you mean 'mark'?");
+    expect(() => commas(new OptionReader('commas', { mark: '.' }))).toThrow("'mark' must be one of ',', ';', not '.'.");
   });
 });

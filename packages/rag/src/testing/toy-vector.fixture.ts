@@ -1,4 +1,5 @@
-import { evaluateFilter } from '../filter/index.js';
+import { wholeNumber } from '@quiver/core/options';
+import { createFilterTest } from '../filter/index.js';
 import {
   type CheckedRecord,
   indexNotFound,
@@ -8,7 +9,7 @@ import {
   requireSameShape,
   toVector,
 } from '../store/check-arguments.js';
-import type { CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
+import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
 import { nearestMatching } from '../store/search.js';
 import type { DatabaseConfig } from '../tools/database-config.js';
@@ -31,7 +32,13 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
   readonly capabilities = { modes: ['vector'] as const };
   readonly #indexes = new Map<string, ToyIndex>();
 
-  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
+  constructor() {
+    super({ name: 'ToyVector', query: { largest: wholeNumber(1) } });
+  }
+
+  async createIndex(params: CreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
+    const { indexName, signal } = params;
     requireIndexName(indexName, 50);
     const shape = requireIndexShape(params);
     signal?.throwIfAborted();
@@ -40,8 +47,9 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
     else this.#indexes.set(indexName, { ...shape, records: new Map() });
   }
 
-  async listIndexes({ signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
-    signal?.throwIfAborted();
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    params.signal?.throwIfAborted();
     return [...this.#indexes.keys()].toSorted();
   }
 
@@ -64,11 +72,13 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
       metric,
       count: () => records.size,
       read: recordsOf,
-      select: (filter, after = '') =>
-        recordsOf(records.keys(), false)
-          .filter(({ id, metadata }) => id > after && (!filter || evaluateFilter(filter, metadata)))
+      select: (filter, after = '') => {
+        const matches = createFilterTest(filter);
+        return recordsOf(records.keys(), false)
+          .filter(({ id, metadata }) => id > after && matches(metadata))
           .map(({ id }) => id)
-          .toSorted((a, b) => (a < b ? -1 : 1)),
+          .toSorted((a, b) => (a < b ? -1 : 1));
+      },
       find: async (search, filter, { largest = search.limit }) => {
         if (search.mode !== 'vector') return [];
         const query = toVector(search.queryVector, dimension, 'The query vector');

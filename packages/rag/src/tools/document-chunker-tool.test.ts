@@ -42,6 +42,16 @@ describe('createDocumentChunkerTool', () => {
     expect((await chunker.execute({})).chunks.map(({ metadata }) => metadata['title'])).toEqual(['A', 'B']);
   });
 
+  it('rejects options that it does not have, and a missing document', () => {
+    for (const [options, message] of [
+      [{ doc, size: 5 }, "createDocumentChunkerTool has no option 'size'. Its options are: doc, params."],
+      [{ document: doc }, "has no option 'document'. Did you mean 'doc'?"],
+      [{}, "needs the option 'doc', an MDocument."],
+      [{ doc: text }, "'doc' must be an MDocument, not 'A line"],
+    ] as const)
+      expect(() => createDocumentChunkerTool(options as never)).toThrow(message);
+  });
+
   it('fails on options that make no sense', async () => {
     const params = { strategy: 'magic' } as unknown as { strategy: 'recursive' };
     await expect(createDocumentChunkerTool({ doc, params }).execute()).rejects.toMatchObject({

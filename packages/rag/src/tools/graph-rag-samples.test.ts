@@ -5,19 +5,21 @@ import { ModelRouterEmbeddingModel } from '@quiver/core/llm';
 import { RequestContext } from '@quiver/core/request-context';
 import { getToolId } from '@quiver/core/tools';
 import { afterAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createGraphRAGTool as createV0Tool } from '../compat/index.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { buildGraph } from '../graph/graph-of-index.js';
 import type { GraphOptions } from '../graph/graph-options.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector as PgStore, type PgVectorOptions } from '../stores/pg/index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from '../stores/pg/open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from '../stores/pg/open-stores.fixture.js';
 import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
 import type { VectorStore } from '../store/index.js';
 import { createGraphRAGTool as createTool, type GraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
 import type { VectorStoreResolver } from './query-tool.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const embedder = createLexicalEmbedder({ dimension: 1536 });
 const texts = [
   'Ada Quill works at the Bremer Institute.',

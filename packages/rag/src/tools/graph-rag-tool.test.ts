@@ -68,9 +68,9 @@ describe('createGraphRAGTool', () => {
     });
     requestContext.set('includeSources', true);
     for (const [key, value, message] of [
-      ['restartProb', 1, 'restartProb must be above 0 and below 1, not 1'],
-      ['restartProb', '0.2', 'restartProb must be above 0 and below 1, not 0.2'],
-      ['randomWalkSteps', 0, 'randomWalkSteps must be a number of at least 1, not 0'],
+      ['restartProb', 1, "'graphOptions.restartProb' must be a finite number above 0 and below 1, not 1"],
+      ['restartProb', '0.2', "'graphOptions.restartProb' must be a finite number above 0 and below 1, not '0.2'"],
+      ['randomWalkSteps', 0, "'graphOptions.randomWalkSteps' must be a finite number of at least 1, not 0"],
     ] as const) {
       const wrong = new RequestContext([
         ['indexName', 'other'],
@@ -310,14 +310,10 @@ describe('createGraphRAGTool', () => {
       [{ randomWalkSteps: Number.NaN }],
       [{ restartProb: 0 }],
       [{ maxNodes: -1 }],
+      [{ edges: { phrase: true } as never }],
     ])('is a bad option: %j', async (graphOptions) => {
       await using store = new LocalVector();
-      await fill(store, facts);
-      await expect(
-        toolOver(store, { graphOptions }).execute({ queryText: 'x' }, { onFailure: 'throw' }),
-      ).rejects.toMatchObject({
-        code: 'GRAPH_INVALID',
-      });
+      expect(() => toolOver(store, { graphOptions })).toThrow(expect.objectContaining({ code: 'GRAPH_INVALID' }));
     });
 
     it('is a mode of seeds that the store does not have', async () => {

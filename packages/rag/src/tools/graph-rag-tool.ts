@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { AnyRequestContext, Tool, ToolExecute } from '@quiver/core/tools';
 import type { ChunkEdge } from '../graph/chunk-graph.js';
@@ -6,8 +7,10 @@ import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
+import { argumentSettings, modeValue } from '../store/options.js';
 import {
   createQueryTool,
+  queryToolChecks,
   toQueryResult,
   type QueryResult,
   type VectorQueryInput,
@@ -31,6 +34,13 @@ export interface GraphRAGToolOptions extends Omit<
   /** Receives the progress of a build. The first query after a change waits for it. */
   onProgress?: (progress: GraphProgress) => void;
 }
+
+const toolChecks: OptionChecks<GraphRAGToolOptions> = {
+  ...queryToolChecks,
+  graphOptions: anyValue,
+  seeds: modeValue,
+  onProgress: functionValue,
+};
 
 /** A passage and the path to it. */
 export interface GraphQueryResult extends QueryResult {
@@ -61,9 +71,11 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`. A filter in the request context selects a
- * separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
+ * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`. `filter` and `scope` of the options and the filter of the request
+ * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad
+ *   `graphOptions`; `FILTER_INVALID`; `INGEST_SCOPE_INVALID`
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
  *   when the store does not support the mode of the seeds; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
  *   never an empty result.
@@ -72,7 +84,9 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * const { sources } = await exploreDocs.execute({ queryText: 'Which teams depend on the billing service?' });
  */
 export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
+  checkOptions('createGraphRAGTool', options, toolChecks, argumentSettings);
   const { graphOptions, seeds, onProgress } = options;
+  parseGraphOptions('createGraphRAGTool', graphOptions);
   return createQueryTool<GraphRAGOutput>({
     options,
     name: 'GraphRAG',
@@ -87,7 +101,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
     query: async (call) => {
       const { found, report } = await queryGraph({
         ...call,
-        settings: parseGraphOptions(resolveGraphOptions(graphOptions, call.requestContext)),
+        settings: parseGraphOptions('createGraphRAGTool', resolveGraphOptions(graphOptions, call.requestContext)),
         seeds,
         scopeFilter: call.trustedFilter,
         filter: call.modelFilter,

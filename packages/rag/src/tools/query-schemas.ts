@@ -6,11 +6,14 @@ interface QueryInputOptions {
   /** Whether the model can filter. */
   readonly hasFilter: boolean;
   readonly filterFields: Readonly<Record<string, string>> | undefined;
-  readonly defaultTopK: number;
+  /** Default number of passages. */
+  readonly topK: number;
+  readonly maxTopK: number;
 }
 
 /** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
-export function queryInputSchema({ isList, hasFilter, filterFields = {}, defaultTopK }: QueryInputOptions): JsonSchema {
+export function queryInputSchema(options: QueryInputOptions): JsonSchema {
+  const { isList, hasFilter, filterFields = {}, topK, maxTopK } = options;
   const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
   return {
     type: 'object',
@@ -25,8 +28,8 @@ export function queryInputSchema({ isList, hasFilter, filterFields = {}, default
       topK: {
         type: 'number',
         minimum: 1,
-        default: defaultTopK,
-        description: `How many passages to return (default ${defaultTopK}).`,
+        default: topK,
+        description: `How many passages to return (default ${topK}, at most ${maxTopK}; larger numbers count as ${maxTopK}).`,
       },
       ...(hasFilter && {
         filter: {

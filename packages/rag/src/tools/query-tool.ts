@@ -1,12 +1,30 @@
-import { isQuiverError, QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
+import {
+  getDefaultLogger,
+  isQuiverError,
+  QuiverError,
+  toErrorMessage,
+  traceChannels,
+  type RetrievalTraceEvent,
+} from '@quiver/core';
+import {
+  anyValue,
+  booleanValue,
+  eitherOf,
+  functionValue,
+  stringValue,
+  valueThat,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
-import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
+import { isScoped, parseScope, toScopeFilter, type IngestScope } from '../ingestion/scope.js';
+import { expandPassages, expandValue, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import { toChunks } from '../passages/query-chunks.js';
-import type { RerankConfig } from '../rerank/rerank.js';
-import { recordText, vectorOfKey } from '../store/check-arguments.js';
+import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
+import { invalidArgument, recordText, vectorOfKey } from '../store/check-arguments.js';
+import { diversityValue, fusionValue, modeValue, objectsByName, objectValue, topKValue } from '../store/options.js';
 import type {
   DiversityOptions,
   FusionWeights,
@@ -56,6 +74,20 @@ export interface VectorQueryToolOptions {
   diversity?: DiversityOptions;
   /** Returns the sections or neighbors of the passages that match, merged where they touch. Default: the passages themselves. */
   expand?: PassageExpansion;
+  /**
+   * Filter of the application, as an object or as JSON text. It always applies, in addition to `scope`, to the filter of the request context
+   * and to that of the model. Default: none.
+   */
+  filter?: VectorFilter | string;
+  /**
+   * Scope of the documents, as `ingest` wrote it, for example `{ tenant: 'b' }`: a filter that always applies, as `filter` does. `'all'` says that
+   * the tool may return the documents of every owner. Default: none.
+   */
+  scope?: IngestScope | 'all';
+  /** Number of passages of a call that names none. Default 10, or `maxTopK` if that is less. */
+  topK?: number;
+  /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
+  maxTopK?: number;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
   /** Metadata fields for filters of the model, each with a description that the model receives. */
@@ -76,10 +108,48 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
   mode?: QueryMode | 'filter';
 }
 
+const filterValue = eitherOf('an object or JSON text', stringValue, objectValue);
+
+/** Checks of the options that all query tools have. */
+export const queryToolChecks: OptionChecks<
+  Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'includeVectors' | 'reranker'>
+> = {
+  vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
+  vectorStoreName: stringValue,
+  indexName: stringValue,
+  model: anyValue,
+  id: stringValue,
+  description: stringValue,
+  filter: filterValue,
+  // `parseScope` checks it, with an error code of its own.
+  scope: anyValue,
+  topK: topKValue,
+  maxTopK: topKValue,
+  enableFilter: booleanValue,
+  filterFields: valueThat(
+    (value) => Object.values(value ?? {}).every((meaning) => typeof meaning === 'string'),
+    'an object of descriptions by field',
+  ),
+  fusion: fusionValue,
+  expand: expandValue,
+  includeSources: booleanValue,
+  databaseConfig: objectsByName,
+  providerOptions: objectsByName,
+};
+
+/** Checks of the options of vector query tools. */
+export const vectorQueryToolChecks: OptionChecks<VectorQueryToolOptions> = {
+  ...queryToolChecks,
+  mode: modeValue,
+  diversity: diversityValue,
+  includeVectors: booleanValue,
+  reranker: rerankConfigValue,
+};
+
 /** Input of a query tool. */
 export interface VectorQueryInput {
   queryText: string;
-  /** Number of passages. Default 10, at most 1,000. Fractions are rounded down. */
+  /** Number of passages. Default and maximum: `topK` and `maxTopK` of the tool, 10 and 50. Fractions are rounded down. */
   topK?: number;
   /** Filter as an object or as JSON text, if filters are enabled. */
   filter?: VectorFilter | string;
@@ -89,7 +159,7 @@ export interface VectorQueryInput {
 export interface RecordListInput {
   /** Filter as an object or as JSON text. Default: all records. */
   filter?: VectorFilter | string;
-  /** Number of records per page. Default 10, at most 1,000. Fractions are rounded down. */
+  /** Number of records per page. Default and maximum: `topK` and `maxTopK` of the tool, 10 and 50. Fractions are rounded down. */
   topK?: number;
   /** `nextCursor` of the previous page, which had the same filter. */
   cursor?: string;
@@ -110,7 +180,9 @@ export interface QueryResult {
 }
 
 const defaultTopK = 10;
-const maxTopK = 1000;
+const defaultMaxTopK = 50;
+/** The request context, which the application writes, may exceed `maxTopK` up to this number. */
+const maxTopKOfContext = 1000;
 
 type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'expand' | 'includeVectors';
 
@@ -152,6 +224,8 @@ export function createQueryTool<Output extends { relevantContext: string; source
   readonly execute: ToolExecute<VectorQueryInput, Promise<Output>>;
 } {
   const { options, name, outputSchema, toFailure, query } = definition;
+  const limits = readLimits(options);
+  const trusted = readTrustedFilter(options);
   const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `${name} ${vectorStoreName} ${indexName} Tool`,
@@ -160,14 +234,15 @@ export function createQueryTool<Output extends { relevantContext: string; source
       isList: options.mode === 'filter',
       hasFilter: hasFilters(options),
       filterFields: options.filterFields,
-      defaultTopK,
+      ...limits,
     }),
     outputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
     execute: async (input: VectorQueryInput, context): Promise<Output> => {
-      const call = await resolveCall(options, input, context);
+      const call = await resolveCall({ options, limits, trusted }, input, context);
       try {
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
+        if (options.scope !== 'all') warnOfMissingFilter(call, result.sources);
         const chunks = result.sources.some(isFurtherVector) ? await sourceChunks(call, result.sources) : result.sources;
         const sources = call.expand === undefined ? chunks : await expandSources(call, chunks);
         const texts = sources.map(({ document }) => document).filter((text) => text !== '');
@@ -201,6 +276,27 @@ function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>
   });
 }
 
+/** Indexes with a warning, by their store, each at most once. They live as long as their store. */
+const warned = new WeakMap<VectorStore, Set<string>>();
+
+/** Blocks of `databaseConfig` have their own conditions: `where` of Chroma, `namespace` of Pinecone. */
+const restrictions = ['where', 'namespace'] as const;
+
+/** A model could read the documents of every owner. The results tell so without a request. */
+function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): void {
+  const { store, indexName, trustedFilter, databaseConfig } = call;
+  const isRestricted = restrictions.some((name) => (databaseConfig as Record<string, unknown> | undefined)?.[name]);
+  if (isRestricted || Object.keys(trustedFilter ?? {}).length > 0) return;
+  const scoped = sources.find(isScoped);
+  if (!scoped || warned.get(store)?.has(indexName)) return;
+  warned.set(store, (warned.get(store) ?? new Set()).add(indexName));
+  const keys = String(scoped.metadata['scopeKeys']).split('.');
+  const example = keys.map((key) => `${key}: …`).join(', ');
+  getDefaultLogger().warn(
+    `A query tool returned documents of the index '${indexName}', whose owners are separated by the scope { ${keys.join(', ')} }, without a filter of the application: it finds the documents of every owner. Pass scope: { ${example} } to the tool, or set a filter for each call: requestContext.set('filter', { ${example} }). If the tool may return all documents, pass scope: 'all'.`,
+  );
+}
+
 /** Whether a record has a further vector of a chunk, see `ChunkVectors`. */
 export function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
   return metadata[vectorOfKey] !== undefined;
@@ -231,6 +327,43 @@ export function toQueryResult(record: VectorRecord, score: number): QueryResult 
   return { id, metadata, vector, score, document: recordText(record) };
 }
 
+/** Numbers of passages. */
+interface Limits {
+  readonly topK: number;
+  readonly maxTopK: number;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a default above the maximum */
+function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0) }: QueryToolOptions): Limits {
+  if (topK !== undefined && topK > maxTopK)
+    throw invalidArgument(`topK must be at most maxTopK (${maxTopK}), not ${topK}.`);
+  return { topK: topK ?? Math.min(defaultTopK, maxTopK), maxTopK };
+}
+
+/**
+ * Returns the filter of `filter` and `scope`.
+ *
+ * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
+ *   tenants
+ */
+function readTrustedFilter(options: QueryToolOptions): VectorFilter {
+  const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
+  if (absent !== undefined)
+    throw invalidArgument(
+      `'${absent}' is ${String(options[absent])}. Leave it out if the tool may return all records of the index.`,
+    );
+  const { filter } = options;
+  const scope = toScopeFilter(parseScope(options.scope));
+  return bothFilters(filter === undefined ? undefined : checkFilter(filter), scope && checkFilter(scope));
+}
+
+/** A tool that was created. */
+interface CreatedTool {
+  readonly options: QueryToolOptions;
+  readonly limits: Limits;
+  readonly trusted: VectorFilter;
+}
+
 /**
  * Merges the options of the tool with the input and the request context, which takes precedence.
  *
@@ -238,14 +371,16 @@ export function toQueryResult(record: VectorRecord, score: number): QueryResult 
  *   context `undefined` is an invalid filter, too: an unknown tenant must not open all tenants.
  */
 async function resolveCall(
-  options: QueryToolOptions,
+  { options, limits, trusted }: CreatedTool,
   { queryText, topK, filter, cursor }: VectorQueryInput & RecordListInput,
   context: ToolContext,
 ): Promise<QueryCall> {
   const { requestContext, abortSignal: signal } = context;
   const setting = <Key extends keyof QueryToolOptions>(key: Key): QueryToolOptions[Key] =>
     settingOf(options, requestContext, key);
-  const trustedFilter = requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined;
+  const trustedFilter = requestContext.has('filter')
+    ? bothFilters(trusted, checkFilter(requestContext.get('filter')))
+    : trusted;
   const store = await resolveStore(options, context);
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
   return {
@@ -261,7 +396,7 @@ async function resolveCall(
     diversity: setting('diversity'),
     reranker: setting('reranker'),
     expand: setting('expand'),
-    topK: parseTopK(requestContext.get('topK') ?? topK ?? defaultTopK),
+    topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
     trustedFilter,
     modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
@@ -282,11 +417,12 @@ function settingOf<Key extends keyof QueryToolOptions>(
   return requestContext.has(key) ? (requestContext.get(key) as QueryToolOptions[Key]) : options[key];
 }
 
-/** Returns a whole number of at most 1,000. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
-function parseTopK(topK: unknown): number {
-  const wanted = Math.floor(Number(topK));
-  if (!(wanted >= 1)) throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be at least 1, not ${String(topK)}.`);
-  return Math.min(wanted, maxTopK);
+/** Returns a whole number. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
+function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { topK, maxTopK }: Limits): number {
+  const given = ofContext ?? ofInput ?? topK;
+  const wanted = Math.floor(Number(given));
+  if (!(wanted >= 1)) throw invalidArgument(`topK must be at least 1, not ${String(given)}.`);
+  return Math.min(wanted, (ofContext ?? null) === null ? maxTopK : Math.max(maxTopK, maxTopKOfContext));
 }
 
 /**

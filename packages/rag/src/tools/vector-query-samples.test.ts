@@ -29,7 +29,9 @@ class RecordingStore extends LocalVector {
   }
   override query(params: QueryParams): Promise<VectorMatch[]> {
     asked.push(params);
-    return super.query(params);
+    // Settings of other stores are none of this one.
+    const { indexName, queryText = '', queryVector = [], topK = 10, filter, includeVector = false } = params;
+    return super.query({ indexName, queryText, queryVector, topK, filter, includeVector });
   }
 }
 

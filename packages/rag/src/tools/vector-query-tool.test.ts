@@ -1,7 +1,10 @@
+import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
+import { ingest } from '../ingestion/ingest.js';
 import { runSearch } from '../store/search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -141,6 +144,82 @@ describe('createVectorQueryTool', () => {
     );
     expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 2, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
+  });
+});
+
+describe('the options of query tools', () => {
+  const target = (): VectorQueryToolOptions => ({ vectorStore: store, indexName: 'animals', model });
+  type Created = ReturnType<typeof create> | ReturnType<typeof createGraphRAGTool>;
+  const tools: [string, (options: object) => Created][] = [
+    ['createVectorQueryTool', (options) => createVectorQueryTool({ ...target(), ...options })],
+    ['createGraphRAGTool', (options) => createGraphRAGTool({ ...target(), ...options })],
+  ];
+
+  it.each(tools)(
+    'of %s filter by the application, whatever model and request context ask for',
+    async (_name, toolOf) => {
+      const idsOf = async (options: object, filter?: object, context?: object): Promise<string[]> => {
+        const requestContext = new RequestContext<unknown>(context ? [['filter', context]] : []);
+        const input = { queryText: 'dog cat whales', ...(filter && { filter }) };
+        const { sources } = await toolOf({ enableFilter: true, ...options }).execute(input, {
+          onFailure: 'throw',
+          requestContext,
+        });
+        return sources.map(({ id }) => id).toSorted();
+      };
+      expect(await idsOf({ filter: { kind: 'pet' } })).toEqual(['cat', 'dog']);
+      expect(await idsOf({ filter: '{"kind":"pet"}' })).toEqual(['cat', 'dog']);
+      expect(await idsOf({ scope: { kind: 'pet' } })).toEqual(['cat', 'dog']);
+      expect(await idsOf({ scope: { kind: 'pet' }, filter: { year: 2024 } })).toEqual(['dog']);
+      expect(await idsOf({ filter: { kind: 'pet' } }, { $or: [{ kind: 'pet' }, { kind: 'wild' }] })).toEqual([
+        'cat',
+        'dog',
+      ]);
+      expect(await idsOf({ filter: { kind: 'pet' } }, { year: 2020 })).toEqual(['cat']);
+      expect(await idsOf({ filter: { kind: 'pet' } }, undefined, { year: 2024 })).toEqual(['dog']);
+      expect(await idsOf({ scope: { kind: 'pet' } }, undefined, { kind: 'wild' })).toEqual([]);
+    },
+  );
+
+  it.each(tools)('of %s set the default and the largest topK', async (_name, toolOf) => {
+    const count = async (options: object, topK?: number, ofContext?: number): Promise<number> => {
+      const requestContext = new RequestContext<unknown>(ofContext === undefined ? [] : [['topK', ofContext]]);
+      const input = { queryText: 'dog cat whales', ...(topK !== undefined && { topK }) };
+      return (await toolOf(options).execute(input, { onFailure: 'throw', requestContext })).sources.length;
+    };
+    expect(await count({ topK: 2 })).toBe(2);
+    expect(await count({ topK: 2 }, 1)).toBe(1);
+    expect(await count({ maxTopK: 2 })).toBe(2);
+    expect(await count({ maxTopK: 2 }, 10_000)).toBe(2);
+    // The request context is the application's.
+    expect(await count({ maxTopK: 2 }, 1, 3)).toBe(3);
+    expect(JSON.stringify(toolOf({ topK: 5 }).inputSchema)).toContain('(default 5, at most 50;');
+    expect(JSON.stringify(toolOf({ topK: 80 }).inputSchema)).toContain('(default 80, at most 80;');
+    expect(JSON.stringify(toolOf({ maxTopK: 4 }).inputSchema)).toContain('(default 4, at most 4;');
+    expect(JSON.stringify(toolOf({}).inputSchema)).toContain('(default 10, at most 50; larger numbers count as 50)');
+  });
+
+  it.each(tools)('of %s are refused when they are unknown or invalid', (name, toolOf) => {
+    const code = 'VECTOR_ARGUMENT_INVALID';
+    const refusal = (options: object, message: string): void =>
+      expect(() => toolOf(options)).toThrow(
+        expect.objectContaining({ code, message: expect.stringContaining(message) }),
+      );
+    refusal({ store }, `${name} has no option 'store'. Did you mean 'vectorStore'? Its options are: vectorStore, `);
+    refusal({ filters: {} }, `${name} has no option 'filters'. Did you mean 'filter'?`);
+    refusal({ expand: { around: 1 } }, `${name} has no option 'expand.around'.`);
+    refusal({ topK: 0 }, `${name}: 'topK' must be an integer`);
+    refusal({ topK: 9, maxTopK: 8 }, 'topK must be at most maxTopK (8), not 9.');
+    refusal({ filter: undefined }, "'filter' is undefined.");
+    refusal({ scope: undefined }, "'scope' is undefined.");
+    expect(() => toolOf({ scope: {} })).toThrow(expect.objectContaining({ code: 'INGEST_SCOPE_INVALID' }));
+    expect(() => toolOf({ filter: { $like: 1 } })).toThrow(expect.objectContaining({ code: 'FILTER_INVALID' }));
+  });
+
+  it('that only a ranking needs are refused by a tool that lists records', () => {
+    expect(() =>
+      createVectorQueryTool({ vectorStore: store, indexName: 'animals', mode: 'filter', fusion: {} } as never),
+    ).toThrow("createVectorQueryTool has no option 'fusion'.");
   });
 });
 
@@ -409,5 +488,59 @@ describe('the reranker of createVectorQueryTool', () => {
     await expect(create({ reranker }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
       code: 'RERANK_FAILED',
     });
+  });
+});
+
+describe('a query tool without a filter of the application', () => {
+  const before = getDefaultLogger();
+  let lines: string[];
+
+  beforeEach(async () => {
+    lines = [];
+    setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
+    const documents = [MDocument.fromText('Salaries of the team.', { source: 's.txt' })];
+    for (const indexName of ['notes', 'plans'])
+      for (const org of ['a', 'b'])
+        await ingest({ documents, store, indexName, embedder: model, scope: { org, team: 1 } });
+  });
+  afterEach(() => setDefaultLogger(before));
+
+  it.each([
+    ['createVectorQueryTool', createVectorQueryTool],
+    ['createGraphRAGTool', createGraphRAGTool],
+  ] as const)('%s warns once for each index that holds documents of several owners', async (_name, createTool) => {
+    const query = async (indexName: string, queryText = 'salaries'): Promise<number> => {
+      const tool = createTool({ vectorStore: store, indexName, model });
+      return (await tool.execute({ queryText }, { onFailure: 'throw' })).sources.length;
+    };
+    expect(await query('animals', 'cat')).toBeGreaterThan(0);
+    expect(lines).toEqual([]);
+    for (const indexName of ['notes', 'notes', 'plans', 'notes']) expect(await query(indexName)).toBe(2);
+    expect(lines).toEqual([
+      expect.stringMatching(/'notes'.*scope \{ org, team \}.*set\('filter', \{ org: …, team: … \}\)/),
+      expect.stringMatching(/'plans'/),
+    ]);
+  });
+
+  it('warns for filters of the model, and not for those of the application', async () => {
+    const query = async (options: Partial<VectorQueryToolOptions>, filter?: object): Promise<number> => {
+      const requestContext = new RequestContext();
+      if (filter) requestContext.set('filter', filter);
+      const tool = create({ indexName: 'notes', enableFilter: true, ...options });
+      const input = { queryText: 'salaries', filter: { org: 'a' } };
+      return (await tool.execute(input, { requestContext, onFailure: 'throw' })).sources.length;
+    };
+    expect(await query({}, { org: 'a' })).toBe(1);
+    const withWhere: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      query: ({ where, ...params }: QueryParams & { where?: object }) => {
+        expect(where).toEqual({ org: 'a' });
+        return store.query(params);
+      },
+    });
+    expect(await query({ vectorStore: withWhere, databaseConfig: { local: { where: { org: 'a' } } } })).toBe(1);
+    expect(lines).toEqual([]);
+    expect(await query({}, {})).toBe(1);
+    expect(await query({})).toBe(1);
+    expect(lines).toHaveLength(1);
   });
 });

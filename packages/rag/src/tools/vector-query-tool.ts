@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, oneOf, type OptionChecks } from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
@@ -7,10 +8,12 @@ import { rerank } from '../rerank/rerank.js';
 import { groupByChunk } from '../passages/query-chunks.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
+import { argumentSettings } from '../store/options.js';
 import {
   createQueryTool,
   isFurtherVector,
   toQueryResult,
+  vectorQueryToolChecks,
   type QueryCall,
   type QueryResult,
   type QueryToolOptions,
@@ -49,14 +52,25 @@ export interface RecordListToolOptions extends Omit<
   enableFilter?: boolean;
 }
 
+const {
+  fusion: _fusion,
+  diversity: _diversity,
+  reranker: _reranker,
+  providerOptions: _providerOptions,
+  ...sharedChecks
+} = vectorQueryToolChecks;
+const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks, mode: oneOf('filter') };
+
 /**
  * Creates a tool that returns the passages of an index that match a query best. In the mode `filter` it lists all records that match the
  * filters of model and application, by id, page by page.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`. A filter in the request context
- * always applies, in addition to the filter of the model.
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`. The filters of the options and of the
+ * request context always apply, in addition to the filter of the model.
  *
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;
+ *   `INGEST_SCOPE_INVALID`
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
  * @example
@@ -66,7 +80,9 @@ export interface RecordListToolOptions extends Omit<
 export function createVectorQueryTool(options: RecordListToolOptions): VectorQueryTool<RecordListInput>;
 export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool;
 export function createVectorQueryTool(options: VectorQueryToolOptions | RecordListToolOptions): unknown {
-  const isList = options.mode === 'filter';
+  const isList = options?.mode === 'filter';
+  if (isList) checkOptions('createVectorQueryTool', options, recordListChecks, argumentSettings);
+  else checkOptions('createVectorQueryTool', options, vectorQueryToolChecks, argumentSettings);
   return createQueryTool<VectorQueryOutput>({
     // The mode `filter` never reads the model.
     options: options as QueryToolOptions,

@@ -1,6 +1,17 @@
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  objectOf,
+  signalValue,
+  stringValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { toFilter } from '../store/check-arguments.js';
-import type { VectorFilter, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
+import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 
 /** The first line of an exported index. */
 export interface ExportHeader {
@@ -38,37 +49,50 @@ export interface TransferProgress {
 }
 
 /** Options of `exportIndex()`. */
-export interface ExportIndexOptions {
-  store: VectorStore;
+export type ExportIndexOptions = ExportIndexSettings &
+  StoreOption & {
+    /** Leaves out the header and what comes before. */
+    from?: ExportPosition;
+  };
+
+export interface ExportIndexSettings {
   indexName: string;
   /** Only records that pass. */
   filter?: VectorFilter;
   /** Records that are read at once. Default 500. */
   pageSize?: number;
-  /** Leaves out the header and what comes before. */
-  from?: ExportPosition;
   /** Called after each page. */
   onProgress?: (progress: TransferProgress) => void;
   signal?: AbortSignal;
 }
 
+/** Checks of the options that exports have, into lines and into a file. */
+export const exportChecks: OptionChecks<ExportIndexSettings & StoreOption> = {
+  ...storeChecks,
+  indexName: stringValue,
+  filter: anyValue,
+  pageSize: wholeNumber(1),
+  onProgress: functionValue,
+  signal: signalValue,
+};
+
+const checks: OptionChecks<ExportIndexOptions> = {
+  ...exportChecks,
+  from: objectOf<ExportPosition>({ cursor: stringValue, records: wholeNumber(0) }),
+};
+
 /**
  * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `scan`, after each page a cursor
  * from which a later export can resume, and at the end the number of records. Only one page is held in memory.
  *
- * @throws what `describeIndex` and `scan` of the store throw
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; what `describeIndex` and `scan` of the store throw
  * @example
- * for await (const line of exportIndex({ store, indexName: 'guides' })) file.write(`${line}\n`);
+ * for await (const line of exportIndex({ vectorStore, indexName: 'guides' })) file.write(`${line}\n`);
  */
-export async function* exportIndex({
-  store,
-  indexName,
-  filter,
-  pageSize = 500,
-  from,
-  onProgress,
-  signal,
-}: ExportIndexOptions): AsyncGenerator<string, void> {
+export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<string, void> {
+  checkOptions('exportIndex', options, checks, argumentSettings);
+  const { indexName, filter, pageSize = 500, from, onProgress, signal } = options;
+  const store = readStore('exportIndex', options, argumentSettings);
   const common = { indexName, ...(signal && { signal }) };
   const { dimension, metric, count } = await store.describeIndex(common);
   const scope = toExportScope(indexName, filter);

@@ -1,14 +1,28 @@
 import { QuiverError } from '@quiver/core';
-import { abortableItems } from '../store/async-items.js';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  oneOf,
+  signalValue,
+  stringValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { abortableItems, requireItems } from '../store/async-items.js';
 import { invalidArgument } from '../store/check-arguments.js';
-import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
+import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import type { VectorMetric, VectorRecord } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
 /** Options of `importIndex()`. */
-export interface ImportIndexOptions {
-  /** Output of `exportIndex`, from the start. */
-  lines: Iterable<string> | AsyncIterable<string>;
-  store: VectorStore;
+export type ImportIndexOptions = ImportIndexSettings &
+  StoreOption & {
+    /** Output of `exportIndex`, from the start. */
+    lines: Iterable<string> | AsyncIterable<string>;
+  };
+
+export interface ImportIndexSettings {
   /** Created with the exported dimension when it does not exist. */
   indexName: string;
   /** When the index is created. Default: the exported one. */
@@ -23,33 +37,34 @@ export interface ImportIndexOptions {
   signal?: AbortSignal;
 }
 
+/** Checks of the options that imports have, from lines and from a file. */
+export const importChecks: OptionChecks<ImportIndexSettings & StoreOption> = {
+  ...storeChecks,
+  indexName: stringValue,
+  metric: oneOf('cosine', 'euclidean', 'dotproduct'),
+  batchSize: wholeNumber(1),
+  skip: wholeNumber(0),
+  onProgress: functionValue,
+  signal: signalValue,
+};
+
+const checks: OptionChecks<ImportIndexOptions> = { ...importChecks, lines: anyValue };
+
 /**
  * Stores an exported index. Records keep their ids, so a run after one that was interrupted replaces what is there by the same; with
  * `skip` it resumes where the previous one stopped. Only one batch is held in memory.
  *
  * @returns the number of records of the export
  * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `VECTOR_ARGUMENT_INVALID`
- *   for an invalid `batchSize` or `skip`, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
+ *   for an unknown or invalid option, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
  * @example
- * await importIndex({ lines: exportIndex({ store: local, indexName: 'guides' }), store: pg, indexName: 'guides' });
+ * await importIndex({ lines: exportIndex({ vectorStore: local, indexName: 'guides' }), vectorStore: pg, indexName: 'guides' });
  */
-export async function importIndex({
-  lines,
-  store,
-  indexName,
-  metric,
-  batchSize = 500,
-  skip = 0,
-  onProgress,
-  signal,
-}: ImportIndexOptions): Promise<number> {
-  for (const [name, value, least] of [
-    ['batchSize', batchSize, 1],
-    ['skip', skip, 0],
-  ] as const) {
-    if (!Number.isSafeInteger(value) || value < least)
-      throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
-  }
+export async function importIndex(options: ImportIndexOptions): Promise<number> {
+  checkOptions('importIndex', options, checks, argumentSettings);
+  requireItems('importIndex', 'lines', options.lines, argumentSettings);
+  const { lines, indexName, metric, batchSize = 500, skip = 0, onProgress, signal } = options;
+  const store = readStore('importIndex', options, argumentSettings);
   const common = { indexName, ...(signal && { signal }) };
   let line = 0;
   let total = 0;

@@ -206,6 +206,56 @@ describe('moving an index', () => {
     });
   });
 
+  it('rejects unknown options and invalid values', async () => {
+    const lines = exportIndex({ vectorStore: source, indexName });
+    await expect(linesOf(exportIndex({ vectorStore: source, indexName, batchSize: 5 } as never))).rejects.toMatchObject(
+      {
+        code: 'VECTOR_ARGUMENT_INVALID',
+        message: expect.stringMatching(
+          /^exportIndex has no option 'batchSize'\..* Its options are: vectorStore, store, /,
+        ),
+      },
+    );
+    await expect(linesOf(exportIndex({ vectorStore: source, indexName, pageSize: 0 }))).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: "exportIndex: 'pageSize' must be an integer of at least 1, not 0.",
+    });
+    const wrong = { lines, vectorStore: new LocalVector(), indexName, resume: true } as never;
+    await expect(importIndex(wrong)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringMatching(/^importIndex has no option 'resume'\./),
+    });
+    await expect(importIndex({ lines, indexName } as never)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("importIndex needs 'vectorStore'"),
+    });
+    await expect(exportIndexToFile({ vectorStore: source, indexName } as never)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("exportIndexToFile needs 'path'"),
+    });
+    await expect(importIndex({ vectorStore: new LocalVector(), indexName } as never)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: "importIndex: 'lines' must be a list or another iterable, not undefined.",
+    });
+    const path = join(folder, 'without-store.jsonl');
+    await expect(exportIndexToFile({ path, indexName } as never)).rejects.toThrow(
+      "exportIndexToFile needs 'vectorStore'",
+    );
+    expect(await readdir(folder)).not.toContain('without-store.jsonl.part');
+    const file = { vectorStore: source, indexName, file: 'guides.jsonl' } as never;
+    await expect(importIndexFromFile(file)).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringMatching(/^importIndexFromFile has no option 'file'\./),
+    });
+  });
+
+  it('exports and imports with the main name of the store', async () => {
+    const target = new LocalVector();
+    const lines = exportIndex({ vectorStore: source, indexName });
+    expect(await importIndex({ lines, vectorStore: target, indexName })).toBe(count);
+    expect(await allOf(target)).toEqual(await allOf(source));
+  });
+
   it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {
     const lines = exportIndex({ store: source, indexName });
     await expect(importIndex({ lines, store: new LocalVector(), indexName, ...options })).rejects.toMatchObject({

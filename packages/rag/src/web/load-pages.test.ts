@@ -12,7 +12,7 @@ import { ingest } from '../ingestion/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { loadPages, type LoadPagesOptions, type PageProgress, type SkippedPage } from './load-pages.js';
 import { readPageState, writePageState, type PageState } from './page-state.js';
-import { readSitemap } from './sitemap.js';
+import { readSitemap, type ReadSitemapOptions } from './sitemap.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -141,6 +141,15 @@ describe('loadPages', () => {
     expect(reasons()).toEqual(urls.map(() => 'disallowed'));
     for (const { error } of skipped) expect(error).toMatchObject({ code: 'PAGE_ADDRESS_PRIVATE' });
     expect(requests).toEqual([]);
+  });
+
+  test('reports a page that takes too long to read', async () => {
+    const { url } = await startSite({ '/long': article('Long', '<p>word</p>'.repeat(20_000)), '/ok': article('Fine') });
+    expect(sources(await load([`${url}/ok`]))).toEqual([`${url}/ok`]);
+    expect(await load([`${url}/long`], { parseTimeout: 1 })).toEqual([]);
+    expect(skipped).toMatchObject([
+      { url: `${url}/long`, reason: 'limit exceeded', error: { code: 'DOCUMENT_LIMIT_EXCEEDED', details: { max: 1 } } },
+    ]);
   });
 
   test('limits size, also of compressed pages, and time', async () => {
@@ -382,27 +391,45 @@ describe('loadPages', () => {
     expect(page?.getText()[0]).toContain('Imprint');
   });
 
-  test('names the packages for the main content', async () => {
-    const { url } = await startSite({ '/a': article('A') });
-    vi.doMock('linkedom', () => {
-      throw new Error("Cannot find package 'linkedom'");
-    });
-    try {
-      expect(await load([`${url}/a`])).toEqual([]);
-      expect(await load([`${url}/a`], { content: 'all' })).toHaveLength(1);
-    } finally {
-      vi.doUnmock('linkedom');
-    }
-  });
-
   test.each([
     [{ concurrency: 0 }],
     [{ timeout: Number.NaN }],
     [{ delay: -1 }],
     [{ maxSize: 1.5 }],
+    [{ parseTimeout: 0 }],
+    [{ maxMemoryMb: Number.NaN }],
     [{ content: 'article' as never }],
+    [{ headers: new Headers({ authorization: 'secret' }) as never }],
+    [{ state: {} as never }],
+    [{ timeout: 3_000_000_000 }],
   ])('rejects the options %o', async (options) => {
     await expect(load([], options)).rejects.toMatchObject({ code: 'PAGE_OPTIONS_INVALID' });
+  });
+
+  test('rejects unknown options with the nearest name', async () => {
+    const { url } = await startSite({ '/a': article('A') });
+    await expect(load([`${url}/a`], { robotsTxt: true } as LoadPagesOptions)).rejects.toMatchObject({
+      code: 'PAGE_OPTIONS_INVALID',
+      message: expect.stringMatching(
+        /^loadPages has no option 'robotsTxt'\. Did you mean 'robots'\? Its options are: /,
+      ),
+    });
+  });
+
+  test.each([
+    ['https://example.com/', "'https://example.com/'"],
+    [undefined, 'undefined'],
+  ])('rejects %s in place of a list of URLs', async (urls, shown) => {
+    await expect(loadPages(urls as never).next()).rejects.toMatchObject({
+      code: 'PAGE_OPTIONS_INVALID',
+      message: `loadPages: 'urls' must be a list or another iterable, not ${shown}.`,
+    });
+  });
+
+  test('does not repeat headers in errors', async () => {
+    await expect(load([], { headers: 'authorization: secret' as never })).rejects.toMatchObject({
+      message: "loadPages: 'headers' must be an object of strings by name.",
+    });
   });
 
   test('rejects a damaged state, and writes a state that can be read', async () => {
@@ -460,6 +487,14 @@ describe('readSitemap', () => {
     await expect(collect(`${other.url}/sitemap.xml`)).rejects.toMatchObject({
       code: 'SITEMAP_INVALID',
       message: expect.stringContaining('no URLs of 127.0.0.1'),
+    });
+  });
+
+  test('rejects unknown options', async () => {
+    const { url } = await startSite({ '/list.txt': (_request, response) => response.end('') });
+    await expect(collect(`${url}/list.txt`, { limit: 10 } as ReadSitemapOptions)).rejects.toMatchObject({
+      code: 'PAGE_OPTIONS_INVALID',
+      message: expect.stringMatching(/^readSitemap has no option 'limit'\..* Its options are: maxUrls, /),
     });
   });
 

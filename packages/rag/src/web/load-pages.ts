@@ -1,12 +1,22 @@
-import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { MDocument } from '../document/document.js';
-import { decodeText } from '../loaders/decode-text.js';
+import { getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
+import {
+  booleanValue,
+  checkOptions,
+  functionValue,
+  oneOf,
+  valueThat,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { MDocument } from '../document/document.js';
 import { toSkippedFile, type SkipReason } from '../loaders/document-loader.js';
-import { loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
-import { readWebPage, type PageContent } from '../loaders/web-page.js';
-import { runAhead } from '../store/async-items.js';
+import { loadBytes, readChecks, type LoadDocumentOptions } from '../loaders/load-document.js';
+import type { PageContent } from '../loaders/web-page.js';
+import { requireItems, runAhead } from '../store/async-items.js';
 import {
   createPageClient,
+  pageRequestChecks,
+  pageSettings,
   parsePageUrl,
   requestFailed,
   type PageCheck,
@@ -42,11 +52,13 @@ export interface PageProgress {
 
 /** Options of `loadPages()`. */
 export interface LoadPagesOptions
-  extends PageRequestOptions, Pick<LoadDocumentOptions, 'metadata' | 'ocr' | 'groupSize'> {
+  extends PageRequestOptions, Pick<LoadDocumentOptions, 'metadata' | 'ocr' | 'groupSize' | 'maxMemoryMb'> {
   /** Validators of earlier runs, which this run updates. Unchanged pages cost a response without a body, and are not returned. */
   state?: PageState;
   /** Part of HTML pages to read. `main` needs the packages `@mozilla/readability` and `linkedom`. Default `main`. */
   content?: PageContent;
+  /** Time that reading a page may take after it has arrived, in milliseconds, without the calls of `ocr`. Default 60,000. */
+  parseTimeout?: number;
   /** Number of pages that are loaded at a time. Default 4. */
   concurrency?: number;
   /** Whether `robots.txt` is respected. Default `true`. */
@@ -55,6 +67,21 @@ export interface LoadPagesOptions
   /** Called for every page that is not loaded. Default: a line in the log. */
   onSkip?: (page: SkippedPage) => void;
 }
+
+const checks: OptionChecks<LoadPagesOptions> = {
+  state: valueThat((value) => value instanceof Map, 'the state of pages, a Map'),
+  content: oneOf('main', 'all'),
+  parseTimeout: wholeNumber(1),
+  maxMemoryMb: wholeNumber(1),
+  concurrency: wholeNumber(1),
+  robots: booleanValue,
+  onProgress: functionValue,
+  onSkip: functionValue,
+  metadata: readChecks.metadata,
+  ocr: readChecks.ocr,
+  groupSize: readChecks.groupSize,
+  ...pageRequestChecks,
+};
 
 const defaultConcurrency = 4;
 
@@ -66,7 +93,7 @@ const defaultConcurrency = 4;
  * Only public addresses are requested, unless `allowPrivateAddresses` is set: names are checked after they are resolved, and again for
  * every redirect.
  *
- * @throws `PAGE_OPTIONS_INVALID`; the abort reason; errors of `urls`
+ * @throws `PAGE_OPTIONS_INVALID`, also for one URL in place of a list; `DOCUMENT_WORKER_UNAVAILABLE`, as `loadDocument()`; the abort reason; errors of `urls`
  * @example
  * const state = await readPageState('pages.json');
  * await ingest({ documents: loadPages(urls, { state }), store, indexName, embedder });
@@ -76,8 +103,9 @@ export async function* loadPages(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,
   options: LoadPagesOptions = {},
 ): AsyncGenerator<MDocument> {
+  checkOptions('loadPages', options, checks, pageSettings);
+  requireItems('loadPages', 'urls', urls, pageSettings);
   const { concurrency = defaultConcurrency, onProgress, onSkip = log, signal, state } = options;
-  checkOptions({ ...options, concurrency });
   const client = await createPageClient(options);
   const check = (options.robots ?? true) ? createRobotsCheck(client, options.userAgent ?? 'quiver') : undefined;
   const counts = { loaded: 0, unchanged: 0, skipped: 0, ...(Array.isArray(urls) && { total: urls.length }) };
@@ -137,13 +165,15 @@ async function loadPage(given: string, { client, check, options, signal }: PageC
       (options.onSkip ?? log)(part);
     };
     const type = response.headers['content-type'] ?? '';
-    const page = await toDocuments(bytes, { ...options, url: target, type, onSkip });
+    const page = await toDocuments(bytes, { url: target, type, onSkip, signal }, options);
     const { etag, 'last-modified': lastModified } = response.headers;
     // Without validators, the next run repeats what failed, such as the recognition of a scanned page.
     const record = isComplete ? { ...(etag && { etag }), ...(lastModified && { lastModified }) } : {};
     return { url, page, record };
   } catch (error) {
     signal.throwIfAborted();
+    // Every other page would fail as well.
+    if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
     const isDisallowed = isQuiverError(error) && disallowed.has(error.code);
     const { reason } = toSkippedFile(url, error);
     return { url, skipped: { url, reason: isDisallowed ? 'disallowed' : reason, error } };
@@ -152,54 +182,37 @@ async function loadPage(given: string, { client, check, options, signal }: PageC
 
 const disallowed: ReadonlySet<string> = new Set(['PAGE_DISALLOWED', 'PAGE_ADDRESS_PRIVATE']);
 
-async function toDocuments(
+interface PageFile {
+  readonly url: string;
+  /** Value of `Content-Type`. */
+  readonly type: string;
+  readonly onSkip: (page: SkippedPage) => void;
+  readonly signal: AbortSignal;
+}
+
+function toDocuments(
   bytes: Uint8Array,
-  {
-    url,
-    type,
-    onSkip,
-    ...options
-  }: { url: string; type: string; onSkip: (page: SkippedPage) => void } & LoadPagesOptions,
+  { url, type, onSkip, signal }: PageFile,
+  { content = 'main', parseTimeout: timeout, metadata, ocr, groupSize, maxSize, maxMemoryMb }: LoadPagesOptions,
 ): Promise<MDocument[]> {
   const [mediaType = '', ...parameters] = type.toLowerCase().split(';');
-  const charset = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*$/.test(mediaType)) {
-    const { text: html } = await decodeText(bytes, url, charset ?? metaCharset(bytes));
-    const { text, url: source, title, description, language } = await readWebPage(html, url, options.content);
-    if (text.trim() === '') throw new QuiverError('DOCUMENT_EMPTY', `${url} contains no text.`, { details: { url } });
-    const found = { ...(title && { title }), ...(description && { description }), ...(language && { language }) };
-    return [MDocument.fromMarkdown(text, { source, ...found, ...options.metadata })];
-  }
-  return loadDocument(bytes, {
-    ...options,
+  const encoding = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
+  const isPage = /^\s*(?:text\/html|application\/xhtml\+xml)\s*$/.test(mediaType);
+  return loadBytes(bytes, {
     name: url,
     mediaType,
-    ...(charset !== undefined && { encoding: charset }),
+    isOwned: true,
+    page: isPage ? content : undefined,
     onSkip: ({ path, ...skipped }) => onSkip({ url: path, ...skipped }),
+    signal,
+    encoding,
+    metadata,
+    ocr,
+    groupSize,
+    maxSize,
+    timeout,
+    maxMemoryMb,
   });
-}
-
-/** Returns the encoding that a page declares in its first kilobyte. */
-function metaCharset(bytes: Uint8Array): string | undefined {
-  const start = new TextDecoder('latin1').decode(bytes.subarray(0, 1024));
-  return /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
-}
-
-function checkOptions(options: LoadPagesOptions): void {
-  for (const [name, value, least] of [
-    ['concurrency', options.concurrency, 1],
-    ['timeout', options.timeout, 1],
-    ['maxSize', options.maxSize, 1],
-    ['delay', options.delay, 0],
-  ] as const) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
-    throw new QuiverError(
-      'PAGE_OPTIONS_INVALID',
-      `${name} must be an integer of at least ${least}, not ${String(value)}.`,
-    );
-  }
-  if (options.content === undefined || options.content === 'main' || options.content === 'all') return;
-  throw new QuiverError('PAGE_OPTIONS_INVALID', `content must be 'main' or 'all', not '${String(options.content)}'.`);
 }
 
 /** Pages that did not change are common: they are no reason for a warning. */

@@ -93,12 +93,21 @@ describe('loadRepository', () => {
     'git@host:-x',
     'no-such-folder',
     '',
+    undefined,
+    new URL('file:///docs'),
   ])('rejects the repository %j', async (url) => {
-    await expect(load(url)).rejects.toMatchObject({ code: 'GIT_ARGUMENT_INVALID' });
+    await expect(load(url as string)).rejects.toMatchObject({ code: 'GIT_ARGUMENT_INVALID' });
   });
 
   test.each(['--upload-pack=x', '-b', 'a b', ''])('rejects the ref %j', async (ref) => {
     await expect(load(pathToFileURL(repository).href, { ref })).rejects.toMatchObject({ code: 'GIT_ARGUMENT_INVALID' });
+  });
+
+  test('rejects unknown options before it clones', async () => {
+    await expect(load('file:///missing', { branch: 'next' } as LoadRepositoryOptions)).rejects.toMatchObject({
+      code: 'GIT_ARGUMENT_INVALID',
+      message: expect.stringMatching(/^loadRepository has no option 'branch'\. Its options are: ref, /),
+    });
   });
 
   test('reports a repository that cannot be read, without credentials', async () => {

@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { QuiverError } from '@quiver/core';
+import { booleanValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import type { MDocument } from '../document/document.js';
-import { loadDocuments, type LoadDocumentsOptions } from '../node/load-documents.js';
+import { loadDocuments, loadDocumentsChecks, type LoadDocumentsOptions } from '../node/load-documents.js';
 
 /** Options of `loadRepository()`. */
 export interface LoadRepositoryOptions extends LoadDocumentsOptions {
@@ -21,6 +22,13 @@ export interface LoadRepositoryOptions extends LoadDocumentsOptions {
   onCheckout?: (checkout: { commit: string; folder: string }) => void;
 }
 
+const checks: OptionChecks<LoadRepositoryOptions> = {
+  ref: stringValue,
+  commitMetadata: booleanValue,
+  onCheckout: functionValue,
+  ...loadDocumentsChecks,
+};
+
 /**
  * Reads the documents of a Git repository as `loadDocuments()` does: of a folder that is checked out, or of a remote repository, whose
  * latest commit is cloned into a temporary folder and removed afterwards. It runs the program `git`, with the credentials that it finds,
@@ -29,7 +37,7 @@ export interface LoadRepositoryOptions extends LoadDocumentsOptions {
  * Pass trusted URLs only: `git` connects to any address, also of a private network.
  *
  * @param repository - path of a folder, URL with `https`, `ssh` or `file`, or `user@host:path`
- * @throws `GIT_ARGUMENT_INVALID`; `GIT_FAILED` with the message of `git`; the errors of {@link loadDocuments}; the abort reason
+ * @throws `GIT_ARGUMENT_INVALID`, also for an unknown option; `GIT_FAILED` with the message of `git`; the errors of {@link loadDocuments}; the abort reason
  * @example
  * const documents = loadRepository('https://github.com/org/docs.git', { include: ['**\/*.md'] });
  * await ingest({ documents, store, indexName: 'docs', embedder, scope: { repository: 'org/docs' } });
@@ -38,9 +46,11 @@ export async function* loadRepository(
   repository: string,
   options: LoadRepositoryOptions = {},
 ): AsyncGenerator<MDocument> {
+  checkOptions('loadRepository', options, checks, { code: 'GIT_ARGUMENT_INVALID' });
   const { ref, commitMetadata = false, onCheckout, ...load } = options;
   const { signal } = load;
   signal?.throwIfAborted();
+  if (typeof repository !== 'string') throw invalidRepository(String(repository));
   const isFolder = await stat(repository).then(
     (found) => found.isDirectory(),
     () => false,
@@ -69,17 +79,22 @@ const safeSettings = ['core.hooksPath=/dev/null', 'core.symlinks=false', 'core.f
 ]);
 
 function checkArguments(repository: string, isFolder: boolean, ref: string | undefined): void {
-  const refuse = (message: string): QuiverError => new QuiverError('GIT_ARGUMENT_INVALID', message);
   const isUrl = /^(?:https|ssh|file):\/\/[^-]/.test(repository) || /^[\w.]+@[\w][\w.-]*:[^-]/.test(repository);
-  if (!isFolder && !isUrl) {
-    throw refuse(
-      `'${redact(repository)}' is neither a folder nor the URL of a repository. Pass a path, a URL with https, ssh or file, or user@host:path.`,
-    );
-  }
+  if (!isFolder && !isUrl) throw invalidRepository(repository);
   if (ref === undefined) return;
   if (isFolder)
     throw refuse('ref selects a branch of a remote repository. Check it out in the folder, or pass the URL.');
   if (!/^[\w][\w./@+-]*$/.test(ref)) throw refuse(`'${ref}' is not the name of a branch or tag.`);
+}
+
+function refuse(message: string): QuiverError {
+  return new QuiverError('GIT_ARGUMENT_INVALID', message);
+}
+
+function invalidRepository(repository: string): QuiverError {
+  return refuse(
+    `'${redact(repository)}' is neither a folder nor the URL of a repository. Pass a path, a URL with https, ssh or file, or user@host:path.`,
+  );
 }
 
 const run = promisify(execFile);

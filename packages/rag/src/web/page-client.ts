@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { booleanValue, signalValue, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { createAddressGuard, isPrivateAddress } from '@quiver/core/private-address';
 import { tooLargeDocument } from '../loaders/document-loader.js';
 import { defaultMaxSize } from '../loaders/load-document.js';
@@ -26,6 +27,32 @@ export interface PageRequestOptions {
    */
   allowPrivateAddresses?: boolean;
   signal?: AbortSignal;
+}
+
+/** Longest time that a timer can wait for, in milliseconds. */
+const maxTimerDelay = 2_147_483_647;
+
+/** Checks of {@link PageRequestOptions}. */
+export const pageRequestChecks: OptionChecks<PageRequestOptions> = {
+  // The values may be secrets.
+  headers: (value, option) => (isHeaders(value) ? undefined : `'${option}' must be an object of strings by name.`),
+  userAgent: stringValue,
+  maxSize: wholeNumber(1),
+  timeout: wholeNumber(1, maxTimerDelay),
+  delay: wholeNumber(0, maxTimerDelay),
+  allowPrivateAddresses: booleanValue,
+  signal: signalValue,
+};
+
+/** Settings of `checkOptions` for functions that request pages. */
+export const pageSettings: { readonly code: string } = { code: 'PAGE_OPTIONS_INVALID' };
+
+/** Instances of `Headers` and `Map` have their values elsewhere, and would be sent without them. */
+function isHeaders(value: unknown): boolean {
+  return (
+    Object.prototype.toString.call(value) === '[object Object]' &&
+    Object.values(value as object).every((item) => typeof item === 'string')
+  );
 }
 
 /** A response with its whole body, decompressed. */

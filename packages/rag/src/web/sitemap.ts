@@ -1,8 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, functionValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { Parser } from 'htmlparser2';
 import {
   createPageClient,
+  pageRequestChecks,
+  pageSettings,
   parsePageUrl,
   requestFailed,
   type PageClient,
@@ -17,6 +20,12 @@ export interface ReadSitemapOptions extends PageRequestOptions {
   onSkip?: (skipped: { url: string; error: unknown }) => void;
 }
 
+const checks: OptionChecks<ReadSitemapOptions> = {
+  maxUrls: wholeNumber(1),
+  onSkip: functionValue,
+  ...pageRequestChecks,
+};
+
 /** The parser takes quadratic time for deep nesting; a sitemap has three levels. */
 const maxNesting = 100;
 
@@ -29,12 +38,13 @@ const maxSitemaps = 1_000;
  * Reads the URLs of a sitemap, of all sitemaps of an index, or of a list with one URL on each line, also compressed by gzip. URLs of
  * other hosts than the sitemap's, before and after redirects, are left out: a sitemap speaks for its own host only.
  *
- * @throws `SITEMAP_INVALID` for a file without URLs of its host; the errors of requests, for the first file
+ * @throws `PAGE_OPTIONS_INVALID`; `SITEMAP_INVALID` for a file without URLs of its host; the errors of requests, for the first file
  * @see [Sitemaps XML format](https://www.sitemaps.org/protocol.html)
  * @example
  * const pages = loadPages(readSitemap('https://docs.example.com/sitemap.xml'));
  */
 export async function* readSitemap(url: string | URL, options: ReadSitemapOptions = {}): AsyncGenerator<string> {
+  checkOptions('readSitemap', options, checks, pageSettings);
   const { maxUrls = defaultMaxUrls, onSkip, ...request } = options;
   const first = parsePageUrl(String(url));
   const client = await createPageClient({ maxSize: maxSitemapSize, ...request });

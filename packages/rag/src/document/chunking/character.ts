@@ -1,6 +1,12 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import { packSpans, type Chunker } from './pack-spans.js';
-import { findSeparatorCut, findWordCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
+import { createPacker, packSpans, type Chunker, type Span } from './pack-spans.js';
+import {
+  findCuts,
+  findSeparatorCut,
+  findWordCut,
+  readSeparators,
+  type SeparatorChunkOptions,
+} from './separator-cut.js';
 
 /** Default separator: a blank line. */
 export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
@@ -8,14 +14,25 @@ export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOption
 }
 
 /**
- * The `character` strategy: chunks end at one separator only, and contain as many parts as fit. A part that is too long is cut
- * between words, and a word that is too long between characters.
+ * The `character` strategy: chunks end at one separator only, and contain as many parts as fit. With a separator and without a size, each
+ * part is a chunk. A part that is too long is cut between words, and a word that is too long between characters.
  */
 export function character(read: OptionReader): Chunker {
-  const options = { ...read.common(), separators: readSeparators(read) ?? ['\n\n'] };
+  const given = readSeparators(read);
+  // An empty separator means any place between words or characters.
+  const isSplit = given !== undefined && !given.includes('') && !read.isGiven('maxSize', 'size');
+  const options = { ...read.common(isSplit ? { overlap: 0 } : {}), separators: given ?? ['\n\n'] };
   return (text) => {
-    const atSeparator = findSeparatorCut(text, options);
     const betweenWords = findWordCut(text, options);
-    return packSpans(text, options, (window) => atSeparator(window) ?? betweenWords(window));
+    if (!isSplit) {
+      const atSeparator = findSeparatorCut(text, options);
+      return packSpans(text, options, (window) => atSeparator(window) ?? betweenWords(window));
+    }
+    const spans: Span[] = [];
+    const pack = createPacker(text, options, betweenWords);
+    const ends = [...findCuts(text, options), text.length];
+    for (const [index, end] of ends.entries())
+      pack(ends[index - 1] ?? 0, end, (start, last) => spans.push({ start, end: last }));
+    return spans;
   };
 }

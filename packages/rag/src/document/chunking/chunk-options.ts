@@ -1,4 +1,15 @@
 import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  functionValue,
+  oneOf,
+  readAlias,
+  valueThat,
+  wholeNumber,
+  type OptionCheck,
+} from '@quiver/core/options';
 import type { ExtractParams } from '../extract/extract-options.js';
 import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';
 
@@ -31,13 +42,10 @@ export interface MeasureOptions {
 /** Options before they are checked. */
 export type RawOptions = Readonly<Record<string, unknown>>;
 
-export function invalidOptions(message: string, cause?: unknown): QuiverError {
-  return new QuiverError('CHUNK_OPTIONS_INVALID', message, cause === undefined ? {} : { cause });
-}
+const settings = { code: 'CHUNK_OPTIONS_INVALID' };
 
-/** Formats a value for an error message. */
-export function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
+export function invalidOptions(message: string, cause?: unknown): QuiverError {
+  return new QuiverError(settings.code, message, cause === undefined ? {} : { cause });
 }
 
 /** Metadata keys that a chunk has anyway. */
@@ -46,60 +54,64 @@ const reservedKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex', 'he
 const defaultMaxSize = 4000;
 const defaultOverlap = 50;
 
+/** A check for each smallest number: making one takes longer than reading an option. */
+const counts = [wholeNumber(0), wholeNumber(1)] as const;
+const pairList = valueThat(Array.isArray, 'a list of pairs');
+const positions = oneOf('start', 'end', true, false);
+const textList = valueThat((value) => {
+  const list: unknown = typeof value === 'string' ? [value] : value;
+  return Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string');
+}, 'a string or a list of strings');
+
 /**
  * Reads and checks the options of a strategy one by one, and remembers their names: options that nothing has read are unknown.
  *
  * Every method throws `CHUNK_OPTIONS_INVALID` for an invalid value.
  */
 export class OptionReader {
-  readonly #strategy: string;
+  readonly #owner: string;
   readonly #options: RawOptions;
-  readonly #known = ['strategy'];
+  readonly #checks: Record<string, OptionCheck> = { strategy: anyValue, extract: anyValue };
 
   constructor(strategy: string, options: RawOptions) {
-    this.#strategy = strategy;
+    this.#owner = `The strategy '${strategy}'`;
     this.#options = options;
   }
 
-  /** Returns the value of an option with one name or two. Two different values are an error. */
-  value(name: string, alias?: string): unknown {
-    this.#known.push(name, ...(alias === undefined ? [] : [alias]));
-    const first = this.#options[name];
-    const second = alias === undefined ? undefined : this.#options[alias];
-    if (first !== undefined && second !== undefined && first !== second)
-      throw invalidOptions(`${name} and ${alias} are two spellings of one option and were given different values.`);
-    return first ?? second;
+  /** Returns the value of an option with one name or two, if it passes the check. Two different values are an error. */
+  value<Value>(name: string, check: OptionCheck, alias: string = name): Value | undefined {
+    this.#checks[name] = check;
+    this.#checks[alias] = check;
+    const value = name === alias ? this.#options[name] : readAlias(this.#owner, this.#options, [name, alias], settings);
+    const given = this.#options[name] === undefined ? alias : name;
+    const problem = value === undefined ? undefined : check(value, given);
+    if (problem !== undefined) throw invalidOptions(`${this.#owner}: ${problem}`);
+    // The check accepts values of this type only.
+    return value as Value | undefined;
+  }
+
+  /** Returns whether an option has a value, under one of its names. */
+  isGiven(...names: readonly string[]): boolean {
+    return names.some((name) => this.#options[name] !== undefined);
   }
 
   boolean(name: string, fallback: boolean): boolean {
-    const value = this.value(name) ?? fallback;
-    if (typeof value === 'boolean') return value;
-    throw invalidOptions(`${name} must be true or false, not ${show(value)}.`);
+    return this.value<boolean>(name, booleanValue) ?? fallback;
   }
 
   /** @param limits.maxSize - the option must not exceed it */
-  wholeNumber(name: string, limits: { fallback: number; least?: number; maxSize?: number; alias?: string }): number {
+  wholeNumber(name: string, limits: { fallback: number; least?: 0 | 1; maxSize?: number; alias?: string }): number {
     const { fallback, least = 0, maxSize = Number.POSITIVE_INFINITY, alias } = limits;
-    const value = (this.value(name, alias) ?? fallback) as number;
-    if (!Number.isSafeInteger(value) || value < least)
-      throw invalidOptions(`${name} must be a whole number of at least ${least}, not ${show(value)}.`);
-    if (value > maxSize) throw invalidOptions(`${name} (${value}) must not exceed maxSize (${maxSize}).`);
+    const value = this.value<number>(name, counts[least], alias) ?? fallback;
+    if (value > maxSize)
+      throw invalidOptions(`${this.#owner}: '${name}' (${value}) must not exceed 'maxSize' (${maxSize}).`);
     return value;
-  }
-
-  oneOf<Value extends string>(name: string, known: readonly Value[]): Value | undefined {
-    const value = this.value(name);
-    return value === undefined ? undefined : requireOneOf(name, value, known);
   }
 
   /** Reads a string or a list of strings as a list. */
   strings(name: string, alias?: string): readonly string[] | undefined {
-    const value = this.value(name, alias);
-    if (value === undefined) return undefined;
-    const list: unknown = typeof value === 'string' ? [value] : value;
-    if (Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string'))
-      return list as string[];
-    throw invalidOptions(`${name} must be a string or a list of strings, not ${show(value)}.`);
+    const value = this.value<string | readonly string[]>(name, textList, alias);
+    return typeof value === 'string' ? [value] : value;
   }
 
   /** Reads pairs of a mark and a metadata key, such as `[['h1', 'title']]`. `parseMark` returns `undefined` for an invalid mark. */
@@ -107,15 +119,16 @@ export class OptionReader {
     name: string,
     parseMark: (mark: string, index: number) => Mark | undefined,
   ): ReadonlyMap<Mark, string> | undefined {
-    const value = this.value(name);
+    const value = this.value<readonly unknown[]>(name, pairList);
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) throw invalidOptions(`${name} must be a list of pairs, not ${show(value)}.`);
     return new Map(
-      value.map((pair: unknown, index) => {
+      value.map((pair, index) => {
         const [mark, key] = Array.isArray(pair) ? (pair as unknown[]) : [];
         const parsed = typeof mark === 'string' ? parseMark(mark.trim(), index) : undefined;
         if (parsed === undefined || typeof key !== 'string' || key === '' || reservedKeys.has(key))
-          throw invalidOptions(`${name} must hold pairs of a mark and a metadata key, not ${JSON.stringify(pair)}.`);
+          throw invalidOptions(
+            `${this.#owner}: '${name}' must hold pairs of a mark and a metadata key, not ${JSON.stringify(pair)}.`,
+          );
         return [parsed, key];
       }),
     );
@@ -128,42 +141,26 @@ export class OptionReader {
     const overlap = this.wholeNumber('overlap', { fallback: usual });
     if (overlap >= maxSize)
       throw invalidOptions(
-        `overlap (${overlap}) must be less than maxSize (${maxSize}). Reduce one or raise the other.`,
+        `${this.#owner}: 'overlap' (${overlap}) must be less than 'maxSize' (${maxSize}). Reduce one or raise the other.`,
       );
-    const measure = presets.inTokens ? undefined : this.value('lengthFunction');
-    if (measure !== undefined && typeof measure !== 'function')
-      throw invalidOptions(`lengthFunction must be a function from a text to its size, not ${show(measure)}.`);
+    const measure = presets.inTokens ? undefined : this.value<Measure>('lengthFunction', functionValue);
     this.boolean('addStartIndex', true);
+    const position =
+      this.value<boolean | string>('separatorPosition', positions, 'keepSeparator') ?? presets.separatorPosition;
     return {
       maxSize,
       overlap,
       stripWhitespace: this.boolean('stripWhitespace', true),
-      separatorPosition: this.#separatorPosition(presets.separatorPosition ?? 'end'),
+      separatorPosition: position === true || position === 'start' ? 'start' : 'end',
       // The result of a function of the caller is checked at every call.
-      ...(measure !== undefined && { measure: measure as Measure }),
+      ...(measure && { measure }),
     };
-  }
-
-  #separatorPosition(fallback: SeparatorPosition): SeparatorPosition {
-    const value = this.value('separatorPosition', 'keepSeparator') ?? fallback;
-    if (value === true || value === 'start') return 'start';
-    if (value === false || value === 'end') return 'end';
-    throw invalidOptions(`separatorPosition must be 'start' or 'end', not ${show(value)}.`);
   }
 
   /** @throws `CHUNK_OPTIONS_INVALID` for options that were not read */
   requireNoOthers(): void {
-    const unknown = Object.keys(this.#options).filter(
-      (name) => !this.#known.includes(name) && this.#options[name] !== undefined,
-    );
-    if (unknown.length === 0) return;
-    throw invalidOptions(
-      `Invalid parameters for ${this.#strategy} strategy: '${unknown.join(', ')}' not supported. Known: ${this.#known.join(', ')}.`,
-    );
+    // Values were checked when they were read, and an index of the checks for each document would take as long as chunking a short one.
+    if (Object.keys(this.#options).every((name) => Object.hasOwn(this.#checks, name))) return;
+    checkOptions(this.#owner, this.#options, this.#checks, settings);
   }
-}
-
-export function requireOneOf<Value extends string>(name: string, value: unknown, known: readonly Value[]): Value {
-  if ((known as readonly unknown[]).includes(value)) return value as Value;
-  throw invalidOptions(`${name} must be one of ${known.join(', ')}, not ${show(value)}.`);
 }

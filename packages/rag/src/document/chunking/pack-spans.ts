@@ -181,6 +181,13 @@ function measuredLimit(text: string, { maxSize, overlap, measure }: Required<Siz
     return size;
   }
 
+  /** Like `sizeOf`, but infinite if a beginning is too large: reading a word of any length to its end can take quadratic time. */
+  function sizeWithinLimit(start: number, end: number): number {
+    for (let far = start + Math.ceil(4 * unitsPerSize * maxSize) + 16; far < end; far += far - start)
+      if (sizeOf(start, far) > maxSize) return Number.POSITIVE_INFINITY;
+    return sizeOf(start, end);
+  }
+
   function search(start: number, end: number): number {
     let fitting = start;
     let tooFar = end + 1;
@@ -189,7 +196,7 @@ function measuredLimit(text: string, { maxSize, overlap, measure }: Required<Siz
       let at = floorGraphemeBoundary(text, Math.min(end, Math.ceil(guess)), start);
       if (at <= fitting) at = nextGraphemeBoundary(text, fitting);
       if (at >= tooFar) return fitting;
-      const size = sizeOf(start, at);
+      const size = sizeWithinLimit(start, at);
       if (size > maxSize) tooFar = at;
       else if (at === end || size >= maxSize * (1 - slack)) return withRestOfWord(start, at, end);
       else fitting = at;
@@ -209,10 +216,7 @@ function measuredLimit(text: string, { maxSize, overlap, measure }: Required<Siz
   }
 
   return {
-    fits(start, end) {
-      const far = start + Math.ceil(4 * unitsPerSize * maxSize) + 16;
-      return (end <= far || sizeOf(start, far) <= maxSize) && sizeOf(start, end) <= maxSize;
-    },
+    fits: (start, end) => sizeWithinLimit(start, end) <= maxSize,
     reach(start, end) {
       if (known.start !== start || known.end !== end) known = { start, end, reached: search(start, end) };
       return known.reached;

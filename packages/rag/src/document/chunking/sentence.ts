@@ -32,7 +32,7 @@ export function sentence(read: OptionReader): Chunker {
   const sentenceEnders = read.strings('sentenceEnders')?.filter((ender) => ender !== '');
   if (sentenceEnders?.length === 0)
     throw invalidOptions(
-      'sentenceEnders must name what ends a sentence. Omit it for the sentence terminals of Unicode.',
+      "'sentenceEnders' must name what ends a sentence. Omit it for the sentence terminals of Unicode.",
     );
   const fallbackToWords = read.boolean('fallbackToWords', true);
   const fallbackToCharacters = read.boolean('fallbackToCharacters', true);
@@ -158,8 +158,8 @@ function continues(text: string, at: number): boolean {
   while (start > Math.max(0, dot - longestWord) && isWordPart(text, start - 1)) start--;
   if (start === dot || isDigit(text, start - 1)) return false;
   const isInitial = dot - start === 1;
-  // "z. B.": single letters belong together.
-  while (isSpacedInitial(text, start)) start -= 3;
+  // "z. B.": single letters belong together. No abbreviation has more of them, also in a text of initials only.
+  while (dot - start < longestWord && isSpacedInitial(text, start)) start -= 3;
   const word = text.slice(start, dot);
   const name = word.toLowerCase().replace(/\s/g, '');
   if (neverLast.has(name) || (isInitial && /^\p{Lu}/u.test(text.slice(dot - 1, dot)))) return true;

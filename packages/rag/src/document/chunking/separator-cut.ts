@@ -1,4 +1,4 @@
-import { invalidOptions, show, type OptionReader } from './chunk-options.js';
+import { invalidOptions, type OptionReader } from './chunk-options.js';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
 import { floorWordBoundary, isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
 
@@ -31,7 +31,7 @@ export function readSeparators(read: OptionReader): readonly Separator[] | undef
       return new RegExp(source, 'g');
     } catch (error) {
       const problem = (error as Error).message;
-      throw invalidOptions(`The separator ${show(source)} is not a regular expression: ${problem}`, error);
+      throw invalidOptions(`The separator '${source}' is not a regular expression: ${problem}`, error);
     }
   });
 }
@@ -85,15 +85,43 @@ function lastCut(
 function findPattern(text: string, pattern: RegExp, position: SeparatorPosition): LastCut {
   let cuts: number[] | undefined;
   return (from, { start, last }) => {
-    cuts ??= Array.from(text.matchAll(pattern), ({ index, 0: match }) =>
-      position === 'end' ? index + match.length : index,
-    );
+    cuts ??= cutsOfPattern(text, pattern, position);
     for (let at = lastAtOrBefore(cuts, last); at >= 0 && (cuts[at] as number) >= from; at--) {
       const cut = cuts[at] as number;
       if (isGraphemeBoundary(text, cut, start)) return cut;
     }
     return undefined;
   };
+}
+
+/** Returns the places where one of the separators cuts the text, in order. Separators are not empty. */
+export function findCuts(text: string, { separators, separatorPosition }: SeparatorOptions): number[] {
+  const places = separators.flatMap((separator) =>
+    typeof separator === 'string'
+      ? cutsOfText(text, separator, separatorPosition)
+      : cutsOfPattern(text, separator, separatorPosition),
+  );
+  let last = 0;
+  return places
+    .toSorted((a, b) => a - b)
+    .filter((place) => {
+      const isCut = place > last && place < text.length && isGraphemeBoundary(text, place, last);
+      if (isCut) last = place;
+      return isCut;
+    });
+}
+
+function cutsOfText(text: string, separator: string, position: SeparatorPosition): number[] {
+  const cuts: number[] = [];
+  for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + separator.length))
+    cuts.push(position === 'end' ? at + separator.length : at);
+  return cuts;
+}
+
+function cutsOfPattern(text: string, pattern: RegExp, position: SeparatorPosition): number[] {
+  return Array.from(text.matchAll(pattern), ({ index, 0: match }) =>
+    position === 'end' ? index + match.length : index,
+  );
 }
 
 /** Cuts at the last white space of the window: before it where it is removed or belongs to the next chunk, otherwise after it. */

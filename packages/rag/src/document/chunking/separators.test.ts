@@ -1,6 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import type { ChunkParams } from './chunking-strategy.js';
+import { createChunker, type ChunkParams } from './chunking-strategy.js';
+import { findViolation } from './find-violation.fixture.js';
 
 const chunk = async (text: string, options: ChunkParams): Promise<string[]> =>
   (await MDocument.fromText(text).chunk({ overlap: 0, ...options })).map((piece) => piece.text);
@@ -9,6 +11,44 @@ describe('character chunks', () => {
   test('contain as many pieces as fit', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
     expect((await chunk(lines, { strategy: 'character', separator: '\n', maxSize: 40 })).length).toBe(4);
+  });
+
+  test('are the parts of the text where only the separator is given', async () => {
+    const source = 'a\n\nb\n\n\n\nc';
+    const chunks = await MDocument.fromText(source).chunk({ strategy: 'character', separator: '\n\n' });
+    expect(chunks.map(({ text, metadata }) => [text, metadata.startIndex])).toEqual([
+      ['a', 0],
+      ['b', 3],
+      ['c', 8],
+    ]);
+    expect(await chunk('a, b, c', { strategy: 'character', separator: ', ' })).toEqual(['a,', 'b,', 'c']);
+    expect(await chunk('a1b22c', { strategy: 'character', separator: '\\d+', isSeparatorRegex: true })).toEqual([
+      'a1',
+      'b22',
+      'c',
+    ]);
+    expect(await chunk('a-b-c', { strategy: 'character', separator: '-', separatorPosition: 'start' })).toEqual([
+      'a',
+      '-b',
+      '-c',
+    ]);
+    expect(await chunk(source, { strategy: 'character', separator: '\n\n', maxSize: 4000 })).toEqual([source]);
+    expect(await chunk(source, { strategy: 'character', separator: '' })).toEqual([source]);
+    expect(await chunk(source, { strategy: 'character' })).toEqual([source]);
+  });
+
+  test('keep the text and whole characters where no size is given, up to 4,000 units', async () => {
+    const piece = fc.constantFrom('a', '\n\n', '\r\n', ' ', ', ', '.', '👩‍👩‍👧‍👦', 'e\u0301', '\u0301', 'word '.repeat(900));
+    const source = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+    const separators = fc.uniqueArray(fc.constantFrom('\n\n', '\n', ', ', '.', 'e'), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(source, separators, fc.boolean(), async (text, chosen, stripWhitespace) => {
+        const split = await createChunker('character', { separators: chosen, stripWhitespace });
+        const sizes = { maxSize: 4000, overlap: 0, stripWhitespace, measure: ({ length }: string) => length };
+        expect(findViolation(text, split(text), sizes)).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
   });
 
   test('keep the separator on the requested side', async () => {
@@ -58,13 +98,15 @@ describe('source code', () => {
   });
 
   test('has its language in the metadata, and separators of its own only', async () => {
-    const [piece] = await MDocument.fromText('a').chunk({ strategy: 'recursive', language: 'go' });
-    expect(piece?.metadata['language']).toBe('go');
+    // The language of the words stays: stores analyze them by it.
+    const german = MDocument.fromText('a', { language: 'de' });
+    const [piece] = await german.chunk({ strategy: 'recursive', language: 'go' });
+    expect(piece?.metadata).toMatchObject({ language: 'de', codeLanguage: 'go' });
     await expect(chunk('a', { strategy: 'recursive', language: 'go', separator: ' ' })).rejects.toThrow(
       /exclude each other/,
     );
     await expect(chunk('a', { strategy: 'recursive', language: 'klingon' as 'go' })).rejects.toThrow(
-      /language must be one of c, cobol/,
+      /'language' must be one of 'c', 'cobol'/,
     );
   });
 });

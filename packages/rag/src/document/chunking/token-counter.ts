@@ -1,7 +1,8 @@
 import { QuiverError } from '@quiver/core';
-import { invalidOptions, requireOneOf, show, type OptionReader } from './chunk-options.js';
+import { oneOf, stringValue, valueThat } from '@quiver/core/options';
+import { invalidOptions, type OptionReader } from './chunk-options.js';
 import type { Measure } from './pack-spans.js';
-import { isWhiteSpace } from './text-boundary.js';
+import { isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';
 
 /** Encoding of OpenAI models. */
 export type TokenEncoding = 'cl100k_base' | 'o200k_base' | 'o200k_harmony' | 'p50k_base' | 'p50k_edit' | 'r50k_base';
@@ -92,13 +93,15 @@ export async function readTokenCounter(read: OptionReader): Promise<TokenCounter
   };
 }
 
+const specialMarks = valueThat((value) => {
+  const marks: unknown = value instanceof Set ? [...(value as Set<unknown>)] : value;
+  return typeof marks === 'string' || (Array.isArray(marks) && marks.every((mark) => typeof mark === 'string'));
+}, "'all', or a list or Set of strings");
+
 function readSpecial(name: string, read: OptionReader): 'all' | readonly string[] {
-  const value = read.value(name) ?? [];
+  const value = read.value<string | Iterable<string>>(name, specialMarks) ?? [];
   if (value === 'all') return 'all';
-  const marks: unknown =
-    typeof value === 'string' ? [value] : value instanceof Set ? [...(value as Set<unknown>)] : value;
-  if (Array.isArray(marks) && marks.every((mark) => typeof mark === 'string')) return marks as string[];
-  throw invalidOptions(`${name} must be 'all', or a list or Set of strings, not ${show(value)}.`);
+  return typeof value === 'string' ? [value] : [...value];
 }
 
 function toPattern(marks: readonly string[]): RegExp | undefined {
@@ -107,22 +110,19 @@ function toPattern(marks: readonly string[]): RegExp | undefined {
 }
 
 async function readEncoding(read: OptionReader): Promise<TokenEncoding> {
-  const encodingName = read.value('encodingName');
-  const modelName = read.value('modelName');
-  const toEncoding = (name: unknown): TokenEncoding =>
-    requireOneOf('encodingName', name === 'gpt2' ? 'r50k_base' : name, encodingNames);
+  const encodingName = read.value<TokenEncoding | 'gpt2'>('encodingName', oneOf(...encodingNames, 'gpt2'));
+  const modelName = read.value<string>('modelName', stringValue);
+  const toEncoding = (name: TokenEncoding | 'gpt2'): TokenEncoding => (name === 'gpt2' ? 'r50k_base' : name);
   if (modelName === undefined) return toEncoding(encodingName ?? 'cl100k_base');
   if (encodingName !== undefined)
-    throw invalidOptions('encodingName and modelName exclude each other: a model has its encoding.');
-  if (typeof modelName !== 'string')
-    throw invalidOptions(`modelName must be the name of a model, not ${show(modelName)}.`);
+    throw invalidOptions("'encodingName' and 'modelName' exclude each other: a model has its encoding.");
   const { modelToEncodingMap } = await import('gpt-tokenizer/mapping').catch(explainMissing);
-  const known: Readonly<Record<string, string>> = modelToEncodingMap;
-  if (Object.hasOwn(known, modelName)) return toEncoding(known[modelName]);
+  const known: Readonly<Record<string, TokenEncoding | 'gpt2'>> = modelToEncodingMap;
+  if (Object.hasOwn(known, modelName)) return toEncoding(known[modelName]!);
   // The package lists older models; later models have one encoding.
   if (/^(?:chatgpt-4o|gpt-4o|gpt-4\.[15]|gpt-5|o[1-9])(?![a-z0-9])/.test(modelName)) return 'o200k_base';
   throw invalidOptions(
-    `The encoding of the model ${show(modelName)} is not known. Name it with encodingName: ${encodingNames.join(', ')}.`,
+    `The encoding of the model '${modelName}' is not known. Name it with 'encodingName': ${encodingNames.join(', ')}.`,
   );
 }
 
@@ -140,6 +140,12 @@ const longestKept = 400;
 const mostKept = 50_000;
 
 /**
+ * A longer character (grapheme cluster), such as a letter with thousands of accents, cannot be cut, and the tokenizer needs quadratic time
+ * for it. It is counted in parts, which together have a few tokens more.
+ */
+const longestCluster = 1000;
+
+/**
  * Counts tokens piece by piece and remembers the count of each: texts repeat their words, and a chunker counts each stretch of a
  * text several times.
  *
@@ -153,7 +159,7 @@ export function countByWords(count: Measure): Measure {
   const known = new Map<string, number>();
 
   function countPiece(piece: string): number {
-    if (piece.length > longestKept) return count(piece);
+    if (piece.length > longestKept) return countLongPiece(piece);
     let tokens = known.get(piece);
     if (tokens === undefined) {
       tokens = count(piece);
@@ -161,6 +167,14 @@ export function countByWords(count: Measure): Measure {
       known.set(piece, tokens);
     }
     return tokens;
+  }
+
+  function countLongPiece(piece: string): number {
+    const end = piece.length > longestCluster ? nextGraphemeBoundary(piece, 0) : 0;
+    if (end <= longestCluster) return count(piece);
+    let sum = end < piece.length ? countPiece(piece.slice(end)) : 0;
+    for (let at = 0; at < end; at += longestCluster) sum += count(piece.slice(at, Math.min(end, at + longestCluster)));
+    return sum;
   }
 
   return (text) => {

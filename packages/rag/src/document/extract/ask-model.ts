@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { toJsonSchema, validate, type Schema } from '@quiver/core/schema';
+import { toModelSchema, validate, type Schema } from '@quiver/core/schema';
 import { retry } from '../../embedding/call-model.js';
 import type { LanguageModelInput } from './extract-options.js';
 
@@ -26,7 +26,7 @@ export async function askForText(request: ModelRequest): Promise<string> {
  * @throws `EXTRACT_ANSWER_INVALID` for anything else; what the model throws
  */
 export async function askForObject(request: ModelRequest, schema: Schema): Promise<unknown> {
-  const answer = await ask(request, { type: 'json', schema: toJsonSchema(schema, 'input') });
+  const answer = await ask(request, { type: 'json', schema: toModelSchema(schema) });
   const result = await validate(schema, parseAnswer(answer));
   if (result.ok) return result.value;
   const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');

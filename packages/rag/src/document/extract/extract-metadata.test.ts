@@ -14,6 +14,8 @@ interface Body {
   response_format?: { type: string; json_schema?: { schema: unknown } };
 }
 
+const closed = { type: 'object', properties: { n: { type: 'string' } }, required: ['n'], additionalProperties: false };
+
 /** A server that speaks the chat completions API; the models are the AI SDK's own. */
 let server: Server;
 let baseURL: string;
@@ -108,6 +110,9 @@ describe.each(versions)('models of specification %s', (_, create) => {
     });
     expect(document.getMetadata()[0]).not.toHaveProperty('prevSectionSummary');
     expect(formats.filter(Boolean)).toMatchObject(Array.from({ length: 3 }, () => ({ type: 'json_schema' })));
+    // As strict mode requires it.
+    const given = formats.flatMap((format) => (format as Body['response_format'])?.json_schema?.schema ?? []);
+    expect(given).toEqual(Array.from({ length: 3 }, () => closed));
     expect(prompts.some((prompt) => prompt.includes('at most 2 keywords'))).toBe(true);
   });
 });
@@ -244,20 +249,37 @@ describe('extraction', () => {
   test('makes no request without a model, or with unknown options', async () => {
     const document = await divided();
     await expect(document.extractMetadata({ title: true })).rejects.toMatchObject({ code: 'EXTRACT_MODEL_MISSING' });
-    for (const params of [
-      { titel: true },
-      { title: { node: 1 } },
-      { keywords: { keywords: 0 } },
-      { summary: { promptTemplate: 'x' } },
-      { title: { combineTemplate: 'x' } },
-      { summary: { summaries: ['previous'] } },
-      { title: { nodeTemplate: 5 } },
-      { schema: true },
-      { schema: { schema: z.object({}), metadataKey: 5 } },
-      { schema: { schema: z.object({}), metadataKey: 'startIndex' } },
-    ]) {
+    const contains = 'must be a string that contains {context}, not ';
+    for (const [params, problem] of [
+      [{ tittle: true }, " has no option 'tittle'. Did you mean 'title'? Its options are: llm, title, "],
+      [{ title: { node: 1 } }, " has no option 'title.node'. Did you mean 'title.nodes'? The options of 'title' are: "],
+      [{ llm: 5 }, ": 'llm' must be an AI SDK language model, or a string such as 'openai/gpt-5.1', not 5."],
+      [{ keywords: { keywords: 0 } }, ": 'keywords.keywords' must be an integer of at least 1, not 0."],
+      [{ summary: { promptTemplate: 'x' } }, `: 'summary.promptTemplate' ${contains}'x'.`],
+      [{ title: { combineTemplate: 'x' } }, `: 'title.combineTemplate' ${contains}'x'.`],
+      [
+        { summary: { summaries: ['previous'] } },
+        ": 'summary.summaries[0]' must be one of 'self', 'prev', 'next', not ",
+      ],
+      [{ title: { nodeTemplate: 5 } }, `: 'title.nodeTemplate' ${contains}5.`],
+      [{ schema: true }, ": 'schema' must be one of false, or an object with options, not true."],
+      [
+        { schema: { schema: z.object({}), metadataKey: 5 } },
+        ": 'schema.metadataKey' must be a metadata key other than",
+      ],
+      [
+        { schema: { schema: z.object({}), metadataKey: 'startIndex' } },
+        ": 'schema.metadataKey' must be a metadata key",
+      ],
+      [
+        { context: 'suffix' },
+        ": 'context' must be one of true, false, prefix, or an object with options, not 'suffix'.",
+      ],
+      [{ context: { cache: {} } }, ": 'context.cache' must be a Map, or an object with get and set, not an object."],
+    ] as const) {
       await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
         code: 'EXTRACT_OPTIONS_INVALID',
+        message: expect.stringContaining(`extractMetadata${problem}`) as string,
       });
     }
     await expect(document.extractMetadata(null as unknown as ExtractParams)).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { toJsonSchema } from '@quiver/core/schema';
+import { toModelSchema } from '@quiver/core/schema';
 import { createLimit } from '../../embedding/call-model.js';
 import { partsOf } from '../../store/store-call.js';
 import { contextKey } from '../../store/check-arguments.js';
@@ -44,7 +44,7 @@ export async function extractMetadata(
   params: ExtractParams,
   keep: (metadata: readonly Metadata[]) => void,
 ): Promise<void> {
-  await requireExtractParams(params);
+  requireExtractParams(params);
   const { signal, concurrency = 4, onProgress, onFailure } = params;
   const steps = planSteps(items, params);
   const failures: ExtractFailure[] = [];
@@ -247,7 +247,7 @@ async function askForFacts(
   { schema, instructions, metadataKey }: SchemaExtractorOptions,
   model: ModelAccess,
 ): Promise<object> {
-  const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'input'))}\n\nThe text:\n${text}`;
+  const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toModelSchema(schema))}\n\nThe text:\n${text}`;
   const answer = await askForObject({ ...model, prompt }, schema);
   if (metadataKey !== undefined) return { [metadataKey]: answer };
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))

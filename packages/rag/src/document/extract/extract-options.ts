@@ -1,6 +1,20 @@
-import { QuiverError } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
-import { validate, type JsonSchema, type Schema } from '@quiver/core/schema';
+import {
+  anyValue,
+  checkOptions,
+  eitherOf,
+  functionValue,
+  listOf,
+  objectOf,
+  oneOf,
+  signalValue,
+  stringList,
+  valueThat,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { Schema } from '@quiver/core/schema';
 
 /** A language model of AI SDK 5, 6 or 7, or a model string such as `openai/gpt-5.1`. */
 export type LanguageModelInput = LanguageModel | string;
@@ -114,50 +128,86 @@ export interface ExtractParams {
 /** Metadata keys of the position of a chunk. */
 export const placeKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex']);
 
-const count = { type: 'integer', minimum: 1 };
+const text = valueThat((value) => typeof value === 'string', 'a string');
+const count = wholeNumber(1);
 /** The model would not see the text without its placeholder. */
-const template = { type: 'string', pattern: String.raw`\{context\}` };
+const template = valueThat(
+  (value) => typeof value === 'string' && value.includes('{context}'),
+  'a string that contains {context}',
+);
+/** Accepts a language model. */
+export const languageModelValue: OptionCheck = valueThat(
+  (value) => (typeof value === 'string' ? value !== '' : hasMethods(value, 'doGenerate')),
+  "an AI SDK language model, or a string such as 'openai/gpt-5.1'",
+);
 
-function extractor(type: string[], properties: Record<string, unknown>): object {
-  return { type: [...type, 'object', 'null'], properties: { llm: true, ...properties }, additionalProperties: false };
+/** Accepts an {@link AnswerCache}. */
+export const answerCacheValue: OptionCheck = valueThat(
+  (value) => hasMethods(value, 'get', 'set'),
+  'a Map, or an object with get and set',
+);
+
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  const members = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return names.every((name) => typeof members[name] === 'function');
 }
 
-const summaries = { type: 'array', items: { enum: ['self', 'prev', 'next'] } };
-const metadataKey = { type: 'string', pattern: `^(?!(?:${[...placeKeys].join('|')})$)` };
+/** Accepts the options of an extractor, or one of the values instead of them. */
+function extractor<Options extends object>(
+  checks: OptionChecks<Options>,
+  values: readonly (string | boolean)[] = [true, false],
+): OptionCheck {
+  return eitherOf(`one of ${values.join(', ')}, or an object with options`, oneOf(...values, null), objectOf(checks));
+}
 
-const paramsSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    llm: true,
-    title: extractor(['boolean'], { nodes: count, nodeTemplate: template, combineTemplate: template }),
-    summary: extractor(['boolean'], { summaries, promptTemplate: template }),
-    questions: extractor(['boolean'], { questions: count, promptTemplate: template }),
-    keywords: extractor(['boolean'], { keywords: count, promptTemplate: template }),
-    schema: { ...extractor(['boolean'], { schema: true, instructions: true, metadataKey }), not: { const: true } },
-    context: {
-      ...extractor(['boolean', 'string'], {
-        fields: { type: 'array', items: { type: 'string' } },
-        cache: true,
-        cacheScope: { type: 'string' },
-        maxDocumentLength: count,
-      }),
-      pattern: '^prefix$',
+const checks: OptionChecks<ExtractParams> = {
+  llm: languageModelValue,
+  title: extractor<TitleExtractorOptions>({
+    llm: languageModelValue,
+    nodes: count,
+    nodeTemplate: template,
+    combineTemplate: template,
+  }),
+  summary: extractor<SummaryExtractorOptions>({
+    llm: languageModelValue,
+    summaries: listOf(oneOf('self', 'prev', 'next')),
+    promptTemplate: template,
+  }),
+  questions: extractor<QuestionsExtractorOptions>({
+    llm: languageModelValue,
+    questions: count,
+    promptTemplate: template,
+  }),
+  keywords: extractor<KeywordsExtractorOptions>({ llm: languageModelValue, keywords: count, promptTemplate: template }),
+  schema: extractor<SchemaExtractorOptions>(
+    {
+      llm: languageModelValue,
+      schema: anyValue,
+      instructions: text,
+      metadataKey: valueThat(
+        (value) => typeof value === 'string' && !placeKeys.has(value),
+        `a metadata key other than ${[...placeKeys].join(' and ')}`,
+      ),
     },
-    concurrency: count,
-    onProgress: true,
-    onFailure: true,
-    signal: true,
-  },
-  additionalProperties: false,
+    [false],
+  ),
+  context: extractor<ContextExtractorOptions>(
+    {
+      llm: languageModelValue,
+      fields: stringList,
+      cache: answerCacheValue,
+      cacheScope: text,
+      maxDocumentLength: count,
+    },
+    [true, false, 'prefix'],
+  ),
+  concurrency: count,
+  onProgress: functionValue,
+  onFailure: functionValue,
+  signal: signalValue,
 };
 
 /** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for invalid values */
-export async function requireExtractParams(params: ExtractParams): Promise<void> {
-  const result = await validate(paramsSchema, params);
-  if (result.ok) return;
-  const issues = result.issues.map(({ path, message }) => `${path.join('.') || 'extract'}: ${message}`).join(' ');
-  throw new QuiverError(
-    'EXTRACT_OPTIONS_INVALID',
-    `Invalid extraction options. ${issues} Correct them, see ExtractParams.`,
-  );
+export function requireExtractParams(params: ExtractParams): void {
+  checkOptions('extractMetadata', params, checks, { code: 'EXTRACT_OPTIONS_INVALID' });
 }

@@ -6,11 +6,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { graphToHtml } from './graph-to-html.js';
 import type { GraphView, GraphViewEdge } from './graph-view.js';
 import { pageScript } from './page-script.js';
 
-const executablePath = process.env['QUIVER_CHROMIUM'];
+const executablePath = readTestVariable('QUIVER_CHROMIUM');
 
 const edge = (from: string, to: string, kind: string, reason: string, weight: number): GraphViewEdge => ({
   from,
@@ -161,7 +162,7 @@ describe('graphToHtml', () => {
   });
 });
 
-describe.skipIf(executablePath === undefined)('the page in Chromium (needs QUIVER_CHROMIUM)', () => {
+describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
   let browser: Browser;
   let folder: string;
   const closing: (() => Promise<unknown>)[] = [];

@@ -9,7 +9,7 @@ export interface PlacedText {
   font?: 'Courier';
 }
 
-/** Returns a PDF document. A page is its texts, the operators of its content, or an image of two gray pixels. */
+/** Returns a PDF document. A page is its texts, or the operators of its content. Equal pages share one stream. */
 export function writePdf(pages: readonly (readonly PlacedText[] | string)[]): Uint8Array {
   const kids = pages.map((_, index) => `${6 + 2 * index} 0 R`).join(' ');
   const fonts = '/Font << /F1 3 0 R /F2 4 0 R >> /XObject << /I1 5 0 R >>';
@@ -20,9 +20,10 @@ export function writePdf(pages: readonly (readonly PlacedText[] | string)[]): Ui
     '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>',
     '<< /Type /XObject /Subtype /Image /Width 2 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 2 >>\nstream\nAZ\nendstream',
     ...pages.flatMap((page, index) => {
-      const stream = typeof page === 'string' ? page : page.map(toOperators).join('\n');
+      const first = pages.indexOf(page);
+      const stream = first < index ? '' : typeof page === 'string' ? page : page.map(toOperators).join('\n');
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${7 + 2 * index} 0 R /Resources << ${fonts} >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${7 + 2 * first} 0 R /Resources << ${fonts} >> >>`,
         `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
       ];
     }),

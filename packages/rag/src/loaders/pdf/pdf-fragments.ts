@@ -30,7 +30,7 @@ export interface PdfFragment {
 /** Coordinates beyond this many points are not on a page: PDF limits pages to 14,400. */
 const farthest = 50_000;
 /** Items of a page that are read. Pages of maps and drawings have tens of thousands. */
-const maxItems = 200_000;
+export const maxItems = 200_000;
 
 type Matrix = readonly [number, number, number, number, number, number];
 

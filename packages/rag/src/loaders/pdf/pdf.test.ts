@@ -4,6 +4,7 @@ import type { SkippedFile } from '../document-loader.js';
 import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
 import { column, scan, writePdf, type PlacedText } from './pdf-document.fixture.js';
 import { toMarkdownPages } from './pdf-markdown.js';
+import type { PageImage, RecognizeText } from './scanned-page.js';
 
 async function read(
   pages: readonly (readonly PlacedText[] | string)[],
@@ -180,6 +181,16 @@ describe('PDF pages', () => {
     expect(await read(pages, { onSkip, ocr: () => Promise.reject(failure) })).toEqual(['Text.']);
     expect(skipped).toEqual([{ path: 'manual.pdf#page=2', reason: 'no text', error: failure }]);
     await expect(read([scan])).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
+  });
+
+  test('have images only until they are recognized', async () => {
+    let late: (() => Promise<PageImage[]>) | undefined;
+    const ocr: RecognizeText = ({ images }) => {
+      late = images;
+      return 'Recognized.';
+    };
+    expect(await read([scan], { ocr })).toEqual(['Recognized.']);
+    await expect(late?.()).rejects.toMatchObject({ code: 'DOCUMENT_UNREADABLE' });
   });
 
   test('give chunks their number and the rectangle around them', async () => {

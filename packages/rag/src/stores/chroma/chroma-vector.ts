@@ -1,4 +1,12 @@
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  stringValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import {
   indexNotFound,
   type IndexShape,
@@ -9,6 +17,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
+import { argumentSettings, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
 import {
   clientPerSignal,
@@ -61,6 +70,18 @@ export interface ChromaQueryParams extends QueryParams, ChromaConfig {
   documentFilter?: ChromaWhere;
 }
 
+const optionChecks: OptionChecks<ChromaVectorConfig> = {
+  host: stringValue,
+  port: wholeNumber(0),
+  ssl: booleanValue,
+  tenant: stringValue,
+  database: stringValue,
+  headers: objectValue,
+  apiKey: stringValue,
+  client: anyValue,
+  id: stringValue,
+};
+
 const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'ip' };
 
 /**
@@ -86,14 +107,21 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   readonly #listings = idListings();
   readonly #run: ServiceCalls<ChromaLikeClient>;
 
-  constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
-    super();
+  constructor(options: ChromaVectorConfig = {}) {
+    super({
+      name: 'ChromaVector',
+      query: { where: anyValue, whereDocument: objectValue, documentFilter: objectValue },
+    });
+    checkOptions('ChromaVector', options, optionChecks, argumentSettings);
+    const { id = 'chroma-vector', ...config } = options;
     this.id = id;
     const open = clientPerSignal((signal) => openChroma(config, signal));
     this.#run = serviceCalls('Chroma', open);
   }
 
-  async createIndex({ indexName, signal, ...params }: CreateIndexParams): Promise<void> {
+  async createIndex(params: CreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
+    const { indexName, signal } = params;
     requireChromaName(indexName);
     const shape = requireIndexShape(params);
     await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
@@ -119,12 +147,13 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
 
   override async get(params: GetParams & Pick<ChromaQueryParams, 'where'>): Promise<VectorRecord[]> {
     const records = await super.get(params);
-    const where = toFilter(params.where);
-    return where ? records.filter(({ metadata }) => evaluateFilter(where, metadata)) : records;
+    const matches = createFilterTest(toFilter(params.where));
+    return records.filter(({ metadata }) => matches(metadata));
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, async (client) => {
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    return this.#run('listing indexes', params.signal, async (client) => {
       const names: string[] = [];
       for (let offset = 0; ; offset += recordsPerRead) {
         const page = await client.listCollections({ limit: recordsPerRead, offset });
@@ -182,8 +211,9 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   ): Promise<readonly string[]> {
     return this.#listings.select(JSON.stringify([indexName, filter]), after, async () => {
       const ids: string[] = [];
+      const matches = createFilterTest(filter);
       for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
-        for (const { id, metadata } of page) if (!filter || evaluateFilter(filter, metadata)) ids.push(id);
+        for (const { id, metadata } of page) if (matches(metadata)) ids.push(id);
       return ids;
     });
   }

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
 import { type IndexShape, keywordText, toVector } from '../../store/check-arguments.js';
@@ -59,9 +59,10 @@ async function findByTerms(
   const index = new Bm25Index();
   records.forEach((record, row) => index.set(row, lexicalTerms(keywordText(record))));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
+  const matches = createFilterTest(filter);
   const best = index.search(terms, {
     limit,
-    accept: filter && ((row) => evaluateFilter(filter, recordOf(row).metadata)),
+    accept: filter && ((row) => matches(recordOf(row).metadata)),
     idOf: (row) => recordOf(row).id,
   });
   const scores = new Map(best.map(({ doc, score }) => [recordOf(doc).id, score]));

@@ -1,6 +1,6 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Utf8, Vector } from 'apache-arrow';
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
@@ -263,8 +263,9 @@ export async function selectIds({ table }: LanceIndex, filter: Filter | undefine
   const query = table.query().select(rest ? ['id', 'metadata'] : ['id']);
   if (where !== undefined) query.where(where);
   const rows = (await query.toArray()) as LanceRow[];
+  const matches = createFilterTest(rest);
   return rows
-    .filter(({ metadata }) => !rest || evaluateFilter(rest, JSON.parse(metadata)))
+    .filter(({ metadata }) => !rest || matches(JSON.parse(metadata)))
     .map(({ id }) => id)
     .toSorted((a, b) => (a < b ? -1 : 1));
 }

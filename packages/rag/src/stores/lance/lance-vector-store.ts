@@ -1,7 +1,9 @@
 import { untilAborted } from '@quiver/core';
+import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { type IndexShape, requireIndexName, toFilter } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { argumentSettings, objectValue } from '../../store/options.js';
 import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -34,6 +36,13 @@ export interface LanceVectorStoreOptions extends LanceConnectionOptions {
   id?: string;
 }
 
+const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
+  uri: anyValue,
+  connection: anyValue,
+  connectionOptions: objectValue,
+  id: stringValue,
+};
+
 function requireName(indexName: string): void {
   requireIndexName(indexName, 100);
 }
@@ -61,8 +70,10 @@ export class LanceVectorStore extends ClosableStore {
   /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor({ id = 'lance-vector-store', ...options }: LanceVectorStoreOptions) {
-    super();
+  constructor(config: LanceVectorStoreOptions) {
+    super({ name: 'LanceVectorStore', methods: { createIndex: { language: anyValue }, optimize: {} } });
+    checkOptions('LanceVectorStore', config, optionChecks, argumentSettings);
+    const { id = 'lance-vector-store', ...options } = config;
     this.id = id;
     requireConnection(options);
     this.#lance = lazyClient(() => openLance(options));
@@ -77,16 +88,19 @@ export class LanceVectorStore extends ClosableStore {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LanceCreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     const create = (shape: IndexShape, lance: Lance): Promise<void> => createIndex(lance, { ...params, ...shape });
     await this.#inTurn(params.signal, () => this.#indexes.create(params, create));
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
+    this.check('scan', params);
     return this.#indexes.use(params, (index) => scanRecords(index, params));
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, listIndexNames);
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    return this.#run('listing indexes', params.signal, listIndexNames);
   }
 
   override async describeIndex(params: IndexParams): Promise<IndexDescription> {
@@ -95,7 +109,9 @@ export class LanceVectorStore extends ClosableStore {
   }
 
   /** The version of the whole table, for every filter. */
-  async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
+  async version(params: VersionParams): Promise<string | undefined> {
+    this.check('version', params);
+    const { filter, maxRecords = Infinity } = params;
     const parsed = toFilter(filter);
     // The version of an index that was recreated could be the one that is cached.
     this.#indexes.forget(params.indexName);
@@ -110,6 +126,7 @@ export class LanceVectorStore extends ClosableStore {
 
   /** Adds new records to the full-text index and merges small files. Searches find all records without it, more slowly. */
   async optimize(params: IndexParams): Promise<void> {
+    this.check('optimize', params);
     await this.#inTurn(params.signal, () => this.#indexes.use(params, ({ table }) => table.optimize()));
   }
 

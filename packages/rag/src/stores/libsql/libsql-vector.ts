@@ -1,7 +1,9 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { anyValue, checkOptions, numberIn, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { requireIndexName } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { argumentSettings } from '../../store/options.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
@@ -60,6 +62,20 @@ export interface LibSQLConfig {
 /** Parameters of `query()` of `LibSQLVector`. */
 export interface LibSQLQueryParams extends QueryParams, LibSQLConfig {}
 
+const optionChecks: OptionChecks<LibSQLVectorConfig> = {
+  url: anyValue,
+  connectionUrl: anyValue,
+  authToken: anyValue,
+  syncUrl: anyValue,
+  syncInterval: numberIn({ above: 0 }),
+  encryptionKey: anyValue,
+  maxRetries: wholeNumber(0),
+  initialBackoffMs: numberIn({ least: 0 }),
+  client: anyValue,
+  id: stringValue,
+};
+const withoutEffect = { disableInit: 'a store creates no tables before its first index.' };
+
 function requireName(indexName: string): void {
   requireIndexName(indexName, 100);
 }
@@ -89,8 +105,14 @@ export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
   readonly #connection: LibSQLConnection;
   readonly #indexes: IndexCache<LibSQLDatabase, LibSQLIndex>;
 
-  constructor({ id = 'libsql-vector', ...connection }: LibSQLVectorConfig) {
-    super();
+  constructor(config: LibSQLVectorConfig) {
+    super({
+      name: 'LibSQLVector',
+      query: { minScore: numberIn({}) },
+      methods: { createIndex: { language: anyValue } },
+    });
+    checkOptions('LibSQLVector', config, optionChecks, { ...argumentSettings, withoutEffect });
+    const { id = 'libsql-vector', ...connection } = config;
     this.id = id;
     this.#connection = connect(connection);
     this.#indexes = indexCache({
@@ -105,6 +127,7 @@ export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     await this.#indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
   }
 
@@ -113,14 +136,17 @@ export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
+    this.check('scan', params);
     return this.#indexes.use(params, (index, database) => scanRecords(database, index, params));
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, listIndexNames);
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    return this.#run('listing indexes', params.signal, listIndexNames);
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
+    this.check('version', params);
     return this.#indexes.use(params, (index, database) => readVersion(database, index, params));
   }
 

@@ -1,4 +1,4 @@
-import type { Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type CheckedRecord, invalidArgument, toFilter } from '../../store/check-arguments.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
@@ -158,7 +158,7 @@ export async function selectIds(
     `SELECT id, ${rest ? 'json(metadata)' : `'{}'`} AS metadata FROM ${recordsTable(index)} WHERE ${where} ORDER BY id`,
     parameters.values,
   );
-  return keepMatching(rows.map(toRecord), rest).map(({ id }) => id);
+  return keepMatching(rows.map(toRecord), createFilterTest(rest)).map(({ id }) => id);
 }
 
 /** A page of records, ordered by id. */

@@ -35,6 +35,16 @@ describeFilters(
   { runs: 1000 },
 );
 
+it.each([
+  [{ dir: './index' }, "LocalVector has no option 'dir'. Its options are: path."],
+  [{ Path: './index' }, "LocalVector has no option 'Path'. Did you mean 'path'? Its options are: path."],
+  [{ path: '' }, "LocalVector: 'path' must be a non-empty string, not ''."],
+])('refuses %j, with which its vectors would not be on the disk', (options, message) => {
+  expect(() => new LocalVector(options as object)).toThrow(
+    expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID', message }),
+  );
+});
+
 describe('exactness of LocalVector', () => {
   const vector = fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 });
 

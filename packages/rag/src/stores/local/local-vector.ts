@@ -1,7 +1,7 @@
+import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   indexNotFound,
-  invalidArgument,
   requireIndexName,
   requireIndexShape,
   requireSameShape,
@@ -9,6 +9,7 @@ import {
   toVector,
 } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { argumentSettings } from '../../store/options.js';
 import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -30,6 +31,8 @@ export interface LocalVectorOptions {
    */
   path?: string;
 }
+
+const optionChecks: OptionChecks<LocalVectorOptions> = { path: stringValue };
 
 /** Parameters of `createIndex()` of `LocalVector`. */
 export interface LocalCreateIndexParams extends CreateIndexParams {
@@ -68,15 +71,15 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: LocalVectorOptions = {}) {
-    super();
-    if (options.path === '')
-      throw invalidArgument('The path of a LocalVector must not be empty; leave it out to keep vectors in memory.');
+    super({ name: 'LocalVector', methods: { createIndex: { language: anyValue } } });
+    checkOptions('LocalVector', options, optionChecks, argumentSettings);
     this.#options = options;
     this.derived = options.path === undefined ? undefined : this.#derivedData();
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LocalCreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     const { indexName, language, signal } = params;
     requireIndexName(indexName, longestIndexName);
     const shape = requireIndexShape(params);
@@ -89,12 +92,16 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
     }, signal);
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    const { signal } = params;
     signal?.throwIfAborted();
     return (await this.#guard('listing indexes', (holder) => holder.list())).toSorted();
   }
 
-  async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
+  async version(params: VersionParams): Promise<string | undefined> {
+    this.check('version', params);
+    const { filter, maxRecords = Infinity } = params;
     const { index, version } = await this.#require(params);
     const parsed = toFilter(filter);
     const isWithin = index.count <= maxRecords || (parsed && index.countOf(parsed) <= maxRecords);

@@ -1,9 +1,11 @@
 import { Pool } from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const pglite = pgliteForTests();
 afterAll(() => Promise.all([server?.close(), pglite.close()]));

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
 import { openDatabase, type SqlQuery } from './database.js';
 import { filterSelectivity } from './filter-to-sql.js';
 import { PgVector, type PgVectorOptions } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 import { type PgIndex, readIndex } from './pg-index.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));

@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
 import { SqlParameters } from '../../store/sql-condition.js';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const databases = [pgliteForTests(), ...(postgresUrl === undefined ? [] : [postgresForTests(postgresUrl)])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 

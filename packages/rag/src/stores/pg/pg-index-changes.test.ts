@@ -1,11 +1,13 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { buildIndex } from './build-index.js';
 import { openDatabase } from './database.js';
 import { PgVector, type PgVectorOptions } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));

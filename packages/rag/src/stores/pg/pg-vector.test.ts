@@ -1,8 +1,10 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const databases = [pgliteForTests(), ...(postgresUrl === undefined ? [] : [postgresForTests(postgresUrl)])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 
@@ -13,7 +15,3 @@ for (const database of databases) {
     (store) => store.close(),
   );
 }
-
-it.skipIf(postgresUrl === undefined)('QUIVER_POSTGRES_URL names a server with pgvector to test on', () => {
-  expect(databases).toHaveLength(2);
-});

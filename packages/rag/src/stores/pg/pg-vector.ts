@@ -1,11 +1,27 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  eitherOf,
+  functionValue,
+  numberIn,
+  objectOf,
+  oneOf,
+  stringList,
+  stringValue,
+  wholeNumber,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { invalidArgument, requireIndexName } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { argumentSettings, objectValue } from '../../store/options.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
+  CreateIndexParams,
   DerivedData,
   IndexDescription,
   IndexParams,
@@ -52,6 +68,53 @@ export interface PgVectorOptions extends PgConnectionOptions {
   schemaName?: string;
 }
 
+const optionChecks: OptionChecks<PgVectorOptions> = {
+  connectionString: anyValue,
+  host: anyValue,
+  port: wholeNumber(0),
+  database: stringValue,
+  user: stringValue,
+  password: anyValue,
+  stream: functionValue,
+  ssl: eitherOf('true, false or an object', booleanValue, objectValue),
+  max: wholeNumber(1),
+  idleTimeoutMillis: numberIn({ least: 0 }),
+  pgPoolOptions: objectValue,
+  schemaName: anyValue,
+  pool: anyValue,
+  pglite: anyValue,
+  id: stringValue,
+};
+
+const noTables = 'a store creates no tables before its first index.';
+const withoutEffect = {
+  disableInit: noTables,
+  skipDefaultIndexes: noTables,
+  indexes: noTables,
+  retention: 'a store of vectors keeps its records.',
+};
+
+// `buildIndex` and the search check the numbers, against the type of the index.
+const indexConfigValue = objectOf<PgIndexConfig>({
+  type: anyValue,
+  hnsw: objectOf<NonNullable<PgIndexConfig['hnsw']>>({ m: anyValue, efConstruction: anyValue }),
+  ivf: objectOf<NonNullable<PgIndexConfig['ivf']>>({ lists: anyValue }),
+  quantization: anyValue,
+});
+const textSearch = eitherOf(
+  'false or an object',
+  oneOf(false),
+  objectOf<{ language?: string }>({ language: anyValue }),
+);
+const createIndexChecks: OptionChecks<Omit<PgCreateIndexParams, keyof CreateIndexParams>> = {
+  indexConfig: indexConfigValue,
+  buildIndex: booleanValue,
+  vectorType: anyValue,
+  textSearch,
+  language: anyValue,
+  metadataIndexes: stringList,
+};
+
 /** Result of `describeIndex()` of `PgVector`. */
 export interface PgIndexDescription extends IndexDescription {
   type: PgIndexType;
@@ -92,8 +155,24 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
   readonly #indexes: IndexCache<SqlDatabase, ExistingIndex>;
   readonly #selectivity = filterSelectivity(() => performance.now());
 
-  constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
-    super();
+  constructor(options: PgVectorOptions) {
+    super({
+      name: 'PgVector',
+      query: {
+        minScore: numberIn({}),
+        ef: anyValue,
+        probes: anyValue,
+        exact: booleanValue,
+        options: objectOf<NonNullable<PgQueryParams['options']>>({ ef: anyValue, probes: anyValue }),
+      },
+      methods: {
+        createIndex: createIndexChecks,
+        buildIndex: { indexConfig: indexConfigValue },
+        addTextSearch: { language: anyValue },
+      },
+    });
+    checkOptions('PgVector', options, optionChecks, { ...argumentSettings, withoutEffect });
+    const { id = 'pg-vector', schemaName = 'public', ...connection } = options;
     requireSchemaName(schemaName);
     this.id = id;
     this.#schemaName = schemaName;
@@ -122,6 +201,7 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
   }
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     await this.#indexes.create(params, (shape, { transaction }) =>
       transaction(async (query) => {
         await query(noTimeout);
@@ -135,7 +215,9 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
    *
    * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `VECTOR_ARGUMENT_INVALID` where the type is not known
    */
-  async buildIndex({ indexConfig, ...params }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
+  async buildIndex(params: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
+    this.check('buildIndex', params);
+    const { indexConfig } = params;
     const target = { indexName: params.indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
     await this.#alter(params, (index) => buildIndex(index.query, index, target));
   }
@@ -147,7 +229,9 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
    * @param params - `language`: a text search configuration of the database; default `english`
    * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words
    */
-  async addTextSearch({ language = defaultLanguage, ...params }: IndexParams & { language?: string }): Promise<void> {
+  async addTextSearch(params: IndexParams & { language?: string }): Promise<void> {
+    this.check('addTextSearch', params);
+    const { language = defaultLanguage } = params;
     const target = { indexName: params.indexName, schemaName: this.#schemaName };
     await this.#alter(params, ({ query }) => addTextSearch(query, target, language));
   }
@@ -158,20 +242,25 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
 
   /** In the database, which replaces only what changes. */
   override async updateVector(params: UpdateVectorParams): Promise<void> {
+    this.check('updateVector', params);
     await this.change(params, (index) => updateRecords(index.query, index, this.#database, params));
   }
 
   override async scan(params: ScanParams): Promise<ScanPage> {
+    this.check('scan', params);
     return this.use(params, (index) => scanRecords(index.query, index, params));
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    const { signal } = params;
     return this.#run('listing indexes', signal, ({ query }) =>
       listIndexNames((sql, values) => query(sql, values, signal), this.#schemaName),
     );
   }
 
   override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
+    this.check('describeIndex', params);
     this.#indexes.forget(params.indexName);
     return this.use(params, async (index) => {
       const { dimension, metric, type, vectorType, elements, config, language, analyzer } = index;
@@ -186,10 +275,12 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
+    this.check('version', params);
     return this.use(params, (index) => readVersion(index.query, index, params));
   }
 
   override async deleteIndex(params: IndexParams): Promise<void> {
+    this.check('deleteIndex', params);
     await this.#alter(params, (index) => index.drop());
   }
 

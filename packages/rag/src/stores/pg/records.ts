@@ -1,4 +1,4 @@
-import type { Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import {
   type CheckedRecord,
   checkUpdate,
@@ -74,9 +74,9 @@ export async function updateRecords(
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
 ): Promise<void> {
-  const { table, dimension, extension, vectorType, analyzer } = index;
+  const { table, extension, vectorType, analyzer } = index;
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
-  const { vector, metadata, document } = checkUpdate(update, dimension, id ?? 'records');
+  const { vector, metadata, document } = checkUpdate(update, index, id ?? 'records');
   const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: document ?? '' });
   // Null keeps the stored value.
   const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, document ?? null];
@@ -116,7 +116,7 @@ export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filte
     `SELECT id${rest ? ', metadata' : ''} FROM ${table} WHERE ${where} ORDER BY id FOR UPDATE`,
     parameters.values,
   );
-  return keepMatching(rows, rest).map(({ id }) => String(id));
+  return keepMatching(rows, createFilterTest(rest)).map(({ id }) => String(id));
 }
 
 /** Returns the existing records, in the order of the ids. */

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { MDocument } from '../../document/document.js';
 import { createLexicalEmbedder } from '../../embedding/index.js';
 import { ingest } from '../../ingestion/ingest.js';
 import { PgVector } from './index.js';
-import { postgresUrl } from './open-stores.fixture.js';
 
+const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';
 const [version] = existsSync(installed) ? readdirSync(installed).toSorted().toReversed() : [];

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
@@ -80,7 +80,7 @@ async function findNearest(
   if (hasUsableIndex && !isSelective) {
     const candidates = (rest ? limit * candidatesPerResult : limit) + 1;
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
-    const found = keepMatching(seen, rest).slice(0, limit);
+    const found = keepMatching(seen, createFilterTest(rest)).slice(0, limit);
     // A farther row shows that the last place is not tied with rows that were not returned. Only all rows can settle a tie.
     const isCertain = distanceOf(seen.at(-1)) > distanceOf(found.at(-1));
     if (isCertain && found.length === limit) return found.map((row) => toMatch(row, index.metric));

@@ -1,4 +1,4 @@
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { type CheckedRecord, type IndexShape, invalidArgument } from '../../store/check-arguments.js';
 import { toServiceCondition } from '../../store/search.js';
@@ -80,10 +80,10 @@ export interface PineconePage {
   readonly nextToken: string | undefined;
 }
 
-/** Records that pass a filter, of the next `limit` ids. */
+/** Records that match, of the next `limit` ids. */
 export async function readPage(
   index: PineconeLikeIndex,
-  { filter, limit, token }: { filter: Filter | undefined; limit: number; token: string | undefined },
+  { matches, limit, token }: { matches: FilterTest; limit: number; token: string | undefined },
 ): Promise<PineconePage> {
   const page = await index.listPaginated({
     limit: Math.min(idsPerCall, limit),
@@ -92,19 +92,18 @@ export async function readPage(
   const ids = (page.vectors ?? []).flatMap(({ id }) => id ?? []);
   const records = await readByIds(index, ids);
   return {
-    records: filter
-      ? records.filter((record) => evaluateFilter(filter, fromPineconeRecord(record, false).metadata))
-      : records,
+    records: records.filter((record) => matches(fromPineconeRecord(record, false).metadata)),
     nextToken: page.pagination?.next || undefined,
   };
 }
 
 /** Ids of all records that pass a filter. */
 export async function selectIds(index: PineconeLikeIndex, filter: Filter | undefined): Promise<string[]> {
+  const matches = createFilterTest(filter);
   const ids: string[] = [];
   let token: string | undefined;
   do {
-    const { records, nextToken } = await readPage(index, { filter, limit: idsPerCall, token });
+    const { records, nextToken } = await readPage(index, { matches, limit: idsPerCall, token });
     ids.push(...records.map(({ id }) => id));
     token = nextToken;
   } while (token !== undefined);

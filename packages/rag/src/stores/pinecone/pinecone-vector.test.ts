@@ -68,6 +68,8 @@ describe('PineconeVector with a sparse encoder', () => {
     expect(encodeQuery('Red, red; cats')?.values).toEqual([2, 1]);
     expect(encodeQuery('Red, red; cats')?.indices).toEqual(once?.indices);
     expect(encodeDocument('of the')).toBeUndefined();
+    expect(() => createLexicalSparseEncoder({ avgLength: 4 } as never)).toThrow("no option 'avgLength'");
+    expect(() => createLexicalSparseEncoder({ averageLength: 0 })).toThrow("'averageLength' must be a finite number");
   });
 });
 
@@ -148,8 +150,10 @@ describe('PineconeVector', () => {
       code: 'VECTOR_ARGUMENT_INVALID',
       message: expect.stringMatching(/'long'.*body \(42002 bytes\)/),
     });
-    await expect(store.upsert({ indexName, vectors: [[0, 0]] })).rejects.toMatchObject({
+    await store.createIndex({ indexName: 'distances', dimension: 2, metric: 'euclidean' });
+    await expect(store.upsert({ indexName: 'distances', vectors: [[0, 0]] })).rejects.toMatchObject({
       code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining('Pinecone does not store'),
     });
     await expect(store.query({ indexName, queryVector: [1, 1], topK: 10_001 })).rejects.toThrow('10000');
     await expect(store.createIndex({ indexName: 'With_Case', dimension: 1 })).rejects.toThrow('small letters');

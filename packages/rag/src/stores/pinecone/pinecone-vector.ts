@@ -1,15 +1,11 @@
 import { QuiverError, untilAborted } from '@quiver/core';
+import { anyValue, checkOptions, numberIn, stringValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import { createFilterTest } from '../../filter/index.js';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import {
-  checkUpsert,
-  invalidArgument,
-  keywordText,
-  requireSameShape,
-  requireTopK,
-  toFilter,
-} from '../../store/check-arguments.js';
+import { checkUpsert, invalidArgument, keywordText, requireSameShape, toFilter } from '../../store/check-arguments.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { defaultPageSize, nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { argumentSettings, objectValue } from '../../store/options.js';
 import { clientPerSignal, createUnlessExists, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -46,6 +42,8 @@ import {
   writeRecords,
 } from './pinecone-index.js';
 
+const namespaceValue = valueThat((value) => typeof value === 'string', 'a string');
+
 /** Options of `PineconeVector`. */
 export interface PineconeVectorConfig extends PineconeConnectionOptions {
   /** For your own records. */
@@ -79,6 +77,19 @@ export type PineconeQueryParams = QueryParams & PineconeConfig;
 /** Parameters of `upsert()` of `PineconeVector`. */
 export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
 
+const optionChecks: OptionChecks<PineconeVectorConfig> = {
+  apiKey: anyValue,
+  cloud: stringValue,
+  region: stringValue,
+  // An empty name is the default namespace.
+  namespace: namespaceValue,
+  sparseEncoder: objectValue,
+  controllerHostUrl: stringValue,
+  client: anyValue,
+  id: stringValue,
+};
+const withoutEffect = { environment: 'serverless indexes have a cloud and a region.' };
+
 type InIndex = IndexParams & InNamespace;
 
 /**
@@ -106,7 +117,16 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   readonly #shapes: IndexCache<PineconeLikeClient, LocatedShape>;
 
   constructor(config: PineconeVectorConfig) {
-    super();
+    super({
+      name: 'PineconeVector',
+      target: { namespace: namespaceValue },
+      query: { sparseVector: objectValue },
+      methods: {
+        upsert: { sparseVectors: anyValue },
+        waitUntilIndexed: { ids: anyValue, timeout: numberIn({ least: 0 }) },
+      },
+    });
+    checkOptions('PineconeVector', config, optionChecks, { ...argumentSettings, withoutEffect });
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
     const open = clientPerSignal((signal) => openPinecone(config, signal));
@@ -121,6 +141,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     const { indexName } = params;
     await this.#shapes.create(params, async (shape, client) => {
       if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
@@ -135,11 +156,12 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   }
 
   override async upsert(params: PineconeUpsertParams): Promise<string[]> {
+    this.check('upsert', params);
     const { sparseVectors } = params;
     if (sparseVectors && sparseVectors.length !== params.vectors.length)
       throw invalidArgument('upsert needs one sparse vector for each vector.');
     return this.#useIndex(params, async (index, { dimension, metric }) => {
-      const { ids, records } = checkUpsert(params, dimension);
+      const { ids, records } = checkUpsert(params, { dimension, metric });
       if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
@@ -151,14 +173,14 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
 
   /** A page with a filter may hold fewer records than its limit, and not be the last. */
   override async scan(params: ScanParams & InNamespace): Promise<ScanPage> {
-    const { cursor, limit = defaultPageSize, includeVector = false } = params;
-    const size = requireTopK(limit, 'limit');
-    const filter = toFilter(params.filter);
+    this.check('scan', params);
+    const { cursor, limit: size = defaultPageSize, includeVector = false } = params;
+    const matches = createFilterTest(toFilter(params.filter));
     return this.#useIndex(params, async (index) => {
       const records: VectorRecord[] = [];
       let token = cursor;
       do {
-        const page = await readPage(index, { filter, limit: size - records.length, token });
+        const page = await readPage(index, { matches, limit: size - records.length, token });
         records.push(...page.records.map((record) => fromPineconeRecord(record, includeVector)));
         token = page.nextToken;
       } while (token !== undefined && records.length < size);
@@ -166,8 +188,9 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
     });
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, listIndexNames);
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    return this.#run('listing indexes', params.signal, listIndexNames);
   }
 
   /** The number of records may lag behind. */
@@ -183,6 +206,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
    * @throws `VECTOR_NOT_INDEXED` after the timeout; the abort reason of `signal`
    */
   async waitUntilIndexed(params: InIndex & { ids: readonly string[]; timeout?: number }): Promise<void> {
+    this.check('waitUntilIndexed', params);
     const { ids, timeout = 60_000, signal } = params;
     const wanted = new Set(ids).size;
     const deadline = performance.now() + timeout;

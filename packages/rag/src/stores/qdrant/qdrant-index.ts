@@ -1,4 +1,4 @@
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
@@ -148,6 +148,7 @@ const idsPerPage = 1000;
 /** Returns the ids of all records that match a filter, in any order. */
 export async function selectIds({ client, name, signal }: QdrantIndex, filter: Filter | undefined): Promise<string[]> {
   const { condition, rest } = filterToQdrant(filter);
+  const matches = createFilterTest(rest);
   const ids: string[] = [];
   let offset: unknown;
   do {
@@ -161,7 +162,7 @@ export async function selectIds({ client, name, signal }: QdrantIndex, filter: F
     });
     for (const { payload } of points) {
       const { id, metadata } = payload as { id: string; metadata: string };
-      if (!rest || evaluateFilter(rest, JSON.parse(metadata))) ids.push(id);
+      if (!rest || matches(JSON.parse(metadata))) ids.push(id);
     }
     offset = next_page_offset ?? undefined;
   } while (offset !== undefined);

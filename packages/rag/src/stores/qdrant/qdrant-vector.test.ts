@@ -1,5 +1,6 @@
 import { QdrantClient } from '@qdrant/js-client-rest';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
 import { FakeQdrant } from './fake-qdrant.fixture.js';
@@ -20,15 +21,12 @@ describeVectorStore('QdrantVector', open, async () => {});
 describeFilters('QdrantVector', open, async () => {});
 
 /** A server to test against. Indexes of Quiver are removed from it. */
-const address = process.env['QUIVER_QDRANT_URL'] ?? '';
+const address = readTestVariable('QUIVER_QDRANT_URL') ?? '';
 async function openAtServer(): Promise<QdrantVector> {
   const store = new QdrantVector({ url: address });
   for (const name of await store.listIndexes()) await store.deleteIndex({ indexName: name });
   return store;
 }
-it.skipIf(address === '')('QUIVER_QDRANT_URL names a Qdrant server to test on', async () => {
-  expect(await (await openAtServer()).listIndexes()).toEqual([]);
-});
 if (address !== '') {
   describeVectorStore('QdrantVector with a server', openAtServer, async () => {});
   describeFilters('QdrantVector with a server', openAtServer, async () => {}, { runs: 100 });
@@ -173,17 +171,11 @@ describe('QdrantVector', () => {
   it('keeps vectors of any length with the metric cosine', async () => {
     const store = await open();
     await store.createIndex({ indexName, dimension: 2 });
-    const vectors = { near: [3, 4], tiny: [1e-30, 0], huge: [3e38, 3e38], zero: [0, 0], far: [-2e17, 0] };
+    const vectors = { near: [3, 4], tiny: [1e-30, 0], huge: [3e38, 3e38], far: [-2e17, 0] };
     await store.upsert({ indexName, ids: Object.keys(vectors), vectors: Object.values(vectors) });
     for (const { id, vector = [] } of await store.get({ indexName, ids: Object.keys(vectors), includeVector: true }))
       vector.forEach((value, at) => expect(value / (vectors[id as 'near'][at] || 1)).toBeCloseTo(value && 1, 5));
-    expect(idsOf(await store.query({ indexName, queryVector: [1e30, 0] }))).toEqual([
-      'tiny',
-      'huge',
-      'near',
-      'zero',
-      'far',
-    ]);
+    expect(idsOf(await store.query({ indexName, queryVector: [1e30, 0] }))).toEqual(['tiny', 'huge', 'near', 'far']);
   });
 
   it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {

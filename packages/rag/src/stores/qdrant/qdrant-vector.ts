@@ -1,7 +1,9 @@
+import { anyValue, booleanValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { requireIndexName } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
 import { indexCache, type IndexCache } from '../../store/index-cache.js';
 import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { argumentSettings } from '../../store/options.js';
 import { lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -46,6 +48,14 @@ export interface QdrantConfig {
 /** Parameters of `query()` of `QdrantVector`. */
 export interface QdrantQueryParams extends QueryParams, QdrantConfig {}
 
+const optionChecks: OptionChecks<QdrantVectorConfig> = {
+  url: anyValue,
+  apiKey: anyValue,
+  https: booleanValue,
+  client: anyValue,
+  id: stringValue,
+};
+
 function requireName(indexName: string): void {
   requireIndexName(indexName, 255);
 }
@@ -72,8 +82,10 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
   readonly #run: ServiceCalls<QdrantLikeClient>;
   readonly #shapes: IndexCache<QdrantLikeClient, QdrantShape>;
 
-  constructor({ id = 'qdrant-vector', ...connection }: QdrantVectorConfig) {
-    super();
+  constructor(config: QdrantVectorConfig) {
+    super({ name: 'QdrantVector', query: { exact: booleanValue }, methods: { createIndex: { language: anyValue } } });
+    checkOptions('QdrantVector', config, optionChecks, argumentSettings);
+    const { id = 'qdrant-vector', ...connection } = config;
     this.id = id;
     requireQdrantConnection(connection);
     // The client takes no signal, so all calls share one.
@@ -84,11 +96,13 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: QdrantCreateIndexParams): Promise<void> {
+    this.check('createIndex', params);
     await this.#shapes.create(params, (shape, client) => createIndex(client, { ...params, ...shape }));
   }
 
-  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
-    return this.#run('listing indexes', signal, listIndexNames);
+  async listIndexes(params: Cancellable = {}): Promise<string[]> {
+    this.check('listIndexes', params);
+    return this.#run('listing indexes', params.signal, listIndexNames);
   }
 
   override async describeIndex(params: IndexParams): Promise<IndexDescription> {

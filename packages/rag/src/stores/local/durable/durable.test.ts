@@ -134,7 +134,7 @@ describe('LocalVector in a folder', () => {
     const sizes: number[] = [];
     const ids = Array.from({ length: 100 }, (_, n) => String(n));
     for (let round = 0; round < 15; round += 1) {
-      await writer.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n, round]) });
+      await writer.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n, round + 1]) });
       const version = await writer.version({ indexName });
       expect(await reader.version({ indexName })).toBe(version);
       await using late = new LocalVector({ path });

@@ -1,0 +1,33 @@
+import { QuiverError } from '@quiver/core';
+import { anyValue, readAlias, type OptionCheck } from '@quiver/core/options';
+import type { OptionSettings } from '../store/options.js';
+import type { EmbedderInput } from './to-embedder.js';
+
+/** Embedder that a function works with, under one of two names. */
+export type ModelOption =
+  | {
+      /** An AI SDK embedding model, a model string, or an `Embedder`. */
+      model: EmbedderInput;
+      embedder?: never;
+    }
+  | {
+      model?: never;
+      /** Other name of `model`. */
+      embedder: EmbedderInput;
+    };
+
+/** Checks of {@link ModelOption}. `toEmbedder` checks the model. */
+export const modelChecks: { readonly model: OptionCheck; readonly embedder: OptionCheck } = {
+  model: anyValue,
+  embedder: anyValue,
+};
+
+/** Returns the embedder of checked options. @throws an error with `settings.code` without a model, and for two different ones */
+export function readModel(name: string, options: ModelOption, settings: OptionSettings): EmbedderInput {
+  const model = readAlias<ModelOption, 'model' | 'embedder'>(name, options, ['model', 'embedder'], settings);
+  if (model !== undefined) return model;
+  throw new QuiverError(
+    settings.code,
+    `${name} needs 'model': an embedding model, a model string or an embedder, such as createLexicalEmbedder().`,
+  );
+}

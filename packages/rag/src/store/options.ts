@@ -1,0 +1,88 @@
+import { QuiverError } from '@quiver/core';
+import {
+  numberIn,
+  objectOf,
+  oneOf,
+  readAlias,
+  valueThat,
+  wholeNumber,
+  type CheckOptionsSettings,
+  type OptionCheck,
+} from '@quiver/core/options';
+import { largestTopK } from './check-arguments.js';
+import type { DiversityOptions, FusionWeights, VectorStore } from './vector-store.js';
+
+/** Settings of `checkOptions` in this package. */
+export interface OptionSettings extends CheckOptionsSettings {
+  readonly code: string;
+}
+
+/** Settings of `checkOptions` for most functions. */
+export const argumentSettings: OptionSettings = { code: 'VECTOR_ARGUMENT_INVALID' };
+
+/** Accepts a number of results. */
+export const topKValue: OptionCheck = wholeNumber(1, largestTopK);
+
+/** Accepts a mode of search. */
+export const modeValue: OptionCheck = oneOf('vector', 'keyword', 'hybrid');
+
+/** Accepts the weights of a hybrid search. */
+export const fusionValue: OptionCheck = objectOf<FusionWeights>({
+  vector: numberIn({ least: 0 }),
+  keyword: numberIn({ least: 0 }),
+});
+
+/** Accepts the settings of diverse results. */
+export const diversityValue: OptionCheck = objectOf<DiversityOptions>({
+  lambda: numberIn({ least: 0, most: 1 }),
+  candidates: topKValue,
+});
+
+/** Accepts an object whose values are objects, such as settings by store. */
+export const objectsByName: OptionCheck = valueThat(
+  (value) => isObject(value) && Object.values(value).every((item) => item === undefined || isObject(item)),
+  'an object of objects',
+);
+
+/** Accepts an object that is not a list. */
+export const objectValue: OptionCheck = valueThat(isObject, 'an object');
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Accepts a vector store. */
+const storeValue: OptionCheck = valueThat(
+  // A store for one purpose may lack methods that others need.
+  (value) =>
+    [(value as VectorStore | null)?.scan, (value as VectorStore | null)?.upsert].some(
+      (method) => typeof method === 'function',
+    ),
+  'a vector store, such as a LocalVector',
+);
+
+/** Store that a function works with, under one of two names. */
+export type StoreOption =
+  | {
+      /** Store of the index. */
+      vectorStore: VectorStore;
+      store?: never;
+    }
+  | {
+      vectorStore?: never;
+      /** Other name of `vectorStore`. */
+      store: VectorStore;
+    };
+
+/** Checks of {@link StoreOption}. */
+export const storeChecks: { readonly vectorStore: OptionCheck; readonly store: OptionCheck } = {
+  vectorStore: storeValue,
+  store: storeValue,
+};
+
+/** Returns the store of checked options. @throws an error with `settings.code` without a store, and for two different ones */
+export function readStore(name: string, options: StoreOption, settings: OptionSettings): VectorStore {
+  const store = readAlias<StoreOption, 'vectorStore' | 'store'>(name, options, ['vectorStore', 'store'], settings);
+  if (store) return store;
+  throw new QuiverError(settings.code, `${name} needs 'vectorStore': a vector store, such as a LocalVector.`);
+}
