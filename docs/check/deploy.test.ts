@@ -97,6 +97,32 @@ test('the program for Lambda without streaming answers an event', async (t) => {
   assert.deepEqual([statusCode, JSON.parse(body)], [200, result]);
 });
 
+test('a bundle reads files in a worker thread, if it has its program', (t) => {
+  const command = blocksOf('guides/bundle.md', 'sh').at(-1) ?? '';
+  const main = `
+import { loadDocument } from '@quiver/rag/loaders';
+const [rows, timeout] = process.argv.slice(2).map(Number);
+const bytes = new TextEncoder().encode('a,b\\n1,2\\n'.repeat(rows));
+const options = { name: 'a.csv', ...(timeout && { timeout }) };
+await loadDocument(bytes, options).then(
+  ([document]) => console.log(document.getText().length),
+  ({ code, details }) => console.log(code, details?.limit ?? ''),
+);`;
+  const folder = writeFiles(t, { 'index.ts': main });
+  const shell = command.replace('npx esbuild', 'esbuild --log-level=error').replace('src/index.ts', 'index.ts');
+  const built = spawnSync(shell, { shell: true, cwd: folder, encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+  const run = (...args: string[]): { stdout: string; stderr: string } =>
+    spawnSync(process.execPath, ['dist/index.js', ...args], { cwd: folder, encoding: 'utf8' });
+
+  assert.deepEqual([run('1').stdout, run('1').stderr], ['1\n', '']);
+  assert.equal(run('500000', '20').stdout, 'DOCUMENT_LIMIT_EXCEEDED time\n');
+  rmSync(join(folder, 'dist/document-worker.js'));
+  assert.equal(run('1').stdout, '1\n');
+  assert.match(run('1').stderr, /warn: The worker thread .* cannot be started: .*document-worker\.js/);
+  assert.equal(run('1', '20').stdout, 'DOCUMENT_WORKER_UNAVAILABLE \n');
+});
+
 test('a bundler accepts that no optional package is installed', (t) => {
   // These entry points extend the package that they need.
   const entries = Object.keys(readJson('../scripts/public-names.json')).filter(

@@ -11,11 +11,11 @@ const causes = JSON.parse(readFileSync(new URL('error-causes.json', import.meta.
 >;
 
 const areas: readonly (readonly [title: string, codes: RegExp])[] = [
-  ['Tools, schemas and agents', /^(AGENT|MODEL|SCHEMA|TOOL|WORKFLOW)_/],
+  ['Tools, schemas and agents', /^(AGENT|MODEL|OPTIONS|SCHEMA|TOOL|WORKFLOW)_/],
   ['MCP client', /^(MCP|SPAWN|SAMPLING|ELICITATION_(ANSWER|URL_REFUSED))/],
   [
     'MCP server',
-    /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|RESULT|SERVER|SESSION|URI|URL|<SUBJECT>|<KIND>)_/,
+    /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
   ],
   ['Shared state', /^SHARED_/],
   ['OAuth', /^OAUTH_/],

@@ -72,6 +72,24 @@ test('the commands replace the imports that have a counterpart and list the othe
   assert.equal(output.trim().split('\n').length, kept.length);
 });
 
+test('the page names the counterparts of functions and options that exist only in Mastra', () => {
+  const names = [
+    'forwardInstructions',
+    'instructionsMaxLength',
+    'appResources',
+    'mapAuthInfoToUser',
+    'mcp.toMCPServerProxies()',
+    'server.listResources()',
+    'server.readResource(uri)',
+    'weights',
+  ];
+  const rows = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 5);
+  assert.deepEqual(
+    names.filter((name) => !rows.some((row) => row.split('|')[1]?.includes(`\`${name}\``))),
+    [],
+  );
+});
+
 test('the command for the v0 API imports createTool from the compat module', () => {
   const { imports } = migrate([v0Api, currentApi]);
   assert.deepEqual(imports, ['@quiver/core/compat', ...Object.values(replaced).slice(1), ...kept]);

@@ -111,6 +111,17 @@ describe('documentation demo', () => {
     await requireAnswer(client);
   });
 
+  test('prints a configuration that works if it runs the sources of the packages, as in a clone', async () => {
+    const runSource = fileURLToPath(new URL('../../../scripts/run-source.mjs', import.meta.url));
+    const question = 'How hot should the water for coffee be?';
+    const { code, stdout, stderr } = await run([process.execPath, runSource, main, notes, question, '--index', index]);
+    assert.equal(code, 0, stderr);
+    assert.ok(printedConfiguration(stdout).args.includes('--conditions=@quiver/source'));
+    const client = new Client({ name: 'check', version: '1.0.0' });
+    await client.connect(new StdioClientTransport(printedConfiguration(stdout)));
+    await requireAnswer(client);
+  });
+
   test('lists and runs its tools for the Inspector over stdio', async () => {
     const { command, args } = printedConfiguration((await demoOnNotes()).stdout);
     await inspect([command, ...args]);

@@ -23,7 +23,7 @@ export interface Arguments {
 
 const ownQuestions = [
   'Can I trust a filter that a model wrote?',
-  'How can I retry a failed request with exponential backoff?',
+  'How do I keep the documents of tenants apart?',
   'How do I convert a zod schema to JSON Schema?',
 ];
 

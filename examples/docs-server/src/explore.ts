@@ -65,7 +65,7 @@ export interface PictureOptions {
 
 /** Draws the part of the graph around a query. @returns the URL of the page */
 export async function drawGraph({ store, indexName, embedder, question, folder }: PictureOptions): Promise<string> {
-  const view = await viewGraph({ store, indexName, model: embedder, queryText: question });
+  const view = await viewGraph({ vectorStore: store, indexName, model: embedder, queryText: question });
   const file = join(folder, 'graph.html');
   await writeFile(file, await graphToHtml(view));
   return pathToFileURL(file).href;

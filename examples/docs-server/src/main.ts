@@ -37,9 +37,9 @@ async function main(): Promise<void> {
   const report = await ingest({
     documents: files.map(({ path, text }) => MDocument.fromMarkdown(text, { source: path })),
     chunkOptions: { maxSize: 1200 },
-    store,
+    vectorStore: store,
     indexName,
-    embedder,
+    model: embedder,
     cleanup: 'all',
     onProgress: ({ documents, totalDocuments = documents }) => showProgress(documents, totalDocuments),
     signal: interrupted.signal,
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   const connectingStarted = performance.now();
   const showConnected = createProgressBar('Connecting');
   const graph = await buildGraph({
-    store,
+    vectorStore: store,
     indexName,
     onProgress: ({ passages, done }) => done !== undefined && showConnected(Math.round(done * passages), passages),
     signal: interrupted.signal,
@@ -96,7 +96,8 @@ async function main(): Promise<void> {
   const stdioServer = fileURLToPath(new URL('stdio.ts', import.meta.url));
   const definition = {
     command: process.execPath,
-    args: [stdioServer, indexFolder],
+    // With the options of this process, which `npm run demo` uses to run the sources of the packages.
+    args: [...process.execArgv, stdioServer, indexFolder],
     ...(process.env['OPENAI_API_KEY'] && { env: { OPENAI_API_KEY: '<your key>' } }),
   };
   console.log('\nAdd it to Cursor (.cursor/mcp.json) or Claude Desktop (claude_desktop_config.json):\n');

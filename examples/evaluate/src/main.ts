@@ -25,14 +25,14 @@ async function main(): Promise<void> {
   const embedder = createLexicalEmbedder();
   const store = new LocalVector();
   const indexName = 'documents';
-  await ingest({ documents, store, indexName, embedder, chunkOptions: { maxSize: 400 } });
+  await ingest({ documents, vectorStore: store, indexName, model: embedder, chunkOptions: { maxSize: 400 } });
   const evaluation = await evaluateRetrieval({
-    store,
+    vectorStore: store,
     indexName,
     cases,
     configurations: [
       { name: 'keyword', mode: 'keyword' },
-      { name: 'hybrid', mode: 'hybrid', embedder },
+      { name: 'hybrid', mode: 'hybrid', model: embedder },
       { name: 'graph', retrieve: createGraphRAGTool({ vectorStore: store, indexName, model: embedder }) },
     ],
     onProgress: ({ done, total, configuration }) => {

@@ -82,7 +82,13 @@ for (const [recipe, skip] of [
       const store = openStore();
       try {
         const embedder = createLexicalEmbedder();
-        await ingest({ documents: loadDocuments(folder), store, indexName: whole, embedder, cleanup: 'all' });
+        await ingest({
+          documents: loadDocuments(folder),
+          vectorStore: store,
+          indexName: whole,
+          model: embedder,
+          cleanup: 'all',
+        });
         assert.deepEqual(await recordsOf(store, indexName), await recordsOf(store, whole));
       } finally {
         await store.close();

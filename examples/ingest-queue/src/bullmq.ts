@@ -22,7 +22,7 @@ await connection.connect();
 const queue = { connection, prefix };
 
 async function plan(): Promise<void> {
-  const { plan, parts } = await planIngest({ sources: listFiles(folder), store, indexName, partSize: 10 });
+  const { plan, parts } = await planIngest({ sources: listFiles(folder), vectorStore: store, indexName, partSize: 10 });
   const flow = new FlowProducer(queue);
   await flow.add({
     name: 'finish',
@@ -54,7 +54,7 @@ function work(): void {
     'finish',
     async (job) => {
       const reports = Object.values(await job.getChildrenValues<IngestPartReport>());
-      console.log(`finished ${JSON.stringify(await finishIngest(job.data, reports, { store }))}`);
+      console.log(`finished ${JSON.stringify(await finishIngest(job.data, reports, { vectorStore: store }))}`);
     },
     options,
   );

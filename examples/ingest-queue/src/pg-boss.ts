@@ -26,7 +26,7 @@ await boss.createQueue('finish', { name: 'finish', ...retried, retryLimit: 1000 
 const toUuid = (id: string): string => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 async function plan(): Promise<void> {
-  const { plan, parts } = await planIngest({ sources: listFiles(folder), store, indexName, partSize: 10 });
+  const { plan, parts } = await planIngest({ sources: listFiles(folder), vectorStore: store, indexName, partSize: 10 });
   await boss.insert(parts.map((part) => ({ id: toUuid(part.id), name: 'parts', data: part })));
   await boss.send('finish', plan);
   console.log(`planned ${parts.length} parts`);
@@ -43,7 +43,7 @@ async function work(): Promise<void> {
     const jobs = await Promise.all(job.data.parts.map((id) => boss.getJobById('parts', toUuid(id))));
     const reports = jobs.flatMap((one) => (one?.state === 'completed' ? [one.output as IngestPartReport] : []));
     // Throws as long as a part has no report, and is retried.
-    console.log(`finished ${JSON.stringify(await finishIngest(job.data, reports, { store }))}`);
+    console.log(`finished ${JSON.stringify(await finishIngest(job.data, reports, { vectorStore: store }))}`);
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end());
 }

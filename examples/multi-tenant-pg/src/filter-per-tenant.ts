@@ -29,9 +29,10 @@ export async function filterPerTenant(connection: PgConnectionOptions, schemaNam
     store(tenantId, documents) {
       const texts = Object.entries(documents).map(([source, text]) => MDocument.fromText(text, { source }));
       const scope = { tenant: tenantId };
-      return ingest({ documents: texts, store, indexName, embedder, scope, cleanup: 'all' });
+      return ingest({ documents: texts, vectorStore: store, indexName, model: embedder, scope, cleanup: 'all' });
     },
-    remove: (tenantId, sources) => deleteDocuments({ store, indexName, sources, scope: { tenant: tenantId } }),
+    remove: (tenantId, sources) =>
+      deleteDocuments({ vectorStore: store, indexName, sources, scope: { tenant: tenantId } }),
     tool: createVectorQueryTool({ indexName, model: embedder, vectorStore: store, enableFilter: true }),
   };
 }

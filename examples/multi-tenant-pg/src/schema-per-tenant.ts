@@ -23,7 +23,7 @@ export function schemaPerTenant(connection: PgConnectionOptions, prefix: string)
   return {
     async store(tenantId, documents) {
       const texts = Object.entries(documents).map(([source, text]) => MDocument.fromText(text, { source }));
-      await ingest({ documents: texts, store: storeOf(tenantId), indexName, embedder });
+      await ingest({ documents: texts, vectorStore: storeOf(tenantId), indexName, model: embedder });
     },
     tool: createVectorQueryTool({
       indexName,

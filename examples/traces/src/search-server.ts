@@ -9,7 +9,7 @@ const vectorStore = new LocalVector();
 const model = createLexicalEmbedder();
 const texts = ['Green tea wants water of 80 degrees.', 'Coffee wants water of 94 degrees.'];
 const documents = texts.map((text, index) => MDocument.fromText(text, { source: `note-${index}` }));
-await ingest({ documents, store: vectorStore, indexName: 'notes', embedder: model });
+await ingest({ documents, vectorStore: vectorStore, indexName: 'notes', model: model });
 
 startTelemetry('search', file);
 const search = createVectorQueryTool({ id: 'search', vectorStore, indexName: 'notes', model });
