@@ -18,8 +18,9 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const server = createServer(async (req, res) => {
     try {
       const body = Buffer.concat(await req.toArray());
+      const first = turn++;
       for (let attempt = 0; attempt < ports.length; attempt += 1) {
-        const port = ports[turn++ % ports.length] as number;
+        const port = ports[(first + attempt) % ports.length] as number;
         if (await forward(req, res, body, port)) return;
       }
       res.writeHead(503).end();
