@@ -88,7 +88,7 @@ export {
   type PlannedSource,
 } from './ingestion/ingest-plan.js';
 export type { ChunkVectors } from './ingestion/chunk-vectors.js';
-export type { IngestScope } from './ingestion/scope.js';
+export type { IngestScope } from './store/scope.js';
 export {
   verifyQuotes,
   type FoundQuote,

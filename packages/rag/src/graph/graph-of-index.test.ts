@@ -119,6 +119,19 @@ describe('the graph of an index', () => {
     expect(await readKept()).toContain('"ada"');
   });
 
+  it('is that of a scope, for the same filter and a tool of the scope, too', async () => {
+    const scope = { tenant: 'a' };
+    const { store, calls } = watched(new LocalVector());
+    await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
+    await fill(store, facts, scope);
+    const { nodes } = await buildGraph({ store, indexName, scope });
+    expect(nodes).toBe(Object.keys(facts).length);
+    const requestContext = new RequestContext([['filter', scope]]);
+    await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
+    await toolOver(store, { scope }).execute({ queryText: 'Otto' }, { onFailure: 'throw' });
+    expect(scans(calls)).toBe(1);
+  });
+
   it('is stored for a filter with the next change, where a record was added during the build', async () => {
     const filter = { tenant: 'a' };
     await using local = new LocalVector({ path });

@@ -11,6 +11,7 @@ import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
@@ -36,12 +37,11 @@ export interface GraphProgress {
 /** Options of `buildGraph()`. */
 export type BuildGraphOptions = BuildGraphSettings & StoreOption;
 
-interface BuildGraphSettings {
+/** `filter` and `scope` as the calls have them: each tenant has a graph of its own. Default: a graph of the whole index. */
+interface BuildGraphSettings extends TrustedFilterOptions {
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
   graphOptions?: GraphOptions;
-  /** Filter that calls have in their request context, for example of one tenant. Default: the whole index. */
-  filter?: VectorFilter;
   signal?: AbortSignal;
   onProgress?: (progress: GraphProgress) => void;
 }
@@ -50,7 +50,7 @@ const optionChecks: OptionChecks<BuildGraphOptions> = {
   ...storeChecks,
   indexName: stringValue,
   graphOptions: anyValue,
-  filter: anyValue,
+  ...trustedFilterChecks,
   signal: signalValue,
   onProgress: functionValue,
 };
@@ -75,7 +75,8 @@ export interface BuiltGraph {
  */
 export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph> {
   checkOptions('buildGraph', options, optionChecks, graphSettings);
-  const { indexName, graphOptions, filter, signal, onProgress } = options;
+  const { indexName, graphOptions, signal, onProgress } = options;
+  const filter = readTrustedFilter(options);
   const store = readStore('buildGraph', options, graphSettings);
   const { edges, maxNodes } = parseGraphOptions('buildGraph', graphOptions);
   await store.derived?.prepare(signal && { signal });

@@ -1,7 +1,8 @@
 import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import type { QueryMode, VectorFilter, VectorRecord } from '../store/index.js';
+import type { QueryMode, VectorRecord } from '../store/index.js';
 import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { graphSettings, parseGraphOptions, type GraphOptions } from './graph-options.js';
 import type { GraphView, GraphViewNode } from './page/graph-view.js';
@@ -11,15 +12,13 @@ import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './qu
 /** Options of `viewGraph()`. The model embeds the query; it must be the one of the index. */
 export type ViewGraphOptions = ViewGraphSettings & StoreOption & ModelOption;
 
-interface ViewGraphSettings {
+interface ViewGraphSettings extends TrustedFilterOptions {
   indexName: string;
   queryText: string;
   /** Number of results. Default 10. */
   topK?: number;
   seeds?: QueryMode;
   graphOptions?: GraphOptions;
-  /** Filter as in the request context of the tool. */
-  filter?: VectorFilter;
   signal?: AbortSignal;
 }
 
@@ -31,7 +30,7 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
   topK: topKValue,
   seeds: modeValue,
   graphOptions: anyValue,
-  filter: anyValue,
+  ...trustedFilterChecks,
   signal: signalValue,
 };
 
@@ -45,7 +44,7 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
   checkOptions('viewGraph', options, optionChecks, graphSettings);
-  const { indexName, queryText, topK = 10, seeds, graphOptions, filter, signal } = options;
+  const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
   const query: IndexQuery = {
     store: readStore('viewGraph', options, graphSettings),
     indexName,
@@ -54,7 +53,7 @@ export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
     topK,
     seeds,
     settings: parseGraphOptions('viewGraph', graphOptions),
-    scopeFilter: filter,
+    scopeFilter: readTrustedFilter(options),
     filter: undefined,
     signal,
   };

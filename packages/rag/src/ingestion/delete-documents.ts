@@ -13,7 +13,7 @@ import {
   type IngestScope,
   type RunScope,
   type Sources,
-} from './scope.js';
+} from '../store/scope.js';
 
 /** Options of `deleteDocuments()`. */
 export type DeleteDocumentsOptions = DeleteDocumentsSettings & StoreOption;

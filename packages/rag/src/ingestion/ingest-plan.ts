@@ -16,7 +16,7 @@ import { readModel, type ModelOption } from '../embedding/model-option.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
 import { runChecks, runIngest, type IngestReport, type IngestSettings } from './ingest.js';
-import { isInScope, parseScope, toScopeFilter, type IngestScope, type RunScope } from './scope.js';
+import { isInScope, parseScope, toScopeFilter, type IngestScope, type RunScope } from '../store/scope.js';
 
 /** A document, or several of one file, that a plan names. */
 export interface PlannedSource {

@@ -14,7 +14,7 @@ import type {
   VectorStore,
 } from '../store/vector-store.js';
 import type { FurtherVector } from './chunk-vectors.js';
-import { ingestKeys, isScoped, toScopeKeys, type RunScope } from './scope.js';
+import { ingestKeys, isScoped, toScopeKeys, type RunScope } from '../store/scope.js';
 import { isTransientError } from './transient-error.js';
 
 /** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */

@@ -30,7 +30,7 @@ import {
 } from './ingest-target.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
 import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
-import { addScope, addSource, parseScope, type IngestScope, type Sources } from './scope.js';
+import { addScope, addSource, parseScope, type IngestScope, type Sources } from '../store/scope.js';
 import { removeStale } from './delete-documents.js';
 
 /** Number of documents and chunks that `ingest()` processed. */

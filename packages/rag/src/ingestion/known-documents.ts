@@ -2,7 +2,7 @@ import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
-import { toScopeFilter, type Sources } from './scope.js';
+import { toScopeFilter, type Sources } from '../store/scope.js';
 
 /** `pnpm run version` writes the package's version here: another version may chunk differently. */
 export const packageVersion = '0.0.0';

@@ -280,3 +280,12 @@ test('accepts store and embedder as other names of vectorStore and model', async
     message: expect.stringContaining("retrieve needs 'vectorStore'"),
   });
 });
+
+test('searches the records of a scope, and none when the scope is missing', async () => {
+  const { matches } = await retrieve(await optionsWith({ scope: { team: 'blue' }, topK: 10 }));
+  expect(ids(matches)).toEqual(['blue']);
+  const none = await optionsWith({ scope: { team: 'blue' }, filter: { year: { $lt: 2022 } } });
+  expect((await retrieve(none)).matches).toEqual([]);
+  const unknown = { ...none, scope: undefined } as unknown as RetrieveOptions;
+  await expect(retrieve(unknown)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+});

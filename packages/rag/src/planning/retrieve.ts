@@ -17,7 +17,7 @@ import {
 } from '../document/extract/extract-options.js';
 import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import { bothFilters, checkFilter } from '../filter/index.js';
+import { bothFilters } from '../filter/index.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
@@ -32,14 +32,18 @@ import {
   topKValue,
   type StoreOption,
 } from '../store/options.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from '../tools/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
 
-/** Options of `retrieve()`. The model is the one of the index; the mode `keyword` does not use it. */
+/**
+ * Options of `retrieve()`. The model is the one of the index; the mode `keyword` does not use it. A filter of the step `filter` narrows `filter`
+ * and `scope` further.
+ */
 export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
 
-interface RetrieveSettings {
+interface RetrieveSettings extends TrustedFilterOptions {
   question: string;
   indexName: string;
   /** Steps before the search, each one request to a language model. Default: none, the question is searched for as it is. */
@@ -51,8 +55,6 @@ interface RetrieveSettings {
   /** Default `vector`. */
   mode?: QueryMode;
   fusion?: FusionWeights;
-  /** Always applies. A filter of the step `filter` narrows it further. */
-  filter?: VectorFilter;
   /** Default 10. */
   topK?: number;
   reranker?: RerankConfig;
@@ -77,7 +79,7 @@ const optionChecks: OptionChecks<RetrieveOptions> = {
   history: listOf(valueThat(isTurn, 'a turn with a role and a content, which are strings')),
   mode: modeValue,
   fusion: fusionValue,
-  filter: anyValue,
+  ...trustedFilterChecks,
   topK: topKValue,
   reranker: rerankConfigValue,
   databaseConfig: objectsByName,
@@ -146,11 +148,11 @@ export interface Retrieval {
  */
 export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   checkOptions('retrieve', options, optionChecks, argumentSettings);
-  const { question, filter, reranker, signal, onStepFailure, topK = 10 } = options;
+  const { question, reranker, signal, onStepFailure, topK = 10 } = options;
   const store = readStore('retrieve', options, argumentSettings);
   if (typeof question !== 'string' || question.trim() === '')
     throw invalidArgument('retrieve() needs a question that is not empty.');
-  const given = filter === undefined || filter === null ? undefined : checkFilter(filter);
+  const given = readTrustedFilter(options);
   // A model or a cache may not know the signal.
   const planned = await untilAborted(() => runSteps(options), signal);
   for (const { step, error } of planned.answers) {

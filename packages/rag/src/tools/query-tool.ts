@@ -19,12 +19,12 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
-import { isScoped, parseScope, toScopeFilter, type IngestScope } from '../ingestion/scope.js';
 import { expandPassages, expandValue, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import { toChunks } from '../passages/query-chunks.js';
 import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { invalidArgument, recordText, vectorOfKey } from '../store/check-arguments.js';
 import { diversityValue, fusionValue, modeValue, objectsByName, objectValue, topKValue } from '../store/options.js';
+import { isScoped, readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type {
   DiversityOptions,
   FusionWeights,
@@ -50,8 +50,8 @@ export interface VectorStoreRegistry {
   getVector(name: string): unknown;
 }
 
-/** Options of `createVectorQueryTool()`. */
-export interface VectorQueryToolOptions {
+/** Options of `createVectorQueryTool()`. The filter of the request context and that of the model narrow `filter` and `scope` further. */
+export interface VectorQueryToolOptions extends TrustedFilterOptions {
   /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
   id?: string;
   /** Description of the tool for models. */
@@ -74,16 +74,6 @@ export interface VectorQueryToolOptions {
   diversity?: DiversityOptions;
   /** Returns the sections or neighbors of the passages that match, merged where they touch. Default: the passages themselves. */
   expand?: PassageExpansion;
-  /**
-   * Filter of the application, as an object or as JSON text. It always applies, in addition to `scope`, to the filter of the request context
-   * and to that of the model. Default: none.
-   */
-  filter?: VectorFilter | string;
-  /**
-   * Scope of the documents, as `ingest` wrote it, for example `{ tenant: 'b' }`: a filter that always applies, as `filter` does. `'all'` says that
-   * the tool may return the documents of every owner. Default: none.
-   */
-  scope?: IngestScope | 'all';
   /** Number of passages of a call that names none. Default 10, or `maxTopK` if that is less. */
   topK?: number;
   /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
@@ -108,8 +98,6 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
   mode?: QueryMode | 'filter';
 }
 
-const filterValue = eitherOf('an object or JSON text', stringValue, objectValue);
-
 /** Checks of the options that all query tools have. */
 export const queryToolChecks: OptionChecks<
   Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'includeVectors' | 'reranker'>
@@ -120,9 +108,7 @@ export const queryToolChecks: OptionChecks<
   model: anyValue,
   id: stringValue,
   description: stringValue,
-  filter: filterValue,
-  // `parseScope` checks it, with an error code of its own.
-  scope: anyValue,
+  ...trustedFilterChecks,
   topK: topKValue,
   maxTopK: topKValue,
   enableFilter: booleanValue,
@@ -338,23 +324,6 @@ function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0) }: Que
   if (topK !== undefined && topK > maxTopK)
     throw invalidArgument(`topK must be at most maxTopK (${maxTopK}), not ${topK}.`);
   return { topK: topK ?? Math.min(defaultTopK, maxTopK), maxTopK };
-}
-
-/**
- * Returns the filter of `filter` and `scope`.
- *
- * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
- *   tenants
- */
-function readTrustedFilter(options: QueryToolOptions): VectorFilter {
-  const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
-  if (absent !== undefined)
-    throw invalidArgument(
-      `'${absent}' is ${String(options[absent])}. Leave it out if the tool may return all records of the index.`,
-    );
-  const { filter } = options;
-  const scope = toScopeFilter(parseScope(options.scope));
-  return bothFilters(filter === undefined ? undefined : checkFilter(filter), scope && checkFilter(scope));
 }
 
 /** A tool that was created. */

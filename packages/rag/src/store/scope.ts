@@ -1,8 +1,11 @@
 import { QuiverError } from '@quiver/core';
+import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core/options';
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { vectorOfKey } from '../store/check-arguments.js';
-import type { VectorFilter, VectorMetadata } from '../store/vector-store.js';
+import { bothFilters, checkFilter } from '../filter/index.js';
+import { invalidArgument, vectorOfKey } from './check-arguments.js';
+import { objectValue } from './options.js';
+import type { VectorFilter, VectorMetadata } from './vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
 export type IngestScope = Readonly<Record<string, string | number | boolean>>;
@@ -73,6 +76,41 @@ export function isInScope(metadata: VectorMetadata, scope: RunScope): boolean {
 export function toScopeFilter(scope: RunScope): VectorFilter {
   if (scope === undefined || scope === 'all') return undefined;
   return Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
+}
+
+/** What an application restricts a query to. */
+export interface TrustedFilterOptions {
+  /** Filter of the application, as an object or as JSON text. It always applies, in addition to `scope`. Default: none. */
+  filter?: VectorFilter | string;
+  /**
+   * Scope of the documents, as `ingest` wrote it, for example `{ tenant: 'b' }`: a filter that always applies, as `filter` does. `'all'` says that
+   * the result may contain the documents of every owner. Default: none.
+   */
+  scope?: IngestScope | 'all';
+}
+
+/** Checks of both options. */
+export const trustedFilterChecks: OptionChecks<TrustedFilterOptions> = {
+  filter: eitherOf('an object or JSON text', stringValue, objectValue),
+  // `parseScope` checks it, with an error code of its own.
+  scope: anyValue,
+};
+
+/**
+ * Returns the filter of `filter` and `scope`.
+ *
+ * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
+ *   tenants
+ */
+export function readTrustedFilter(options: TrustedFilterOptions): VectorFilter {
+  const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
+  if (absent !== undefined)
+    throw invalidArgument(
+      `'${absent}' is ${String(options[absent])}. Leave it out if all records of the index may be found.`,
+    );
+  const { filter } = options;
+  const scope = toScopeFilter(parseScope(options.scope));
+  return bothFilters(filter === undefined ? undefined : checkFilter(filter), scope && checkFilter(scope));
 }
 
 /**
