@@ -27,6 +27,7 @@ export type {
   TitleExtractorOptions,
 } from './document/extract/extract-options.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
+export type { SkippedCounts, SkippedText } from './document/skipped-text.js';
 export type { PageBox, TextBox } from './document/text-box.js';
 export {
   createFilterTest,

@@ -1,5 +1,12 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, oneOf, valueThat, type OptionChecks } from '@quiver/core/options';
+import {
+  anyValue,
+  checkOptions,
+  oneOf,
+  valueThat,
+  type CheckOptionsSettings,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { canonicalJson, contentHash, createPartHash, textsHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
@@ -7,6 +14,7 @@ import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
 import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
+import { areSkippable, blankOut, addSkipped, cutOut, type SkippedCounts, type SkippedText } from './skipped-text.js';
 import { createBoxFinder, type TextBox } from './text-box.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
@@ -20,6 +28,8 @@ export interface SourceDocument {
   metadata?: Metadata;
   /** Places of parts of the text on their page, in order. Chunks have the rectangle around theirs as `metadata.box`. */
   boxes?: readonly TextBox[];
+  /** Parts of a plain or Markdown text that are not searched, in order: no chunk contains them. Default: none. */
+  skip?: readonly SkippedText[];
 }
 
 /** Options of the constructor of `MDocument`. */
@@ -41,11 +51,18 @@ type AnyDocumentOptions = Partial<
   SourceDocument & { docs: SourceDocument[]; type: DocumentType; language: CodeLanguage }
 >;
 
-const checks: OptionChecks<AnyDocumentOptions> = {
-  // Checked as those of each of `docs` are.
+/** Their values have checks of their own. */
+const sourceChecks: OptionChecks<SourceDocument> = {
   text: anyValue,
   metadata: anyValue,
   boxes: anyValue,
+  skip: anyValue,
+};
+
+const settings: CheckOptionsSettings = { code: 'DOCUMENT_INVALID' };
+
+const checks: OptionChecks<AnyDocumentOptions> = {
+  ...sourceChecks,
   docs: valueThat(Array.isArray, 'a list of { text, metadata }'),
   type: oneOf(...Object.keys(defaultStrategies)),
   // Checked by `chunk()`.
@@ -66,6 +83,7 @@ export class MDocument {
   /** Original texts and metadata. */
   readonly sources: readonly Readonly<Required<Pick<SourceDocument, 'text' | 'metadata'>>>[];
   readonly #boxes: readonly (readonly TextBox[])[];
+  readonly #skip: readonly (readonly SkippedText[])[];
   /** The last chunks of each source. */
   #chunks: readonly (readonly Chunk[])[] | undefined;
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
@@ -73,12 +91,15 @@ export class MDocument {
 
   /** @throws `DOCUMENT_INVALID` for an unknown option, a text that is not a string, metadata that is not an object, and an unknown type */
   constructor(options: MDocumentOptions) {
-    checkOptions<AnyDocumentOptions>('MDocument', options, checks, { code: 'DOCUMENT_INVALID' });
+    checkOptions<AnyDocumentOptions>('MDocument', options, checks, settings);
     this.type = options.type ?? 'text';
     this.language = options.language;
     const sources = 'docs' in options ? options.docs : [options];
     this.sources = sources.map(parseSource);
+    if ('docs' in options)
+      for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks, settings);
     this.#boxes = sources.map(({ boxes = [] }) => boxes);
+    this.#skip = sources.map((source) => parseSkip(source, this.type));
   }
 
   static fromText(text: string, metadata?: Metadata): MDocument {
@@ -96,6 +117,13 @@ export class MDocument {
   /** @param text - JSON, as text: chunks point to their place in it */
   static fromJSON(text: string, metadata?: Metadata): MDocument {
     return new MDocument({ text, ...(metadata && { metadata }), type: 'json' });
+  }
+
+  /** Number of characters that are not searched, by kind. */
+  get skippedText(): SkippedCounts {
+    const counts: SkippedCounts = {};
+    for (const { start, end, kind } of this.#skip.flat()) addSkipped(counts, { [kind]: end - start });
+    return counts;
   }
 
   /**
@@ -130,7 +158,10 @@ export class MDocument {
     );
     const chunks = this.sources.map(({ text, metadata }, source) => {
       const found = this.#found?.[source];
-      const own = toChunks(text, metadata, chunker(text), this.#boxes[source]);
+      const skip = this.#skip[source]!;
+      const searched = skip.length === 0 ? text : blankOut(text, skip);
+      const spans = cutOut(chunker(searched), text, skip);
+      const own = toChunks({ text, searched, metadata, spans, boxes: this.#boxes[source] });
       return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
     });
     this.#chunks = chunks;
@@ -167,14 +198,16 @@ export class MDocument {
     return this;
   }
 
-  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, boxes, type and language. */
+  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, boxes, skipped parts, type and language. */
   contentHash(): string {
     const { type, language, sources } = this;
     const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
     // A page can have thousands of boxes: sorting their keys would take several times as long.
-    const boxes = this.#boxes.some(({ length }) => length > 0) ? JSON.stringify(this.#boxes) : '';
+    const places = [this.#boxes, this.#skip].map((lists) =>
+      lists.some(({ length }) => length > 0) ? JSON.stringify(lists) : '',
+    );
     return textsHash(
-      canonicalJson([type, language, metadata, boxes]),
+      canonicalJson([type, language, metadata, ...places]),
       sources.map(({ text }) => text),
     );
   }
@@ -243,12 +276,31 @@ function parseSource(source: SourceDocument): Required<Pick<SourceDocument, 'tex
   return { text, metadata: { ...metadata } };
 }
 
+function parseSkip({ text, skip = [] }: SourceDocument, type: DocumentType): readonly SkippedText[] {
+  if (!areSkippable(skip, text))
+    throw invalid(
+      'skip must be a list of { start, end, kind }: parts of the text, in order and apart from each other.',
+    );
+  if (skip.length > 0 && (type === 'html' || type === 'json'))
+    throw invalid(`skip is for plain and Markdown text, not for the type '${type}'.`);
+  return skip;
+}
+
 function invalid(message: string): QuiverError {
   return new QuiverError('DOCUMENT_INVALID', message);
 }
 
+interface ChunkedText {
+  readonly text: string;
+  /** The text without its skipped parts. */
+  readonly searched: string;
+  readonly metadata: Metadata;
+  readonly spans: readonly Span[];
+  readonly boxes: readonly TextBox[] | undefined;
+}
+
 /** Returns the chunks of the spans of one text. */
-function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxes?: readonly TextBox[]): Chunk[] {
+function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chunk[] {
   const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
   const hashOf = createPartHash(canonicalJson(metadata));
   const occurrences = new Map<string, number>();
@@ -267,7 +319,7 @@ function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxe
     if (headings) own['headings'] = headings;
     const box = findBox?.(start, end);
     if (box) own['box'] = box;
-    const previous = last && toPrevious(text, last, span);
+    const previous = last && toPrevious(text, searched, last, span);
     last = { id, span };
     const place = own as ChunkMetadata;
     return previous
@@ -279,8 +331,17 @@ function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxe
 /** Longer texts between two chunks are not kept, so the chunks are not neighbors. */
 const longestBetween = 1000;
 
-function toPrevious(text: string, { id, span }: { id: string; span: Span }, next: Span): PreviousChunk | undefined {
+function toPrevious(
+  text: string,
+  searched: string,
+  { id, span }: { id: string; span: Span },
+  next: Span,
+): PreviousChunk | undefined {
   const isDecoded = span.text !== undefined || next.text !== undefined;
   if (isDecoded || next.start <= span.end) return { id };
-  return next.start - span.end > longestBetween ? undefined : { id, textBetween: text.slice(span.end, next.start) };
+  const textBetween = text.slice(span.end, next.start);
+  // Nor are those around a skipped part.
+  return textBetween.length > longestBetween || textBetween !== searched.slice(span.end, next.start)
+    ? undefined
+    : { id, textBetween };
 }

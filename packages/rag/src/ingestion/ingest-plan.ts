@@ -9,6 +9,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import type { MDocument } from '../document/document.js';
+import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { abortableItems } from '../store/async-items.js';
 import { deleteDocuments } from './delete-documents.js';
@@ -253,12 +254,14 @@ export async function finishIngest(
     );
   }
   const sum = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0, missing: [] as string[] };
+  const skippedText: SkippedCounts = {};
   for (const id of plan.parts) {
     const { missing, ...report } = ofPart.get(id) as IngestPartReport;
     for (const key of ['documents', 'added', 'moved', 'unchanged', 'removed'] as const) {
       if (!Number.isSafeInteger(report[key])) throw invalidPlan(`the report of part ${id} has no number '${key}'`);
       sum[key] += report[key];
     }
+    addSkipped(skippedText, report.skippedText);
     sum.missing.push(...(missing ?? []));
   }
   if (plan.gone.length > 0) {
@@ -273,7 +276,7 @@ export async function finishIngest(
       ...end,
     });
   }
-  return sum;
+  return Object.keys(skippedText).length > 0 ? { ...sum, skippedText } : sum;
 }
 
 function invalidPlan(problem: string): QuiverError {

@@ -12,6 +12,7 @@ import {
 import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
+import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
@@ -44,6 +45,8 @@ export interface IngestReport {
   unchanged: number;
   /** Chunks of earlier runs that their document no longer contains. */
   removed: number;
+  /** Characters of the documents that are not searched, by kind, for example `{ navigation: 2400 }`; absent where there are none. */
+  skippedText?: SkippedCounts;
   /** What a run with `dryRun` would ask of models. */
   estimate?: IngestEstimate;
 }
@@ -221,6 +224,7 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   const seen = new Set<string>();
   const sources: Sources = new Map();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
+  const skippedText: SkippedCounts = {};
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const notify = (): void => onProgress?.({ ...report, ...total });
 
@@ -232,6 +236,8 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   };
   for await (const counts of runAhead(batches, concurrency, storeBatch, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
+    addSkipped(skippedText, counts.skippedText);
+    if (Object.keys(skippedText).length > 0) report.skippedText = { ...skippedText };
     created += counts.created;
     notify();
   }
@@ -276,6 +282,8 @@ interface Batch {
   unchanged: number;
   /** Number of documents that end in this batch. */
   documents: number;
+  /** Characters of these documents that are not searched, by kind. */
+  skippedText: SkippedCounts;
 }
 
 interface BatchOptions {
@@ -290,6 +298,10 @@ interface BatchOptions {
   vectors: ChunkVectors | undefined;
 }
 
+function emptyBatch(): Batch {
+  return { chunks: [], unchanged: 0, documents: 0, skippedText: {} };
+}
+
 /** Milliseconds. A timer takes one at least, as long as chunking a quarter of a batch. */
 const longestTurn = 10;
 
@@ -298,13 +310,14 @@ async function* readBatches(
   documents: Iterable<MDocument> | AsyncIterable<MDocument>,
   { target, known, seen, sources, batchSize, chunkOptions = {}, vectors }: BatchOptions,
 ): AsyncGenerator<Batch> {
-  let batch: Batch = { chunks: [], unchanged: 0, documents: 0 };
+  let batch = emptyBatch();
   let nextPause = 0;
   for await (const document of abortableItems(documents, target.signal)) {
     if (!Array.isArray(document?.sources))
       throw invalidArgument(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
+    addSkipped(batch.skippedText, document.skippedText);
     const hash = known?.hashOf(document);
     if (hash !== undefined && known?.has(hash)) {
       batch.documents += 1;
@@ -323,7 +336,7 @@ async function* readBatches(
       else batch.chunks.push(chunks[index] as Chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
       yield batch;
-      batch = { chunks: [], unchanged: 0, documents: 0 };
+      batch = emptyBatch();
       if (performance.now() < nextPause) continue;
       // Timers and signals run, even if the store and the embedder never wait.
       await new Promise((resolve) => setTimeout(resolve));

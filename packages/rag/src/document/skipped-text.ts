@@ -1,0 +1,72 @@
+import type { Span } from './chunking/pack-spans.js';
+import { lastAtOrBefore, skipWhiteSpace, trimEnd } from './chunking/text-boundary.js';
+
+/** A part of a text that is not searched. It stays in the text. */
+export interface SkippedText {
+  /** Position in the text, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  /**
+   * What it is. Loaders use `navigation`, `contents` (tables of contents and lists of figures), `index` (of terms), `boilerplate` (what most
+   * pages or slides repeat), `signature`, `notice`, `quoted` (earlier mail) and `badges`.
+   */
+  readonly kind: string;
+}
+
+/** Whether the parts are inside the text, in order, and apart from each other. */
+export function areSkippable(parts: unknown, { length }: string): parts is readonly SkippedText[] {
+  if (!Array.isArray(parts)) return false;
+  let last = 0;
+  return parts.every((part: Partial<SkippedText> | null) => {
+    const { start, end, kind } = part ?? {};
+    const isPart = Number.isInteger(start) && Number.isInteger(end) && typeof kind === 'string' && kind !== '';
+    if (!isPart || start! < last || end! <= start! || end! > length) return false;
+    last = end!;
+    return true;
+  });
+}
+
+/** Returns the text with spaces in place of the parts. Positions and line breaks are the same. */
+export function blankOut(text: string, parts: readonly SkippedText[]): string {
+  let rest = 0;
+  const pieces: string[] = [];
+  for (const { start, end } of parts) {
+    pieces.push(text.slice(rest, start), text.slice(start, end).replace(/[^\n\r]/g, ' '));
+    rest = end;
+  }
+  return pieces.join('') + text.slice(rest);
+}
+
+/** Returns the spans without the parts. A span around a part is divided. */
+export function cutOut(spans: readonly Span[], text: string, parts: readonly SkippedText[]): Span[] {
+  const starts = parts.map(({ start }) => start);
+  return spans.flatMap((span) => {
+    const pieces: Span[] = [];
+    let from = span.start;
+    const add = (to: number): void => {
+      const start = skipWhiteSpace(text, from, to);
+      const end = trimEnd(text, start, to);
+      if (start < end) pieces.push({ ...span, start, end });
+    };
+    let isCut = false;
+    for (let at = Math.max(0, lastAtOrBefore(starts, from)); at < parts.length; at += 1) {
+      const part = parts[at]!;
+      if (part.start >= span.end) break;
+      if (part.end <= from) continue;
+      isCut = true;
+      add(Math.max(from, part.start));
+      from = part.end;
+    }
+    if (!isCut) return [span];
+    add(Math.max(from, span.end));
+    return pieces;
+  });
+}
+
+/** Number of characters that are not searched, by kind, for example `{ navigation: 2400 }`. */
+export type SkippedCounts = Record<string, number>;
+
+/** Adds to counts. */
+export function addSkipped(counts: SkippedCounts, more: Readonly<SkippedCounts> = {}): void {
+  for (const [kind, count] of Object.entries(more)) counts[kind] = (counts[kind] ?? 0) + count;
+}
