@@ -73,6 +73,37 @@ describe('Instance', () => {
     expect(await two.isAlive(one.id)).toBe(false);
   });
 
+  it('responds to a probe until its process is killed, also while it still has a sign of life', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const store = new InMemoryStore();
+    const [one, two] = [createInstance(store), createInstance(store)];
+    await one.start();
+    expect(await Promise.all([two.responds(one.id), two.responds(one.id), two.responds(two.id)])).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    const killed = '0123456789abcdef';
+    await store.put(two.nameOf('instance', killed), '{}', { ttlMs: 20_000 });
+    expect(await two.isAlive(killed)).toBe(true);
+    const probe = two.responds(killed);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await probe).toBe(false);
+    await one.close();
+    expect(await two.responds(one.id)).toBe(false);
+  });
+
+  it('does not take another one for dead while its own inbox receives nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const store = new InMemoryStore();
+    const [one, two] = [createInstance(store), createInstance(store)];
+    await Promise.all([one.start(), two.start()]);
+    vi.spyOn(store, 'publish').mockResolvedValue();
+    const probe = two.responds(one.id);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await probe).toBe(true);
+  });
+
   it('delivers a message to one instance, and a broadcast to all of the same server', async () => {
     const store = new InMemoryStore();
     const [one, two, other] = [createInstance(store), createInstance(store), createInstance(store, 'maps')];

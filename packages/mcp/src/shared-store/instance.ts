@@ -8,6 +8,8 @@ const SIGN_OF_LIFE_INTERVAL = 5_000;
 const SIGN_OF_LIFE_LIFETIME = 20_000;
 /** Milliseconds between two signs of life of an instance that reaches the store. */
 const MAX_SIGN_OF_LIFE_GAP = 2 * SIGN_OF_LIFE_INTERVAL;
+/** Milliseconds that an instance has to reply to a probe. */
+const PROBE_TIMEOUT = 3_000;
 
 export interface InstanceOptions {
   /** Store that all instances share. Default: in memory, for the only instance. */
@@ -39,12 +41,15 @@ export class Instance {
   /** Time of the sign of life after which none was late. */
   #steadySince = -Infinity;
   #isClosed = false;
+  /** Probes without a reply, by instance. */
+  readonly #probes = new Map<string, Promise<boolean>>();
 
   constructor({ store, server, logger }: InstanceOptions) {
     this.isShared = store !== undefined;
     this.store = store ?? new InMemoryStore();
     this.logger = logger;
     this.#server = encodeURIComponent(server);
+    this.on('probe', (_payload, from) => void this.send(from, 'probe reply', null).catch(this.#warn));
   }
 
   /** Random, 16 hexadecimal digits. Clients may see it. */
@@ -80,6 +85,17 @@ export class Instance {
     if (id === this.#id || (await this.store.get(this.#keyOf(id))) !== undefined) return true;
     const now = performance.now();
     return this.#isLate(now) || now - this.#steadySince < MAX_SIGN_OF_LIFE_GAP;
+  }
+
+  /**
+   * Returns whether an instance is alive and replies to a message within 3 seconds. For callers that have a sign of its end, such as a
+   * broken connection: {@link Instance.isAlive} recognizes the end of a process later, but does not take a busy one for dead.
+   */
+  responds(id: string): Promise<boolean> {
+    if (id === this.#id) return Promise.resolve(true);
+    const probe = this.#probes.get(id) ?? this.#probe(id).finally(() => this.#probes.delete(id));
+    this.#probes.set(id, probe);
+    return probe;
   }
 
   /** Sends JSON to the inbox of one instance. Settles when the store has accepted it, also for an instance that is dead. */
@@ -137,6 +153,27 @@ export class Instance {
       clearInterval(timer);
       await Promise.all([...unsubscribe.map((end) => end()), store.delete(key)]);
     };
+  }
+
+  async #probe(id: string): Promise<boolean> {
+    await this.start();
+    if (!(await this.isAlive(id))) return false;
+    return new Promise((resolve) => {
+      const replies = new Set<string>();
+      const end = (): void => {
+        clearTimeout(timer);
+        stop();
+        // Without a reply of its own, this instance does not receive what others send.
+        resolve(replies.has(id) || !replies.has(this.id));
+      };
+      const timer = setTimeout(end, PROBE_TIMEOUT);
+      timer.unref?.();
+      const stop = this.on('probe reply', (_payload, from) => {
+        replies.add(from);
+        if (from === id) end();
+      });
+      for (const receiver of [id, this.id]) void this.send(receiver, 'probe', null).catch(end);
+    });
   }
 
   #isLate(now: number): boolean {

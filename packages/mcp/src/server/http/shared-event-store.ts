@@ -79,11 +79,9 @@ export class SharedEventStore implements EventStore {
     const unsubscribe = await instance.store.subscribe(log, ring, ring);
     try {
       let last = entry;
-      let isQuiet = true;
-      let interval = POLL_INTERVAL;
+      let isWritten = true;
+      let interval = writer === undefined ? POLL_INTERVAL : 0;
       while (!signal.aborted) {
-        // Before the entries are read: a dead instance may have stored more.
-        const isWritten = writer === undefined || !isQuiet || (await instance.isAlive(writer));
         for (const { id, value } of await this.#readAfter(log, last)) {
           if (signal.aborted) return 'aborted';
           if (value === END) return 'complete';
@@ -91,7 +89,9 @@ export class SharedEventStore implements EventStore {
           last = id;
         }
         if (!isWritten) return 'lost';
-        isQuiet = !(await bell.rung(interval));
+        const isQuiet = !(await bell.rung(interval));
+        // A dead instance may have stored more, so the entries are read once again.
+        isWritten = writer === undefined || !isQuiet || (await instance.responds(writer));
         // The instance that writes may be dead, and then there is no message.
         interval = isQuiet && writer === undefined ? Math.min(2 * interval, LONGEST_POLL_INTERVAL) : POLL_INTERVAL;
       }
