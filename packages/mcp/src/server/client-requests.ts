@@ -18,6 +18,13 @@ import { requireFormSchema } from './form-schema.js';
 /** Capabilities that a request needs, for example `{ sampling: { tools: {} } }`. */
 export type RequiredCapabilities = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
+/** Capabilities that several requests lack together. */
+export type MissingCapabilities = Record<string, Record<string, object>>;
+
+export function addCapabilities(missing: MissingCapabilities, added: RequiredCapabilities): void {
+  for (const [name, members] of Object.entries(added)) missing[name] = { ...missing[name], ...members };
+}
+
 /** A request from the server to the client. Each era sends it in its own way. */
 export interface ClientRequest<Result> {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
@@ -63,19 +70,26 @@ export function missingCapabilities(
  * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`). The tool may handle it; otherwise its cause is the error of the call
  */
 export function requireCapabilities(
-  { requires, subject, what }: ClientRequest<unknown>,
+  request: ClientRequest<unknown>,
   declared: ClientCapabilities,
-  missing: Record<string, Record<string, object>> = {},
+  missing: MissingCapabilities = {},
 ): void {
-  const lacking = missingCapabilities(requires, declared);
-  if (!lacking) return;
-  for (const [name, members] of Object.entries(lacking)) missing[name] = { ...missing[name], ...members };
+  const lacking = missingCapabilities(request.requires, declared);
+  if (lacking) throw notSupported(request, lacking, missing);
+}
+
+function notSupported(
+  { subject, what }: ClientRequest<unknown>,
+  lacking: RequiredCapabilities,
+  missing: MissingCapabilities = {},
+): QuiverError {
+  addCapabilities(missing, lacking);
   const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
   const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
     httpStatus: 400,
     data: { requiredCapabilities: missing },
   });
-  throw new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
+  return new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
 }
 
 const answerInvalid = 'ELICITATION_ANSWER_INVALID';
@@ -96,7 +110,10 @@ export function clientFailure(
 export function findFailure(request: ClientRequest<unknown>, response: unknown): QuiverError | undefined {
   const meta = isObject(response) ? response['_meta'] : undefined;
   const failure = isObject(meta) ? meta[failureKey] : undefined;
-  return isObject(failure) ? clientFailure(request, failure) : undefined;
+  if (!isObject(failure)) return undefined;
+  // A client that waits for a task reports here what other clients do not declare.
+  if (failure['code'] === `${request.subject}_NOT_SUPPORTED`) return notSupported(request, request.requires);
+  return clientFailure(request, failure);
 }
 
 /** Returns the error of a request whose result is invalid. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { CallToolResult } from '../../protocol/types.js';
-import { errorCodes } from '../../protocol/constants.js';
+import { errorCodes, failureKey } from '../../protocol/constants.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
@@ -17,6 +18,8 @@ import {
   type TaskDescription,
   type TaskRequestOptions,
 } from './task.js';
+
+type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
 export interface AwaitTaskOptions extends TaskRequestOptions {
   /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
@@ -53,7 +56,7 @@ const maxDelay = 2 ** 31 - 1;
  * server is unavailable.
  *
  * @throws the error that the call would have thrown; `MCP_TASK_CANCELLED`, `MCP_TASK_NOT_FOUND`, `MCP_REQUEST_TIMEOUT`,
- *   `MCP_INPUT_ROUNDS_EXCEEDED`; errors of the handlers of input requests; `signal.reason`
+ *   `MCP_INPUT_ROUNDS_EXCEEDED`, `MCP_TASK_INPUT_UNSUPPORTED`; errors of the handlers of input requests; `signal.reason`
  */
 export function awaitTask(server: RemoteServer, taskId: string, options: AwaitTaskOptions): Promise<CallToolResult> {
   return new AwaitedTask(server, taskId, options).result();
@@ -149,7 +152,8 @@ class AwaitedTask {
         this.#isOver = true;
         throw this.#toError(task);
       }
-      this.#provideInput(task.status === 'input_required' ? task.inputRequests : {});
+      if (task.status === 'input_required' && task.requiredCapabilities) await this.#refuseInput(task);
+      else this.#provideInput(task.status === 'input_required' ? task.inputRequests : {});
       await this.#pause(this.#pollInterval);
     }
   }
@@ -196,6 +200,35 @@ class AwaitedTask {
     }
   }
 
+  /**
+   * The server withholds requests that this client cannot provide. Another client may, unless this one owns the task: then the tool learns that its
+   * request is not supported, as in a call without a task.
+   */
+  async #refuseInput({ inputRequests, requiredCapabilities }: InputRequired): Promise<void> {
+    if (!this.#options.isOwner) throw this.#unsupported(JSON.stringify(requiredCapabilities));
+    const added = Object.entries(inputRequests).filter(([key]) => !this.#requested.has(key));
+    if (added.length === 0) return;
+    const responses = added.map(([key, request]) => {
+      this.#requested.add(key);
+      const subject = isObject(request) && subjects.get(request['method']);
+      const failure = {
+        code: `${subject || 'INPUT'}_NOT_SUPPORTED`,
+        message: 'The client did not declare the capability.',
+      };
+      return [key, { action: 'cancel', _meta: { [failureKey]: failure } }] as const;
+    });
+    await this.#send((options) => updateTask(this.#server, this.#taskId, Object.fromEntries(responses), options));
+  }
+
+  #unsupported(what: string, cause?: unknown): QuiverError {
+    const { name } = this.#server;
+    return new QuiverError(
+      'MCP_TASK_INPUT_UNSUPPORTED',
+      `A task of MCP server '${name}' waits for input that this client does not provide: ${what}. The task is unchanged. Set the handler, for example by \`mcp.elicitation.onRequest('${name}', …)\`, or respond by \`mcp.tasks.update()\`, and wait for the result again.`,
+      { cause, details: { server: name, taskId: this.#taskId } },
+    );
+  }
+
   async #respond(key: string, request: unknown, signal: AbortSignal): Promise<void> {
     try {
       const { application } = this.#server;
@@ -204,7 +237,7 @@ class AwaitedTask {
       const responses = { [key]: response };
       await this.#send((options) => updateTask(this.#server, this.#taskId, responses, options));
     } catch (error) {
-      if (!signal.aborted) void this.stop(this.#explain(error));
+      if (!signal.aborted) void this.stop(this.#explainUnanswered(error));
     } finally {
       this.#responding.delete(key);
       this.#startClock();
@@ -284,10 +317,24 @@ class AwaitedTask {
     );
   }
 
+  /** Explains why a request for input has no response. */
+  #explainUnanswered(error: unknown): QuiverError {
+    const hasNoHandler = error instanceof ProtocolError && error.code === errorCodes.methodNotFound;
+    if (!hasNoHandler || this.#options.isOwner) return this.#explain(error);
+    return this.#unsupported(error.message, error);
+  }
+
   #explain(error: unknown): QuiverError {
     return explainRequestError(error, this.#server.name, undefined, 0);
   }
 }
+
+/** Subjects of the errors that tools receive, by method. */
+const subjects: ReadonlyMap<unknown, string> = new Map([
+  ['elicitation/create', 'ELICITATION'],
+  ['sampling/createMessage', 'SAMPLING'],
+  ['roots/list', 'ROOTS'],
+]);
 
 /** Returns whether the same request may succeed later. */
 function isTemporary(error: unknown): error is QuiverError {

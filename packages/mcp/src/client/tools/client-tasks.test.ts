@@ -245,6 +245,13 @@ describe('a call that becomes a task', () => {
     expect(task).toEqual(direct);
   });
 
+  test('reports to the tool that its request is not supported, as a direct call does', async () => {
+    const { client, sent } = connect();
+    const calling = client.callTool({ serverName: 'it', name: 'ask', args: { names: ['a', 'b'] } });
+    expect(await calling).toMatchObject(textOf('a: ELICITATION_NOT_SUPPORTED\nb: ELICITATION_NOT_SUPPORTED'));
+    expect(sent.filter(({ method }) => method === 'tasks/update')).toHaveLength(1);
+  });
+
   test('requests each input once, and sends each response at once', async () => {
     const { client, sent } = connect();
     const requests: string[] = [];
@@ -506,6 +513,28 @@ describe('mcp.tasks', () => {
     }
     const { content } = await client.tasks.result(handle);
     expect(content).toEqual([{ type: 'text', text: 'a: accept {"value":"a"}\nb: accept {"value":"b"}' }]);
+  });
+
+  test.for([
+    ['without a handler', {}],
+    ['that declares what it has no handler for', { capabilities: { elicitation: { form: {} } } }],
+  ])('leaves a task that waits for input to another client: a client %s', async ([, definition]) => {
+    const { client, sent } = connect(definition);
+    const handle = stored(await client.tasks.start({ serverName: 'it', name: 'ask', args: { names: ['a'] } }));
+    await expect(client.tasks.result(handle)).rejects.toEqual(failsWith('MCP_TASK_INPUT_UNSUPPORTED'));
+    const task = await client.tasks.get(handle);
+    expect(task).toMatchObject({
+      status: 'input_required',
+      inputRequests: { 'input-1': { method: 'elicitation/create' } },
+    });
+    const isDeclared = definition.capabilities !== undefined;
+    expect(task).toMatchObject(isDeclared ? {} : { requiredCapabilities: { elicitation: { form: {} } } });
+    await client.disconnect();
+    const changing = sent.filter(({ method }) => ['tasks/cancel', 'tasks/update'].includes(method));
+    expect(changing).toEqual([]);
+    const { client: other } = connect();
+    await other.elicitation.onRequest('it', async () => ({ action: 'accept', content: { value: 'later' } }));
+    expect(await other.tasks.result(handle)).toMatchObject(textOf('a: accept {"value":"later"}'));
   });
 
   test('rejects an unknown task', async () => {

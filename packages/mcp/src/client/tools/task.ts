@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
@@ -25,8 +25,15 @@ export interface TaskDescription {
 export type RemoteTask = TaskDescription &
   (
     | { status: 'working' | 'cancelled' }
-    /** `inputRequests`: requests without a response yet, by key. */
-    | { status: 'input_required'; inputRequests: Record<string, unknown> }
+    /**
+     * `inputRequests`: requests without a response yet, by key. `requiredCapabilities` are the capabilities that this client would have to
+     * declare to receive any of them, by a handler or by `capabilities` of its definition; the requests then have a `method` only.
+     */
+    | {
+        status: 'input_required';
+        inputRequests: Record<string, unknown>;
+        requiredCapabilities?: Record<string, unknown>;
+      }
     /** `result`: the result that the call would have returned, also with `isError: true`. */
     | { status: 'completed'; result: CallToolResult }
     /** `error`: the JSON-RPC error that the call would have returned. */
@@ -58,6 +65,16 @@ async function readTask(taskId: string, received: Params): Promise<RemoteTask> {
     return { ...description, status, error: { code: code as number, message, ...(data !== undefined && { data }) } };
   }
   return { ...description, status };
+}
+
+/** Reads the state of a task whose requests this client cannot provide, which an error of the server carries; otherwise `undefined`. */
+function readUnsupported(taskId: string, error: unknown): RemoteTask | undefined {
+  if (!(error instanceof ProtocolError) || error.code !== errorCodes.missingClientCapability) return undefined;
+  const { requiredCapabilities, task } = isObject(error.data) ? error.data : {};
+  if (!isObject(requiredCapabilities) || !isObject(task) || task['taskId'] !== taskId) return undefined;
+  const { inputRequests } = task;
+  if (task['status'] !== 'input_required' || !isObject(inputRequests)) return undefined;
+  return { ...readDescription(task), status: 'input_required', inputRequests, requiredCapabilities };
 }
 
 /** Reads the members that only describe a task, and leaves out those of a wrong type. */
@@ -92,7 +109,13 @@ type Timed = TaskRequestOptions & { timeout?: number };
  * @throws `MCP_TASK_NOT_FOUND`, `MCP_TASKS_UNSUPPORTED`, and as `RemoteServer.request`
  */
 export function getTask(server: RemoteServer, taskId: string, options: Timed): Promise<RemoteTask> {
-  return request(server, 'tasks/get', { taskId }, options, (received) => readTask(taskId, received));
+  return request(server, 'tasks/get', { taskId }, options, (received) => readTask(taskId, received)).catch(
+    (error: unknown) => {
+      const task = isQuiverError(error) ? readUnsupported(taskId, error.cause) : undefined;
+      if (task) return task;
+      throw error;
+    },
+  );
 }
 
 /** Sends responses to input requests of a task. The server ignores keys that it does not wait for. @throws as {@link getTask} */

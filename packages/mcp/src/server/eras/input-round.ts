@@ -2,7 +2,13 @@ import type { ElicitOptions } from '@quiver/core/tools';
 import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { findFailure, invalidResult, requireCapabilities, type ClientRequest } from '../client-requests.js';
+import {
+  findFailure,
+  invalidResult,
+  requireCapabilities,
+  type ClientRequest,
+  type MissingCapabilities,
+} from '../client-requests.js';
 import { digestOf, digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
@@ -14,6 +20,7 @@ interface OutstandingRequest {
   readonly request: ClientRequest<unknown>;
   readonly options: ElicitOptions;
   readonly resolve: (result: Promise<unknown>) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** One round of a request: collects the requests of its handler that have no result yet. */
@@ -27,20 +34,27 @@ export class InputRound {
   #task: RunningTask | undefined;
   #count = 0;
   /** Capabilities of all requests that the client did not declare. */
-  readonly #missing: Record<string, Record<string, object>> = {};
+  readonly #missing: MissingCapabilities = {};
+  /** Whether a task is about to take the requests: later requests of the client may declare what this one does not. */
+  #isForTask: boolean;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
 
-  /** @param settle - receives the `input_required` result when a request has no result yet; the first result counts */
+  /**
+   * @param settle - receives the `input_required` result when a request has no result yet; the first result counts
+   * @param isForTask - whether a task takes the requests, by {@link InputRound.handOver}, unless {@link InputRound.keep} is called
+   */
   constructor(
     request: ServerRequest,
     previous: RequestState | undefined,
     settle: (result: Promise<string> | string) => void,
+    isForTask = false,
   ) {
     this.#request = request;
     this.#previous = previous;
     this.#settle = settle;
     this.#answers = previous?.answers ?? {};
+    this.#isForTask = isForTask;
   }
 
   /** Results of earlier rounds. */
@@ -65,13 +79,31 @@ export class InputRound {
       resolve(task.requestAs(key, request, options));
   }
 
+  /** The call does not become a task: requests without their capability are rejected. */
+  keep(): void {
+    this.#isForTask = false;
+    for (const [key, { request, reject }] of this.#outstanding ?? []) {
+      try {
+        this.#requireCapabilities(request);
+      } catch (error) {
+        this.#outstanding?.delete(key);
+        reject(error);
+      }
+    }
+    if (this.#outstanding?.size === 0) this.#outstanding = undefined;
+  }
+
+  #requireCapabilities(request: ClientRequest<unknown>): void {
+    requireCapabilities(request, this.#request.clientCapabilities, this.#missing);
+  }
+
   /**
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`), `ELICITATION_FAILED` when the client reports a failure,
    *   `ELICITATION_ANSWER_INVALID` when its answer does not match the requested schema
    */
   async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
     this.#count += 1;
-    requireCapabilities(request, this.#request.clientCapabilities, this.#missing);
+    if (!this.#isForTask) this.#requireCapabilities(request);
     const name = options.key ?? `input-${this.#count}`;
     if (this.#previous) {
       this.#checking += 1;
@@ -84,8 +116,13 @@ export class InputRound {
       }
       if (this.#task) return this.#task.requestAs(name, request, options);
     }
-    return new Promise((resolve) => {
-      const outstanding: OutstandingRequest = { request, options, resolve: resolve as OutstandingRequest['resolve'] };
+    return new Promise((resolve, reject) => {
+      const outstanding: OutstandingRequest = {
+        request,
+        options,
+        resolve: resolve as OutstandingRequest['resolve'],
+        reject,
+      };
       (this.#outstanding ??= new Map()).set(name, outstanding);
       this.#endSoon();
     });
@@ -94,7 +131,7 @@ export class InputRound {
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking > 0 || this.#task) return;
+      if (this.#checking > 0 || this.#task || !this.#outstanding) return;
       // The handler waits forever, so the run of a canceled request ends here; it has no response.
       this.#settle(this.#request.abandon() ? this.#end() : '');
     });

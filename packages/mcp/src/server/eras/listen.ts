@@ -61,7 +61,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
     );
     const watchTask = (id: string): Promise<() => Promise<void>> =>
       server.tasks.watch(id, (task) => {
-        const state = `{${taskMembers(task)},"_meta":${JSON.stringify(identity)}}`;
+        const state = `{${taskMembers(task, request.clientCapabilities)},"_meta":${JSON.stringify(identity)}}`;
         request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
       });
     try {

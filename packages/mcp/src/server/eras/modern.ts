@@ -147,7 +147,7 @@ export class ModernRequest extends ServerRequest {
     // Before the tool has any effect.
     if (options.mode === 'required' && !tasks.hasRoom(principal)) return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {
-      const round = new InputRound(this, previous, resolve);
+      const round = new InputRound(this, previous, resolve, options.after === 0);
       this.#round = round;
       let isOver = false;
       const becomeTask = (): void => {
@@ -169,7 +169,7 @@ export class ModernRequest extends ServerRequest {
           const error = noRoom();
           this.stop(error);
           reject(error);
-        }
+        } else round.keep();
       };
       const cancelTimer = later(options.after, () => {
         try {

@@ -7,7 +7,7 @@ import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
 import { toJsonSafe } from '../json-safe.js';
 import type { ServerRequest } from '../request.js';
-import { taskMembers, type StoredCall } from '../tasks/task-record.js';
+import { missingForInput, taskMembers, type StoredCall } from '../tasks/task-record.js';
 
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
@@ -53,10 +53,21 @@ export function storedCallOf(
   };
 }
 
+/** The task is unchanged, so that a request of a client with the capability, in another process, receives the requests. */
+function missingInput(data: NonNullable<ReturnType<typeof missingForInput>>): ProtocolError {
+  const capabilities = JSON.stringify(data.requiredCapabilities);
+  return new ProtocolError(
+    errorCodes.missingClientCapability,
+    `The task waits for input, but the client did not declare the capability ${capabilities} in this request.`,
+    { httpStatus: 400, data },
+  );
+}
+
 /**
  * Answers `tasks/get`, `tasks/update` and `tasks/cancel`.
  *
- * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task or invalid params
+ * @throws ProtocolError -32021 when the request does not declare the extension, or the state of the task consists of requests that its
+ *   client cannot provide; -32602 for an unknown task or invalid params
  */
 export async function answerTaskRequest(request: ServerRequest): Promise<Answer> {
   requireTasks(request);
@@ -65,7 +76,11 @@ export async function answerTaskRequest(request: ServerRequest): Promise<Answer>
   if (method === 'tasks/update' && !isObject(responses))
     throw invalidParams('tasks/update needs inputResponses, an object.');
   const task = await server.tasks.find(params?.['taskId'], principal);
-  if (method === 'tasks/get') return { members: taskMembers(task) };
+  if (method === 'tasks/get') {
+    const missing = missingForInput(task, request.clientCapabilities);
+    if (missing) throw missingInput(missing);
+    return { members: taskMembers(task, request.clientCapabilities) };
+  }
   if (isObject(responses) && method === 'tasks/update') await server.tasks.update(task, responses);
   else await server.tasks.cancel(task);
   return `{${server.modernResultEnd}`;

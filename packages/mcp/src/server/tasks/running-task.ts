@@ -1,8 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { errorCodes } from '../../protocol/constants.js';
-import type { ClientCapabilities } from '../../protocol/types.js';
-import { findFailure, invalidResult, requireCapabilities, type ClientRequest } from '../client-requests.js';
+import { findFailure, invalidResult, type ClientRequest } from '../client-requests.js';
 import { digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
 import { replay } from '../request-state.js';
@@ -14,7 +13,6 @@ export interface TaskHost {
   /** Stable key of the caller; `undefined` without authentication. */
   readonly principal: string | undefined;
   readonly isHttp: boolean;
-  readonly clientCapabilities: ClientCapabilities;
   /** Fires when the run has to end. */
   readonly signal: AbortSignal;
   /** Whether the signal fired without a result for the client. */
@@ -85,8 +83,9 @@ export class RunningTask {
 
   /**
    * Requests input from the client, and waits for it. An invalid response is requested again, under another key.
+   * Which client can provide it is not known before a request for the state of the task declares the capability.
    *
-   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability
+   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client reports that it cannot provide it
    * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` when the client reports a failure, `ELICITATION_ANSWER_INVALID` (but
    *   `SAMPLING_FAILED`, `ROOTS_FAILED`) after 10 invalid responses
    */
@@ -102,7 +101,6 @@ export class RunningTask {
     { timeout, signal: given }: ElicitOptions,
   ): Promise<Result> {
     const { host } = this.#options;
-    requireCapabilities(request, host.clientCapabilities);
     const timedOut = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
     const signal = AbortSignal.any([host.signal, given, timedOut].filter((each) => each !== undefined));
     try {

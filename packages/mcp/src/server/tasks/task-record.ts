@@ -1,5 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import { isObject, isRequestId } from '../../protocol/json-rpc.js';
+import type { ClientCapabilities } from '../../protocol/types.js';
+import {
+  addCapabilities,
+  missingCapabilities,
+  type ClientRequest,
+  type MissingCapabilities,
+  type RequiredCapabilities,
+} from '../client-requests.js';
 import type { RequestState } from '../request-state.js';
 
 const statuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
@@ -22,6 +30,14 @@ export interface StoredCall {
   readonly requestContext: Readonly<Record<string, unknown>>;
 }
 
+/** A request to the client, as a task carries it. */
+interface StoredRequest {
+  readonly method: string;
+  readonly params?: object | undefined;
+  /** Capabilities of the clients that receive it. Instances of an earlier build wrote none. */
+  readonly requires?: RequiredCapabilities;
+}
+
 /** State of a task. Every change creates a new object, which is stored with compare-and-set. */
 export interface TaskRecord {
   readonly taskId: string;
@@ -41,7 +57,7 @@ export interface TaskRecord {
   /** Number of the run; every instance that takes the task over begins another one. Only the current run changes the task. */
   readonly run: number;
   /** Outstanding requests to the client, by key. */
-  readonly inputRequests: Readonly<Record<string, { readonly method: string; readonly params?: object | undefined }>>;
+  readonly inputRequests: Readonly<Record<string, StoredRequest>>;
   /** Digest of every request to the client so far, by key. A key is never used for another request. */
   readonly asked: Readonly<Record<string, string>>;
   /** Responses of the client, by key, as received. */
@@ -68,11 +84,10 @@ export function hasEnded({ status }: TaskRecord): boolean {
 export function addRequest(
   record: TaskRecord,
   key: string,
-  request: { method: string; params?: object | undefined },
+  { method, params, requires }: ClientRequest<unknown>,
   digest: string,
 ): TaskRecord {
-  const { method, params } = request;
-  const inputRequests = { ...record.inputRequests, [key]: { method, params } };
+  const inputRequests = { ...record.inputRequests, [key]: { method, params, requires } };
   return withRequests({ ...record, asked: { ...record.asked, [key]: digest } }, inputRequests);
 }
 
@@ -115,12 +130,40 @@ export function createdTaskText(record: TaskRecord, meta: object): string {
   return JSON.stringify({ resultType: 'task', ...commonMembers(record), _meta: meta });
 }
 
-/** Returns the members of the state of a task as JSON text without braces. */
-export function taskMembers(record: TaskRecord): string {
-  const { status, inputRequests, error, result } = record;
+/**
+ * Returns the capabilities that all outstanding requests of a task lack together, when the client can provide none of them, with the state of
+ * the task without the content of its requests; otherwise `undefined`.
+ */
+export function missingForInput(
+  record: TaskRecord,
+  declared: ClientCapabilities,
+): { requiredCapabilities: RequiredCapabilities; task: object } | undefined {
+  if (record.status !== 'input_required' || Object.keys(requestsFor(record, declared)).length > 0) return undefined;
+  const requiredCapabilities: MissingCapabilities = {};
+  for (const { requires = {} } of Object.values(record.inputRequests))
+    addCapabilities(requiredCapabilities, missingCapabilities(requires, declared) ?? {});
+  const requests = Object.entries(record.inputRequests).map(([key, { method }]) => [key, { method }] as const);
+  return { requiredCapabilities, task: { ...commonMembers(record), inputRequests: Object.fromEntries(requests) } };
+}
+
+/** Returns the outstanding requests that a client can provide. A client never receives others. */
+function requestsFor({ inputRequests }: TaskRecord, declared: ClientCapabilities): Record<string, object> {
+  const provided = Object.entries(inputRequests).filter(
+    ([, { requires = {} }]) => !missingCapabilities(requires, declared),
+  );
+  return Object.fromEntries(provided.map(([key, { method, params }]) => [key, { method, params }]));
+}
+
+/**
+ * Returns the members of the state of a task as JSON text without braces.
+ *
+ * @param declared - capabilities of the client that receives it
+ */
+export function taskMembers(record: TaskRecord, declared: ClientCapabilities): string {
+  const { status, error, result } = record;
   const members = JSON.stringify({
     ...commonMembers(record),
-    ...(status === 'input_required' && { inputRequests }),
+    ...(status === 'input_required' && { inputRequests: requestsFor(record, declared) }),
     ...(status === 'failed' && { error }),
   }).slice(1, -1);
   return status === 'completed' ? `${members},"result":${result}` : members;
@@ -155,7 +198,7 @@ function isTaskRecord(record: unknown): record is TaskRecord {
     [ttlMs, pollIntervalMs, run].every((number) => Number.isSafeInteger(number)) &&
     statuses.includes(status as TaskStatus) &&
     (statusMessage === undefined || typeof statusMessage === 'string') &&
-    isRecordOf(inputRequests, (request) => isObject(request) && typeof request['method'] === 'string') &&
+    isRecordOf(inputRequests, isStoredRequest) &&
     isRecordOf(asked, (digest) => typeof digest === 'string') &&
     isObject(record['responses']) &&
     isRecordOf(answers, isOutcome) &&
@@ -167,6 +210,11 @@ function isTaskRecord(record: unknown): record is TaskRecord {
 
 function isRecordOf(value: unknown, isMember: (member: unknown) => boolean): boolean {
   return isObject(value) && Object.values(value).every(isMember);
+}
+
+function isStoredRequest(request: unknown): boolean {
+  if (!isObject(request) || typeof request['method'] !== 'string') return false;
+  return request['requires'] === undefined || isRecordOf(request['requires'], isObject);
 }
 
 function isOutcome(outcome: unknown): boolean {

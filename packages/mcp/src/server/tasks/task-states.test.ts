@@ -83,6 +83,8 @@ function expectValid(state: State): void {
   expect(state.lastUpdatedAt >= state.createdAt).toBe(true);
 }
 
+const withoutRoots = { _meta: { 'quiver/error': { code: 'ROOTS_NOT_SUPPORTED', message: 'No roots.' } } };
+
 const isTerminal = ({ status }: State): boolean => status !== 'working' && status !== 'input_required';
 
 /** Checks that a state may follow another one. `gone` are keys that were outstanding and no longer are. */
@@ -100,7 +102,7 @@ test('no sequence of steps of the tool and requests of two callers leads to an i
       const tool = new SteppedTool();
       const job = createTool({ id: 'job', description: 'Steps', mcp: { task: 'optional' }, execute: tool.execute });
       const server = new MCPServer({ name: 'States', version: '1.0.0', tools: { job } });
-      const capabilities = { elicitation: {} };
+      const capabilities = { elicitation: {}, roots: {} };
       const owner = new TaskCaller(server, { capabilities, authInfo: { clientId: 'app', extra: { sub: 'ada' } } });
       const other = new TaskCaller(server, { capabilities, authInfo: { clientId: 'app', extra: { sub: 'bob' } } });
       const { taskId } = (await owner.call('job')).result;
@@ -120,7 +122,10 @@ test('no sequence of steps of the tool and requests of two callers leads to an i
           const outstanding = next.responds === 'unknown' ? ['unknown'] : Object.keys(state.inputRequests ?? {});
           const answered = next.responds === 'first' ? outstanding.slice(0, 1) : outstanding;
           const response = { action: 'accept', content: { name: next.isValid ? `name ${index}` : 7 } };
-          const inputResponses = Object.fromEntries(answered.map((key) => [key, response]));
+          const isOfRoots = (key: string): boolean => state.inputRequests?.[key]?.method === 'roots/list';
+          const inputResponses = Object.fromEntries(
+            answered.map((key) => [key, isOfRoots(key) ? withoutRoots : response]),
+          );
           if (next.method === 'tasks/update' && next.isValid && next.isOwner) given.push(`name ${index}`);
           const caller = next.isOwner ? owner : other;
           const { result, error } = await caller.request(next.method, { taskId, inputResponses });

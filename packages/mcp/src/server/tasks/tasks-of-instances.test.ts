@@ -128,6 +128,28 @@ describe('another instance', () => {
     expect(await a.as().get(taskId)).toMatchObject({ status: 'cancelled' });
   });
 
+  test.each([{}, { resume: true }])(
+    'requests input of a later caller that declares it, also in another run: %j',
+    async (task) => {
+      const [a, b] = [start(task, ask), start(task, ask)];
+      const taskId = await startTask(a, { capabilities: {} });
+      const refused = async (caller: TaskCaller): Promise<void> =>
+        eventually(async () => {
+          const { error } = await caller.request('tasks/get', { taskId });
+          expect(error?.data).toMatchObject({ requiredCapabilities: { elicitation: { form: {} } } });
+        });
+      await refused(b.as({ capabilities: {} }));
+      if (task.resume) a.die();
+      const [key = ''] = await asked(b.as(), taskId);
+      const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+      await b.as().request('tasks/update', { taskId, inputResponses });
+      const runner = task.resume ? b : a;
+      await eventually(() => expect(runner.runs).toHaveLength(1));
+      runner.runs[0]?.finish('done');
+      expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'Ada done' }] } });
+    },
+  );
+
   test('rejects other callers', async () => {
     const [a, b] = [start(), start()];
     const taskId = await startTask(a, { authInfo: { token: 'one', clientId: 'a' } });
@@ -293,6 +315,10 @@ describe('a task whose process died', () => {
     ['an owner that is not text', (record) => ({ ...record, owner: 7 })],
     ['requests that are not an object', (record) => ({ ...record, status: 'input_required', inputRequests: 'x' })],
     ['a request without a method', (record) => ({ ...record, inputRequests: { a: {} } })],
+    [
+      'a request for a capability that is not an object',
+      (record) => ({ ...record, inputRequests: { a: { method: 'x', requires: { y: 7 } } } }),
+    ],
     ['a call without params', (record) => ({ ...record, call: { requestId: 1 } })],
     ['an answer without its question', (record) => ({ ...record, answers: { a: { answer: 1 } } })],
     ['a lifetime that is not a number', (record) => ({ ...record, ttlMs: '1' })],

@@ -130,22 +130,6 @@ describe('a call of a client that supports tasks', () => {
     expect(await ended(caller, taskId)).toMatchObject({ status: 'completed', result: { isError: true } });
   });
 
-  test('fails when the tool requests what the client cannot provide', async () => {
-    const server = serve('optional', async (input, context) => {
-      await work.execute(input, context);
-      return context.mcp.roots();
-    });
-    const caller = callerOf(server);
-    const taskId = await startTask(caller);
-    work.finish();
-    const task = await ended(caller, taskId);
-    expect(task).toMatchObject({
-      status: 'failed',
-      error: { code: -32021, data: { requiredCapabilities: { roots: {} } } },
-    });
-    expect(task).not.toHaveProperty('result');
-  });
-
   test('fails when its result is too long to be stored', async () => {
     const execute: Execute = async (input, context) => `${await work.execute(input, context)}`.repeat(100);
     const caller = callerOf(serve('optional', execute, { tasks: { maxResultLength: 300 } }));
@@ -298,6 +282,82 @@ describe('requests for input', () => {
     const { result } = await caller.request('tasks/update', { taskId, inputResponses: { 'input-1': accept('Ada') } });
     expect(Object.keys(result).sort()).toEqual(['_meta', 'resultType']);
     expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada' }] } });
+  });
+
+  test.each([
+    ['at once', async () => {}],
+    ['after work', async (context: ToolContext) => void (await work.execute({}, context))],
+  ])(
+    'that the tool sends %s reach a later request that declares the capability, and no other one',
+    async (_title, doWork) => {
+      const server = serve('optional', async (input, context) => {
+        await doWork(context);
+        const [answer, roots] = await Promise.all([ask(input, context), context.mcp.roots()]);
+        return `${String(answer)} ${roots.length}`;
+      });
+      const creator = callerOf(server, { capabilities: {} });
+      const taskId = await startTask(creator);
+      work.finish();
+      const refused = await eventually(async () => {
+        const { status, error } = await creator.request('tasks/get', { taskId });
+        expect(status).toBe(400);
+        return error;
+      });
+      expect(refused).toMatchObject({
+        code: -32021,
+        data: {
+          requiredCapabilities: { elicitation: { form: {} }, roots: {} },
+          task: {
+            taskId,
+            status: 'input_required',
+            inputRequests: { 'input-1': { method: 'elicitation/create' }, 'input-2': { method: 'roots/list' } },
+          },
+        },
+      });
+      expect(JSON.stringify(refused)).not.toContain(question.message);
+      const { body } = await creator.open('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+      const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      while (!text.includes('notifications/tasks')) text += (await reader?.read())?.value ?? '';
+      expect(text).toContain('"inputRequests":{}');
+      await reader?.cancel();
+
+      const forms = callerOf(server);
+      expect(Object.keys(await asked(forms, taskId))).toEqual(['input-1']);
+      const respond = (caller: TaskCaller, inputResponses: object): Promise<unknown> =>
+        caller.request('tasks/update', { taskId, inputResponses });
+      await respond(forms, { 'input-1': accept('Ada') });
+      expect((await forms.request('tasks/get', { taskId })).error.data.requiredCapabilities).toEqual({ roots: {} });
+      const roots = callerOf(server, { capabilities: { roots: {} } });
+      expect(await asked(roots, taskId)).toEqual({ 'input-2': { method: 'roots/list' } });
+      await respond(roots, { 'input-2': { roots: [] } });
+      expect(await ended(creator, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada 0' }] } });
+    },
+  );
+
+  test('of a call that stays without a task are rejected where the client cannot provide them', async () => {
+    const server = serve('optional', (_input, { mcp }) => mcp.roots(), { tasks: { maxTotal: 1 } });
+    const caller = callerOf(server);
+    await startTask(caller);
+    expect((await caller.call('job')).error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { roots: {} } },
+    });
+  });
+
+  test('fail with the error of a call when a client reports that nobody can provide them', async () => {
+    const server = serve('optional', (_input, { mcp }) => mcp.roots());
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    const failure = { code: 'ROOTS_NOT_SUPPORTED', message: 'No roots.' };
+    const inputResponses = { 'input-1': { _meta: { 'quiver/error': failure } } };
+    await caller.request('tasks/update', { taskId, inputResponses });
+    const task = await ended(caller, taskId);
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { code: -32021, data: { requiredCapabilities: { roots: {} } } },
+    });
+    expect(task).not.toHaveProperty('result');
   });
 
   test('stay until their own response, and ignore other keys', async () => {
