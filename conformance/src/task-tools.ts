@@ -37,11 +37,11 @@ export const taskTools: ToolsInput = {
   }),
   protocol_error_job: createTool({
     id: 'protocol_error_job',
-    description: 'Needs the roots of the client, which the suite does not declare',
+    description: 'Returns a result that is longer than the server stores',
     mcp: { task: 'required' },
-    execute: async (_input, { mcp }) => {
+    execute: async () => {
       await setTimeout(100);
-      return mcp.roots();
+      return 'x'.repeat(5_000_000);
     },
   }),
   confirm_delete: createTool({
