@@ -515,7 +515,7 @@ describe('mcp.tasks', () => {
     expect(content).toEqual([{ type: 'text', text: 'a: accept {"value":"a"}\nb: accept {"value":"b"}' }]);
   });
 
-  test.for([
+  test.for<[string, Partial<HttpServerDefinition>]>([
     ['without a handler', {}],
     ['that declares what it has no handler for', { capabilities: { elicitation: { form: {} } } }],
   ])('leaves a task that waits for input to another client: a client %s', async ([, definition]) => {
