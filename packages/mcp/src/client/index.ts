@@ -5,7 +5,7 @@
  */
 export { MCPClient, type AuthenticateServerOptions, type ClientLease, type MCPClientOptions } from './mcp-client.js';
 export type { ClientInfo } from './config/client-info.js';
-export { loadMcpConfig, type LoadMcpConfigOptions } from './config/config-file.js';
+export { loadMcpConfig, type LoadMcpConfigOptions, type SkippedMcpSetting } from './config/config-file.js';
 export type {
   ElicitationHandler,
   ElicitationRequest,

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { commandFor } from '../../../test/spawn-server.ts';
-import { loadMcpConfig } from './config-file.js';
+import { loadMcpConfig, type SkippedMcpSetting } from './config-file.js';
 import { MCPClient } from '../mcp-client.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
 
@@ -14,8 +16,11 @@ function write(content: unknown): string {
   return file;
 }
 
-const load = (mcpServers: unknown, env: Record<string, string> = {}): ReturnType<typeof loadMcpConfig> =>
-  loadMcpConfig(write({ mcpServers }), { env });
+const load = (
+  mcpServers: unknown,
+  env: Record<string, string> = {},
+  onSkip: (skipped: SkippedMcpSetting) => void = () => {},
+): ReturnType<typeof loadMcpConfig> => loadMcpConfig(write({ mcpServers }), { env, onSkip });
 
 describe('loadMcpConfig', () => {
   test('reads programs and URLs, with headers and transports, and leaves out what is disabled', async () => {
@@ -52,13 +57,24 @@ describe('loadMcpConfig', () => {
     });
   });
 
-  test('names file, key and variable when a variable is not set', async () => {
-    const file = write({ mcpServers: { a: { command: 'x', env: { TOKEN: '${SECRET_TOKEN}' } } } });
-    await expect(loadMcpConfig(file, { env: {} })).rejects.toMatchObject({
-      code: 'MCP_CONFIG_VARIABLE_UNDEFINED',
-      message: expect.stringContaining(file),
-      details: { file, key: 'mcpServers.a.env.TOKEN', variable: 'SECRET_TOKEN' },
-    });
+  test('leaves a server out, and names file, key and variable, when a variable is not set', async () => {
+    const file = write({ mcpServers: { a: { command: 'x', env: { TOKEN: '${SECRET_TOKEN}' } }, b: { command: 'y' } } });
+    const onSkip = vi.fn();
+    expect(await loadMcpConfig(file, { env: {}, onSkip })).toEqual({ servers: { b: { command: 'y' } } });
+    expect(onSkip.mock.calls).toMatchObject([
+      [
+        {
+          server: 'a',
+          key: 'mcpServers.a',
+          reason: 'invalid',
+          error: {
+            code: 'MCP_CONFIG_VARIABLE_UNDEFINED',
+            message: expect.stringContaining(file),
+            details: { file, key: 'mcpServers.a.env.TOKEN', variable: 'SECRET_TOKEN' },
+          },
+        },
+      ],
+    ]);
   });
 
   test('names the file that is missing or not JSON', async () => {
@@ -70,23 +86,119 @@ describe('loadMcpConfig', () => {
     await expect(loadMcpConfig(write('{ "mcpServers": '))).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
   });
 
-  test.each([
-    [[], 'mcpServers'],
-    [undefined, 'mcpServers'],
-    [{ a: 'x' }, 'mcpServers.a'],
-    [{ a: {} }, 'mcpServers.a'],
-    [{ a: { command: 7 } }, 'mcpServers.a.command'],
-    [{ a: { command: 'x', args: 'y' } }, 'mcpServers.a.args'],
-    [{ a: { command: 'x', env: { B: 1 } } }, 'mcpServers.a.env.B'],
-    [{ a: { command: 'x', cwd: 1 } }, 'mcpServers.a.cwd'],
-    [{ a: { url: 'nowhere' } }, 'mcpServers.a.url'],
-    [{ a: { url: 'https://a.example', headers: ['x'] } }, 'mcpServers.a.headers'],
-  ])('names the key that is wrong in %j', async (mcpServers, key) => {
+  test('names the place of a syntax error, and quotes nothing, also in the cause', async () => {
+    const file = write('{\n  "mcpServers": { "a": { "env": { "KEY": sk-s3cret } } }\n}');
+    const error = await loadMcpConfig(file).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'MCP_CONFIG_INVALID',
+      message: `The MCP configuration ${file} is not JSON: line 2, column 42: expected a value: text in double quotes, a number, true, false, null, [ or {.`,
+    });
+    expect(inspect(error)).not.toContain('s3cret');
+  });
+
+  test.each([[[]], [undefined]])('requires an object with servers, not %j', async (mcpServers) => {
     await expect(load(mcpServers)).rejects.toMatchObject({
       code: 'MCP_CONFIG_INVALID',
-      details: { key },
-      message: expect.stringContaining(`${key} `),
+      details: { key: 'mcpServers' },
+      message: expect.stringContaining('one of the objects mcpServers, context_servers, servers'),
     });
+  });
+
+  test('rejects a file with the servers of two hosts', async () => {
+    await expect(loadMcpConfig(write({ servers: {}, mcpServers: {} }))).rejects.toMatchObject({
+      code: 'MCP_CONFIG_INVALID',
+    });
+  });
+
+  test.each([
+    ['x', ''],
+    [{}, ''],
+    [{ command: 'x', url: 'https://a.example' }, ''],
+    [{ command: 7 }, '.command'],
+    [{ command: '' }, '.command'],
+    [{ command: 'x', type: 'http' }, '.type'],
+    [{ command: 'x', args: 'y' }, '.args'],
+    [{ command: 'x', env: { B: 1 } }, '.env.B'],
+    [{ command: 'x', envFile: 1 }, '.envFile'],
+    [{ command: 'x', cwd: 1 }, '.cwd'],
+    [{ command: 'x', includeTools: 'y' }, '.includeTools'],
+    [{ url: 'nowhere' }, '.url'],
+    [{ serverUrl: 'ftp://user:s3cret@a.example' }, '.serverUrl'],
+    [{ httpUrl: 1 }, '.httpUrl'],
+    [{ url: 'https://a.example', headers: ['x'] }, '.headers'],
+    [{ url: 'https://a.example', headers: { Authorization: { token: 's3cret' } } }, '.headers.Authorization'],
+  ])('names the key that is wrong in %j, without its value', async (entry, member) => {
+    const onSkip = vi.fn();
+    expect(await load({ a: entry, b: { command: 'y' } }, {}, onSkip)).toEqual({ servers: { b: { command: 'y' } } });
+    expect(onSkip.mock.calls).toMatchObject([
+      [
+        {
+          reason: 'invalid',
+          error: {
+            code: 'MCP_CONFIG_INVALID',
+            details: { key: `mcpServers.a${member}` },
+            message: expect.stringContaining(`mcpServers.a${member} `),
+          },
+        },
+      ],
+    ]);
+    expect(inspect(onSkip.mock.calls, { depth: 9 })).not.toContain('s3cret');
+  });
+
+  test('names an envFile that cannot be read', async () => {
+    const onSkip = vi.fn();
+    await load({ a: { command: 'x', envFile: 'missing.env' } }, {}, onSkip);
+    expect(onSkip.mock.calls).toMatchObject([
+      [
+        {
+          error: { code: 'MCP_CONFIG_NOT_FOUND', message: expect.stringMatching(/at mcpServers\.a\.envFile .*ENOENT/) },
+        },
+      ],
+    ]);
+  });
+
+  test('names a variable that only its host can resolve', async () => {
+    const onSkip = vi.fn();
+    await load({ a: { command: 'x', args: ['${config:editor.fontSize}'] } }, {}, onSkip);
+    expect(onSkip.mock.calls[0]?.[0].error.message).toMatch(
+      /uses \$\{config:editor\.fontSize\} at mcpServers\.a\.args\[0\], which only its own host can resolve\. Replace it\.$/,
+    );
+  });
+
+  test('takes the workspace folder from its option', async () => {
+    const { servers } = await loadMcpConfig(write({ mcpServers: { a: { command: '${workspaceFolder}/x' } } }), {
+      workspaceFolder: '/work',
+    });
+    expect(servers).toEqual({ a: { command: '/work/x' } });
+  });
+
+  test('ends with the error that onSkip throws', async () => {
+    const refuse = ({ error }: SkippedMcpSetting): void => {
+      if (error) throw error;
+    };
+    await expect(load({ off: { disabled: true }, a: {} }, {}, refuse)).rejects.toMatchObject({
+      code: 'MCP_CONFIG_INVALID',
+    });
+  });
+
+  test('logs what it skips by default', async () => {
+    const before = getDefaultLogger();
+    const lines: string[] = [];
+    setDefaultLogger(createLogger({ level: 'info', write: (line) => lines.push(line) }));
+    onTestFinished(() => setDefaultLogger(before));
+    const file = write({
+      mcpServers: {
+        a: { url: 'https://a.example', auth: { CLIENT_SECRET: 's3cret' } },
+        b: {},
+        c: { command: 'x', disabled: true },
+      },
+    });
+    await loadMcpConfig(file);
+    expect(lines).toEqual([
+      `[quiver] warn: The MCP configuration ${file} sets mcpServers.a.auth, which has no effect here.`,
+      `[quiver] warn: The MCP configuration ${file} is wrong: mcpServers.b must be an object with one of command, url, serverUrl, httpUrl. This server is left out.`,
+      `[quiver] info: The MCP configuration ${file} disables mcpServers.c.`,
+    ]);
   });
 
   test('what it returns is a configuration', async () => {

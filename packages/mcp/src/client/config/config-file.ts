@@ -1,136 +1,162 @@
 import process from 'node:process';
-import { QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { anyValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';
-import { parseServerDefinition } from './parse-server-definition.js';
-import type { MastraMCPServerDefinition, ServerDefinition } from './server-definition.js';
+import { readConfigEntry } from './config-entry.js';
+import { configError, type ConfigFile } from './config-variables.js';
+import { JsoncError, parseJsonc } from './jsonc.js';
+import type { ServerDefinition } from './server-definition.js';
 
 /** Options of `loadMcpConfig()`. */
 export interface LoadMcpConfigOptions {
   /** Values of the variables. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Values of the `inputs` that a file of VS Code requests from its user, by id. Default: the `default` of the input. */
+  inputs?: Readonly<Record<string, string | undefined>>;
+  /** Folder of `${workspaceFolder}`. Default: the folder that contains `.vscode`, `.cursor` or the like; otherwise the folder of the file. */
+  workspaceFolder?: string;
+  /**
+   * Called for every server that is left out, and every setting without effect. Default: a line in the log. To refuse files with errors,
+   * throw `error`.
+   */
+  onSkip?: (skipped: SkippedMcpSetting) => void;
 }
 
-const checks: OptionChecks<LoadMcpConfigOptions> = { env: anyValue };
+/** A server of a configuration file that was left out, or a setting that has no effect. It contains no value of the file. */
+export interface SkippedMcpSetting {
+  /** Name of the server. */
+  server: string;
+  /** Place in the file, such as `mcpServers.weather.auth`. */
+  key: string;
+  /**
+   * `disabled`: the file disables the server. `invalid`: the server cannot be defined, see `error`. `ignored`: the server is defined
+   * without this setting.
+   */
+  reason: 'disabled' | 'invalid' | 'ignored';
+  /** Error of an `invalid` server. */
+  error?: QuiverError;
+}
+
+const checks: OptionChecks<LoadMcpConfigOptions> = {
+  env: anyValue,
+  inputs: anyValue,
+  workspaceFolder: stringValue,
+  onSkip: functionValue,
+};
+
+/** Members with the servers. `servers` belongs to VS Code, `context_servers` to Zed. */
+const serverKeys = ['mcpServers', 'context_servers', 'servers'];
 
 /**
- * Reads the `mcpServers` JSON of Claude Desktop, Cursor and others. In every text `${VAR}` becomes the variable's value and
- * `${VAR:-default}` the default when it is not set; `$${` stands for `${`. Servers with `disabled: true` are left out.
+ * Reads the servers of a file of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed or Gemini CLI: JSON, with comments. Files
+ * in TOML or YAML are not read.
  *
- * A configuration file starts programs: it is code, so take it only from where you would take code.
+ * Variables: `${NAME}` and `${env:NAME}`, both with an optional default as in `${NAME:-default}`; `$NAME` in the folder `.gemini`;
+ * `${input:id}`, `${file:path}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`. `$${` stands
+ * for `${`. `envFile` needs Node.js 20.12 or newer.
  *
- * @throws `OPTIONS_INVALID`, `MCP_CONFIG_NOT_FOUND`, `MCP_CONFIG_INVALID`, `MCP_CONFIG_VARIABLE_UNDEFINED`; the messages name file, key and variable
+ * A server that cannot be defined does not affect the others; see `onSkip`. A configuration file starts programs: it is code, so take
+ * it only from where you would take code.
+ *
+ * @throws `OPTIONS_INVALID`; `MCP_CONFIG_NOT_FOUND` and `MCP_CONFIG_INVALID` for the file as a whole; an error of `onSkip`
  * @example
- * const mcp = new MCPClient(await loadMcpConfig('mcp.json'));
+ * const mcp = new MCPClient(await loadMcpConfig('.vscode/mcp.json', { inputs: { key: process.env.WEATHER_KEY } }));
  */
 export async function loadMcpConfig(
   path: string | URL,
   options: LoadMcpConfigOptions = {},
 ): Promise<{ servers: Record<string, ServerDefinition> }> {
   checkOptions('loadMcpConfig', options, checks);
-  const { env = process.env } = options;
-  const file: ConfigFile = { name: String(path), env };
-  const config = await readJson(path);
-  const mcpServers = isObject(config) ? config['mcpServers'] : undefined;
-  requireType(file, isObject(mcpServers), 'mcpServers', 'an object with one entry per server');
-  const servers = Object.entries(mcpServers as object).flatMap(([name, entry]: [string, unknown]) => {
-    const key = `mcpServers.${name}`;
-    requireType(file, isObject(entry), key, 'an object');
-    const { disabled, ...settings } = entry as Record<string, unknown>;
-    if (disabled === true) return [];
-    const definition = toDefinition(file, key, expand(settings, key, file) as Record<string, unknown>);
-    parseServerDefinition(name, definition);
-    return [[name, definition] as const];
-  });
+  const config = await readJsonc(path);
+  const file = await toConfigFile(path, config, options);
+  const { onSkip = (skipped: SkippedMcpSetting) => log(file, skipped) } = options;
+  const [serversKey = 'mcpServers', ...others] = serverKeys.filter((key) => isObject(config[key]));
+  const entries = config[serversKey];
+  if (!isObject(entries) || others.length > 0) {
+    const problem = `is wrong: it must have one of the objects ${serverKeys.join(', ')}, with one entry per server.`;
+    throw configError('MCP_CONFIG_INVALID', problem, { file, key: serversKey });
+  }
+  const servers: [string, ServerDefinition][] = [];
+  for (const [server, entry] of Object.entries(entries)) {
+    const key = `${serversKey}.${server}`;
+    if (isDisabled(server, entry, config['mcp'])) {
+      onSkip({ server, key, reason: 'disabled' });
+      continue;
+    }
+    const result = await readConfigEntry(entry, key, file).catch(requireQuiverError);
+    if (result instanceof Error) {
+      onSkip({ server, key, reason: 'invalid', error: result });
+      continue;
+    }
+    servers.push([server, result.definition]);
+    for (const name of result.ignored) onSkip({ server, key: `${key}.${name}`, reason: 'ignored' });
+  }
   return { servers: Object.fromEntries(servers) };
 }
 
-interface ConfigFile {
-  readonly name: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+/** Each host has one of these switches. `mcp`, with the names of servers, belongs to Gemini CLI. */
+function isDisabled(server: string, entry: unknown, mcp: unknown): boolean {
+  const { disabled, enabled } = isObject(entry) ? entry : {};
+  const { allowed, excluded } = isObject(mcp) ? mcp : {};
+  const isExcluded = Array.isArray(excluded) && excluded.includes(server);
+  return disabled === true || enabled === false || isExcluded || (Array.isArray(allowed) && !allowed.includes(server));
 }
 
-async function readJson(path: string | URL): Promise<unknown> {
+function log(file: ConfigFile, { key, reason, error }: SkippedMcpSetting): void {
+  const logger = getDefaultLogger();
+  if (error) logger.warn(`${error.message} This server is left out.`);
+  else if (reason === 'disabled') logger.info(`The MCP configuration ${file.name} disables ${key}.`);
+  else logger.warn(`The MCP configuration ${file.name} sets ${key}, which has no effect here.`);
+}
+
+function requireQuiverError(error: unknown): QuiverError {
+  if (isQuiverError(error)) return error;
+  throw error;
+}
+
+async function readJsonc(path: string | URL): Promise<Record<string, unknown>> {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const message = `Cannot read the MCP configuration ${String(path)}: ${toErrorMessage(cause)}`;
     throw new QuiverError('MCP_CONFIG_NOT_FOUND', message, { cause });
   });
+  const invalid = (problem: string): QuiverError =>
+    new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${String(path)} ${problem}`);
+  if (/\.(toml|ya?ml)$/i.test(String(path)))
+    throw invalid('is not JSON. Parse it, and pass command, args, env and url of each server to MCPClient.');
   try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const message = `The MCP configuration ${String(path)} is not JSON: ${toErrorMessage(cause)}`;
-    throw new QuiverError('MCP_CONFIG_INVALID', message, { cause });
+    const config = parseJsonc(text);
+    return isObject(config) ? config : {};
+  } catch (error) {
+    if (error instanceof JsoncError) throw invalid(`is not JSON: ${error.message}.`);
+    throw error;
   }
 }
 
-const variable = /\$?\$\{([^}:]*)(?::-([^}]*))?\}/g;
-
-/** Replaces the variables in all texts of a value. */
-function expand(value: unknown, key: string, file: ConfigFile): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => expand(item, `${key}[${index}]`, file));
-  if (isObject(value)) {
-    const entries = Object.entries(value).map(([name, member]) => [name, expand(member, `${key}.${name}`, file)]);
-    return Object.fromEntries(entries);
-  }
-  if (typeof value !== 'string') return value;
-  return value.replaceAll(variable, (whole: string, name: string, fallback: string | undefined) => {
-    if (whole.startsWith('$$')) return whole.slice(1);
-    const known = file.env[name];
-    // As in a shell, `:-` also replaces an empty value.
-    if (fallback !== undefined) return known === undefined || known === '' ? fallback : known;
-    if (known !== undefined) return known;
-    throw new QuiverError(
-      'MCP_CONFIG_VARIABLE_UNDEFINED',
-      `The MCP configuration ${file.name} uses \${${name}} at ${key}, and that variable is not set. Set it, or write \${${name}:-default}.`,
-      { details: { file: file.name, key, variable: name } },
-    );
-  });
-}
-
-const transports: ReadonlyMap<unknown, 'http' | 'sse'> = new Map([
-  ['sse', 'sse'],
-  ['http', 'http'],
-  ['streamableHttp', 'http'],
-  ['streamable-http', 'http'],
-]);
-
-function toDefinition(file: ConfigFile, key: string, entry: Record<string, unknown>): MastraMCPServerDefinition {
-  const { command, args, env, cwd, url, headers, type } = entry;
-  if (command !== undefined) {
-    const areTexts = args === undefined || (Array.isArray(args) && args.every(isText));
-    requireType(file, isText(command), `${key}.command`, 'text');
-    requireType(file, areTexts, `${key}.args`, 'a list of texts');
-    requireType(file, cwd === undefined || isText(cwd), `${key}.cwd`, 'text');
-    requireTexts(file, `${key}.env`, env);
-    // The types have been checked.
-    return withoutUndefined({ command, args, env, cwd }) as MastraMCPServerDefinition;
-  }
-  requireType(file, url !== undefined, key, 'an object with a command or a url');
-  requireType(file, isText(url) && URL.canParse(url), `${key}.url`, 'a URL');
-  requireTexts(file, `${key}.headers`, headers);
-  const requestInit = headers && { headers };
-  return withoutUndefined({ url, transport: transports.get(type), requestInit }) as MastraMCPServerDefinition;
-}
-
-/** An undefined member would replace a default that a program spreads the definition over, and make equal definitions differ. */
-function withoutUndefined(definition: object): object {
-  return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function requireTexts(file: ConfigFile, key: string, value: unknown): void {
-  if (value === undefined) return;
-  requireType(file, isObject(value), key, 'an object of texts');
-  for (const [name, text] of Object.entries(value as object)) requireType(file, isText(text), `${key}.${name}`, 'text');
-}
-
-function requireType(file: ConfigFile, isValid: boolean, key: string, type: string): void {
-  if (isValid) return;
-  throw new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${file.name} is wrong: ${key} must be ${type}.`, {
-    details: { file: file.name, key },
-  });
+async function toConfigFile(
+  path: string | URL,
+  config: Record<string, unknown>,
+  options: LoadMcpConfigOptions,
+): Promise<ConfigFile> {
+  const { basename, dirname, resolve, sep } = await import('node:path');
+  const { homedir } = await import('node:os');
+  const { fileURLToPath } = await import('node:url');
+  const folder = dirname(resolve(path instanceof URL ? fileURLToPath(path) : path));
+  const isHostFolder = basename(folder).startsWith('.');
+  const workspaceFolder = resolve(options.workspaceFolder ?? (isHostFolder ? dirname(folder) : folder));
+  return {
+    name: String(path),
+    env: options.env ?? process.env,
+    inputs: options.inputs ?? {},
+    declaredInputs: config['inputs'],
+    workspaceFolder,
+    predefined: {
+      workspaceFolder,
+      workspaceFolderBasename: basename(workspaceFolder),
+      userHome: homedir(),
+      pathSeparator: sep,
+      '/': sep,
+    },
+    hasShortNames: basename(folder) === '.gemini',
+  };
 }
