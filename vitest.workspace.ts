@@ -11,14 +11,14 @@ const execArgv = [
 ];
 
 /** The projects of `vitest.config.ts`: one per package, so that a failing test names the package it belongs to. */
-export const projects = ['core', 'mcp', 'rag'].map((name) =>
+export const projects = ['core', 'mcp', 'rag', 'loaders'].map((name) =>
   defineProject({
     root: `packages/${name}`,
     resolve: { conditions },
     ssr: { resolve: { conditions, externalConditions: conditions } },
     test: {
       name,
-      ...(name === 'rag' && { execArgv }),
+      ...(name === 'loaders' && { execArgv }),
       include: ['src/**/*.test.ts'],
       setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
       typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },

@@ -5,7 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = {};
-for (const name of ['core', 'mcp', 'rag'].filter((name) => readdirSync(join(root, 'packages')).includes(name))) {
+for (const name of ['core', 'mcp', 'rag', 'loaders'].filter((name) =>
+  readdirSync(join(root, 'packages')).includes(name),
+)) {
   const directory = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   for (const [subpath, target] of Object.entries(manifest.exports)) {

@@ -100,7 +100,7 @@ test('the program for Lambda without streaming answers an event', async (t) => {
 test('a bundle reads files in a worker thread, if it has its program', (t) => {
   const command = blocksOf('guides/bundle.md', 'sh').at(-1) ?? '';
   const main = `
-import { loadDocument } from '@quiver/rag/loaders';
+import { loadDocument } from '@quiver/loaders/document';
 const [rows, timeout] = process.argv.slice(2).map(Number);
 const bytes = new TextEncoder().encode('a,b\\n1,2\\n'.repeat(rows));
 const options = { name: 'a.csv', ...(timeout && { timeout }) };
@@ -128,7 +128,7 @@ test('a bundler accepts that no optional package is installed', (t) => {
   const entries = Object.keys(readJson('../scripts/public-names.json')).filter(
     (name) => !/\/(testing|otel)$/.test(name),
   );
-  const optional = ['core', 'mcp', 'rag'].flatMap((name) =>
+  const optional = ['core', 'mcp', 'rag', 'loaders'].flatMap((name) =>
     Object.keys(readJson(`../packages/${name}/package.json`)['peerDependenciesMeta'] ?? {}),
   );
   assert.ok(optional.includes('ai') && optional.includes('pg'));

@@ -25,7 +25,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
   'guides/observability.md': ['@quiver/core/otel InstrumentOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
   'guides/documents.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
-  'guides/web-pages.md': ['@quiver/rag/node LoadPagesOptions'],
+  'guides/web-pages.md': ['@quiver/loaders LoadPagesOptions'],
   'guides/chunking/character.md': ['@quiver/rag CharacterChunkOptions'],
   'guides/chunking/html.md': ['@quiver/rag HtmlChunkOptions'],
   'guides/chunking/json.md': ['@quiver/rag JsonChunkOptions'],

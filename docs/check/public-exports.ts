@@ -17,7 +17,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Returns the exports of every entry point of the packages, each once. */
 export function readPublicExports(): PublicExport[] {
-  const entries = ['core', 'mcp', 'rag'].flatMap((name) => {
+  const entries = ['core', 'mcp', 'rag', 'loaders'].flatMap((name) => {
     const folder = join(repository, 'packages', name);
     const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       exports: Record<string, string | { '@quiver/source': string }>;

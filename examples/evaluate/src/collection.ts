@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MDocument } from '@quiver/rag';
 import { readCases, type RetrievalCase } from '@quiver/rag/evaluate';
-import { loadDocuments } from '@quiver/rag/node';
+import { loadDocuments } from '@quiver/loaders';
 
 /** Documents, and questions about them. */
 export interface Collection {

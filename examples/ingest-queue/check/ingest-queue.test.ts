@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createLexicalEmbedder, ingest } from '@quiver/rag';
-import { loadDocuments } from '@quiver/rag/node';
+import { loadDocuments } from '@quiver/loaders';
 import { PgVector } from '@quiver/rag/pg';
 import { createClient } from '@redis/client';
 import { Client } from 'pg';

@@ -8,7 +8,7 @@ import {
   type IngestPartReport,
   type IngestPlan,
 } from '@quiver/rag';
-import { listFiles } from '@quiver/rag/node';
+import { listFiles } from '@quiver/loaders';
 import { createClient } from '@redis/client';
 import { FlowProducer, Worker } from 'bullmq';
 import { folder, indexName, partOptions, store } from './target.ts';

@@ -8,7 +8,7 @@ import {
   type IngestPartReport,
   type IngestPlan,
 } from '@quiver/rag';
-import { listFiles } from '@quiver/rag/node';
+import { listFiles } from '@quiver/loaders';
 import PgBoss from 'pg-boss';
 import { folder, indexName, partOptions, postgresUrl, store } from './target.ts';
 

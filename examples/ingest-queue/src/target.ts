@@ -1,6 +1,6 @@
 // Folder, embedder and store of every worker. The jobs name only paths.
 import { createLexicalEmbedder, type IngestPartOptions } from '@quiver/rag';
-import { loadDocuments } from '@quiver/rag/node';
+import { loadDocuments } from '@quiver/loaders';
 import { PgVector } from '@quiver/rag/pg';
 
 const { FOLDER = 'docs', INDEX = 'guides', QUIVER_POSTGRES_URL } = process.env;

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { toErrorMessage } from '@quiver/core';
 import { createLexicalEmbedder, ingest, rerank, toEmbedder } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
-import { loadDocuments } from '@quiver/rag/node';
+import { loadDocuments } from '@quiver/loaders';
 import { createProgressLine } from './progress-line.ts';
 import { wordOverlap } from './word-overlap.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { replaceFile } from '../node/replace-file.js';
+import { replaceFile } from '@quiver/core/replace-file';
 import { checkCase, checkCases, type RetrievalCase } from './cases.js';
 import { evaluationInvalid } from './evaluation-error.js';
 

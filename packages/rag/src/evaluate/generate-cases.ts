@@ -18,7 +18,7 @@ import {
   type AnswerCache,
   type LanguageModelInput,
 } from '../document/extract/extract-options.js';
-import { abortableItems, requireItems, runAhead } from '../store/async-items.js';
+import { abortableItems, requireItems, runAhead } from '@quiver/core/async-items';
 import type { RetrievalCase } from './cases.js';
 import { countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';

@@ -16,7 +16,7 @@ import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import { abortableItems, runAhead } from '../store/async-items.js';
+import { abortableItems, runAhead } from '@quiver/core/async-items';
 import type { IngestEstimate } from './dry-run.js';
 import { contextKey, invalidArgument } from '../store/check-arguments.js';
 import { argumentSettings, objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';

@@ -9,7 +9,7 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
-import { abortableItems, requireItems } from '../store/async-items.js';
+import { abortableItems, requireItems } from '@quiver/core/async-items';
 import { invalidArgument } from '../store/check-arguments.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorRecord } from '../store/vector-store.js';

@@ -40,6 +40,7 @@ const languages = {
 /** A language that the `recursive` strategy knows how to cut. */
 export type CodeLanguage = keyof typeof languages;
 
+/** The languages that the `recursive` strategy knows. */
 export const codeLanguages: readonly CodeLanguage[] = Object.keys(languages) as CodeLanguage[];
 
 /**

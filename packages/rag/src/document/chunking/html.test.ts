@@ -3,7 +3,7 @@ import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
 import { createChunker } from './chunking-strategy.js';
-import { tagKind } from './html-text.js';
+import { tagKind } from './html-tags.js';
 
 const page = `<!doctype html>
 <html><head><title>Shop</title><style>p { color: red }</style></head>

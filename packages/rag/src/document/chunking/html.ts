@@ -1,5 +1,6 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import { headingLevel, readHtmlText, toXpath, type HtmlElement } from './html-text.js';
+import { headingLevel } from './html-tags.js';
+import { readHtmlText, toXpath, type HtmlElement } from './html-text.js';
 import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, splitAtLines, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';

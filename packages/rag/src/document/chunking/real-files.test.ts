@@ -1,26 +1,30 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { HtmlRenderer, Parser } from 'commonmark';
 import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadDocuments } from '../../node/index.js';
 import { MDocument } from '../document.js';
 import type { ChunkParams } from './chunking-strategy.js';
-import { tagKind } from './html-text.js';
+import { tagKind } from './html-tags.js';
 
-const repository = new URL('../../../../../', import.meta.url).pathname;
+const repository = fileURLToPath(new URL('../../../../../', import.meta.url));
+const readme = '{README.md,CHANGELOG.md,package.json}';
+const packages = ['fast-check', 'zod', 'htmlparser2', 'parse5', 'commonmark', 'gpt-tokenizer'];
 
 /** Our documents and sources, and the READMEs of packages that we use: written by many people, for other purposes. */
 const files: MDocument[] = [];
 
 beforeAll(async () => {
-  for await (const document of loadDocuments(repository, { include: ['docs/**/*.md', 'packages/rag/src/**/*.ts'] })) {
-    files.push(document);
-  }
-  for (const name of ['fast-check', 'zod', 'htmlparser2', 'parse5', 'commonmark', 'unpdf', 'gpt-tokenizer']) {
-    const folder = await realpath(new URL(`../../../node_modules/${name}`, import.meta.url));
-    for await (const document of loadDocuments(folder, { include: ['README.md', 'CHANGELOG.md', 'package.json'] })) {
-      files.push(document);
-    }
+  const patterns = ['docs/**/*.md', 'packages/rag/src/**/*.ts'].concat(
+    packages.map((name) => `packages/rag/node_modules/${name}/${readme}`),
+  );
+  const exclude = (path: string): boolean => /^docs\/node_modules|^packages\/rag\/src\/node_modules/.test(path);
+  for await (const path of glob(patterns, { cwd: repository, exclude })) {
+    const text = await readFile(join(repository, path), 'utf8');
+    const language = extname(path) === '.ts' ? { language: 'ts' as const } : {};
+    const type = ({ '.md': 'markdown', '.json': 'json' } as const)[extname(path)] ?? 'text';
+    files.push(new MDocument({ docs: [{ text, metadata: { source: path } }], type, ...language }));
   }
 });
 

@@ -1,0 +1,106 @@
+// The program of the worker thread that reads files, started by document-worker-pool.ts. In the package and in the sources it is in the
+// same folder as the code of the pool, so that one relative URL leads to it.
+import process from 'node:process';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import type { LoadedDocument } from './formats/document-loader.js';
+import type { RecognizeText, ScannedPage } from './formats/pdf/scanned-page.js';
+import { readDocument } from './formats/read-document.js';
+import {
+  HookError,
+  serializeError,
+  workerMark,
+  type FromWorker,
+  type SerializedError,
+  type ToWorker,
+} from './worker/messages.js';
+
+/** Size of the parts in which documents are sent: the receiving thread runs other work between them. */
+const maxTexts = 1000;
+const maxCharacters = 1_000_000;
+
+if (parentPort && workerData === workerMark) serve(parentPort);
+
+/** Reads the files that are received, one after another. */
+function serve(port: MessagePort): void {
+  const send = (message: FromWorker): void => port.postMessage(message);
+  let onResponse: (message: ToWorker) => void = () => undefined;
+  /** The page that `ocr` recognizes on the other thread, and the number of its call. */
+  let scanned: ScannedPage | undefined;
+  let call = 0;
+
+  const ask = (message: FromWorker): Promise<ToWorker> =>
+    new Promise((resolve) => {
+      onResponse = resolve;
+      send(message);
+    });
+
+  const recognize: RecognizeText = async (page) => {
+    scanned = page;
+    call += 1;
+    const response = await ask({ type: 'recognize', call, name: page.name, page: page.page });
+    scanned = undefined;
+    if (response.type === 'recognized') return response.text;
+    throw new HookError(response.type === 'recognition failed' ? response.hookError : -1);
+  };
+
+  const read = async ({ request, bytes, hasOcr }: ToWorker & { type: 'read' }): Promise<void> => {
+    let error: SerializedError | undefined;
+    try {
+      const documents = await readDocument(bytes, request, {
+        ocr: hasOcr ? recognize : undefined,
+        onSkip: ({ error, ...file }) =>
+          send({ type: 'skipped', file, error: error === undefined ? undefined : serializeError(error) }),
+        signal: undefined,
+      });
+      for (const part of splitDocuments(documents)) await ask({ type: 'documents', documents: part });
+    } catch (thrown) {
+      error = serializeError(thrown);
+    }
+    const { heapUsed, external } = process.memoryUsage();
+    send({ type: 'end', error, usedMemory: heapUsed + external });
+  };
+
+  const sendImages = async (of: number): Promise<void> => {
+    try {
+      const images = of === call ? await scanned?.images() : undefined;
+      send({ type: 'images', call: of, images: images ?? [] });
+    } catch (error) {
+      send({ type: 'images failed', call: of, error: serializeError(error) });
+    }
+  };
+
+  port.on('message', (message: ToWorker) => {
+    if (message.type === 'read') void read(message);
+    else if (message.type === 'images') void sendImages(message.call);
+    else onResponse(message);
+  });
+  send({ type: 'ready' });
+}
+
+/** Yields the documents in parts, each with a number of texts. */
+function* splitDocuments(
+  documents: readonly LoadedDocument[],
+): Generator<{ index: number; document: LoadedDocument }[]> {
+  let part: { index: number; document: LoadedDocument }[] = [];
+  let texts = 0;
+  let characters = 0;
+  for (const [index, { docs, ...document }] of documents.entries()) {
+    // For example an email without text and with attachments.
+    if (docs.length === 0) part.push({ index, document: { ...document, docs } });
+    let start = 0;
+    for (let end = 1; end <= docs.length; end += 1) {
+      texts += 1;
+      characters += docs[end - 1]!.text.length;
+      const isFull = texts >= maxTexts || characters >= maxCharacters;
+      if (!isFull && end < docs.length) continue;
+      part.push({ index, document: { ...document, docs: docs.slice(start, end) } });
+      start = end;
+      if (!isFull) continue;
+      yield part;
+      part = [];
+      texts = 0;
+      characters = 0;
+    }
+  }
+  if (part.length > 0) yield part;
+}

@@ -1,0 +1,281 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { MDocument } from '@quiver/rag/document';
+import { createLexicalEmbedder } from '@quiver/rag';
+import { ingest } from '@quiver/rag';
+import { LocalVector } from '@quiver/rag/local';
+import { createPathMatcher } from './glob.js';
+import type { SkippedFile } from '../formats/document-loader.js';
+import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
+
+let root: string;
+let skipped: SkippedFile[];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quiver-load-'));
+  skipped = [];
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(files: Record<string, string | Uint8Array>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+}
+
+async function load(options: LoadDocumentsOptions = {}): Promise<MDocument[]> {
+  const documents: MDocument[] = [];
+  for await (const document of loadDocuments(root, { onSkip: (file) => skipped.push(file), ...options })) {
+    documents.push(document);
+  }
+  return documents;
+}
+
+const sources = (documents: MDocument[]): unknown[] =>
+  documents.map(({ sources: [first] }) => first?.metadata['source']);
+
+/** A PDF with one line on each page. */
+function pdf(lines: readonly string[]): string {
+  const kids = lines.map((_, index) => `${3 + 2 * index} 0 R`).join(' ');
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
+    ...lines.flatMap((line, index) => {
+      const stream = `BT /F1 12 Tf 20 50 Td (${line}) Tj ET`;
+      return [
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents ${4 + 2 * index} 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>`,
+        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+      ];
+    }),
+  ];
+  let text = '%PDF-1.4\n';
+  const offsets = objects.map((object, index) => {
+    const at = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(at).padStart(10, '0')} 00000 n \n`;
+  });
+  return `${text}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+}
+
+describe('loadDocuments', () => {
+  test('reads each file by its type, in the order of paths, with its path as source', async () => {
+    await write({
+      'b.md': '# B',
+      'a.txt': 'plain',
+      'page.html': '<p>hi</p>',
+      'data.json': '{"a":1}',
+      'src/main.ts': 'export const a = 1;\n',
+      'node_modules/x/readme.md': 'no',
+      '.git/config.txt': 'no',
+      'picture.png': 'no',
+    });
+    const documents = await load({ metadata: { team: 'docs' } });
+    expect(sources(documents)).toEqual(['a.txt', 'b.md', 'data.json', 'page.html', 'src/main.ts']);
+    expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'html', 'text']);
+    expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({
+      codeLanguage: 'ts',
+      team: 'docs',
+      startIndex: 0,
+    });
+    expect((await documents[4]?.chunk({ strategy: 'character' }))?.[0]?.metadata).not.toHaveProperty('codeLanguage');
+    expect(skipped).toEqual([{ path: 'picture.png', reason: 'unknown type' }]);
+  });
+
+  test('takes the files that match, and leaves others out', async () => {
+    await write({ 'docs/a.md': 'a', 'docs/drafts/b.md': 'b', 'docs/c.unknown': 'c', 'other/d.md': 'd' });
+    expect(sources(await load({ include: ['docs/**'], exclude: ['docs/drafts'] }))).toEqual([
+      'docs/a.md',
+      'docs/c.unknown',
+    ]);
+    expect(sources(await load({ include: ['*.md'], exclude: ['docs/drafts/**', 'other'] }))).toEqual(['docs/a.md']);
+  });
+
+  test('reads PDF files page by page', async () => {
+    await write({ 'manual.pdf': pdf(['First page here', 'Second page']) });
+    const [document] = await load();
+    const chunks = await document!.chunk();
+    expect(chunks.map(({ text, metadata }) => [text, metadata['page'], metadata['source']])).toEqual([
+      ['First page here', 1, 'manual.pdf'],
+      ['Second page', 2, 'manual.pdf'],
+    ]);
+  });
+
+  test('reports files that are binary, damaged or too large, and continues', async () => {
+    await write({
+      'a.md': new Uint8Array([0xff, 0x00, 0x12, 0xc3]),
+      'b.txt': 'zero \0 byte',
+      'c.pdf': '%PDF-1.4 broken',
+      'd.txt': 'x'.repeat(200),
+      'e.txt': new Uint8Array([0xff, 0xfe, 0x68, 0x00, 0x69, 0x00]),
+    });
+    expect((await load({ maxFileSize: 100 })).map((document) => document.getText())).toEqual([['hi']]);
+    expect(skipped.map(({ path, reason }) => [path, reason])).toEqual([
+      ['a.md', 'binary'],
+      ['b.txt', 'binary'],
+      ['c.pdf', 'unreadable'],
+      ['d.txt', 'too large'],
+    ]);
+    expect(skipped[2]?.error).toBeInstanceOf(Error);
+  });
+
+  test('reports files of other types, and reads those that a pattern matches as text', async () => {
+    await write({ LICENSE: 'text', 'photo.png': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x00]), 'notes.md': 'Notes.' });
+    expect(sources(await load())).toEqual(['notes.md']);
+    expect(skipped).toEqual([
+      { path: 'LICENSE', reason: 'unknown type' },
+      { path: 'photo.png', reason: 'unknown type' },
+    ]);
+    skipped = [];
+    expect(sources(await load({ include: ['**/*'] }))).toEqual(['LICENSE', 'notes.md']);
+    expect(skipped).toMatchObject([{ path: 'photo.png', reason: 'binary', error: { code: 'DOCUMENT_BINARY' } }]);
+  });
+
+  test('reads JSON Lines as JSON', async () => {
+    await write({ 'events.jsonl': '{"a":1}\n{"a":2}\n' });
+    const [document] = await load();
+    expect(document?.type).toBe('json');
+    expect((await document!.chunk({ maxSize: 8 })).map(({ text }) => text)).toEqual(['{"a":1}', '{"a":2}']);
+  });
+
+  test('takes JSON with comments for source code', async () => {
+    await write({ 'tsconfig.json': '{\n  // strict\n  "strict": true,\n}' });
+    const [document] = await load();
+    expect(document?.type).toBe('text');
+    expect((await document!.chunk())[0]?.metadata).toMatchObject({ codeLanguage: 'js', source: 'tsconfig.json' });
+  });
+
+  test('does not follow links, which may lead out of the folder or in circles', async () => {
+    await write({ 'a.md': 'a' });
+    await symlink(root, join(root, 'loop'));
+    await symlink('/etc/hostname', join(root, 'outside.txt'));
+    expect(sources(await load())).toEqual(['a.md']);
+  });
+
+  test('reads on demand, reports its progress, and stops for its signal', async () => {
+    await write({ 'a.md': 'a', 'b.md': 'b', 'c.md': '\0' });
+    const progress: unknown[] = [];
+    await load({ onProgress: (event) => progress.push(event) });
+    expect(progress).toEqual([
+      { loaded: 1, skipped: 0, total: 3, path: 'a.md' },
+      { loaded: 2, skipped: 0, total: 3, path: 'b.md' },
+      { loaded: 2, skipped: 1, total: 3, path: 'c.md' },
+    ]);
+    const controller = new AbortController();
+    await expect(load({ signal: controller.signal, onProgress: () => controller.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  });
+
+  test('rejects a missing folder', async () => {
+    await write({ file: 'x' });
+    await expect(load().then(() => loadDocuments(join(root, 'none')).next())).rejects.toMatchObject({
+      code: 'FOLDER_UNREADABLE',
+    });
+    await expect(loadDocuments(join(root, 'file')).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+    for (const path of ['', undefined])
+      await expect(loadDocuments(path as string).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+  });
+
+  test('rejects unknown options and invalid values', async () => {
+    await write({ 'a.md': 'A', 'b.txt': 'B' });
+    const problemOf = (options: object): Promise<unknown> => load(options).catch((error: unknown) => error);
+    expect(await problemOf({ glob: '**/*.md' })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: expect.stringMatching(/^loadDocuments has no option 'glob'\. Its options are: include, exclude, /),
+    });
+    expect(await problemOf({ includes: ['**/*.md'] })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: expect.stringContaining("Did you mean 'include'?"),
+    });
+    expect(await problemOf({ include: '**/*.md' })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "loadDocuments: 'include' must be a list of non-empty strings, not '**/*.md'.",
+    });
+    expect(await problemOf({ maxFileSize: 0 })).toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "loadDocuments: 'maxFileSize' must be a number above 0, not 0.",
+    });
+    const list = listFiles(root, { ignore: ['b.txt'] } as ListFilesOptions);
+    await expect(list.next()).rejects.toMatchObject({
+      code: 'DOCUMENT_INVALID',
+      message: "listFiles has no option 'ignore'. Its options are: include, exclude, onSkip, signal.",
+    });
+  });
+
+  test('feeds an index', async () => {
+    await write({ 'a.md': '# A\n\nOne.\n\n# B\n\nTwo.', 'page.html': '<h1>T</h1><p>Three.' });
+    await using store = new LocalVector();
+    const embedder = createLexicalEmbedder();
+    const run = (): ReturnType<typeof ingest> =>
+      ingest({ documents: loadDocuments(root), store, indexName: 'i', embedder });
+    expect(await run()).toMatchObject({ documents: 2, added: 3 });
+    expect(await run()).toMatchObject({ documents: 2, added: 0, unchanged: 3 });
+  });
+});
+
+describe('path patterns', () => {
+  test.each([
+    ['*.md', ['a.md', 'x/a.md'], ['a.mdx', 'md']],
+    ['docs/*.md', ['docs/a.md'], ['docs/x/a.md', 'a.md']],
+    ['**/*.{md,txt}', ['a.md', 'x/y/a.txt'], ['a.ts', 'x/a.mdx']],
+    ['docs/**', ['docs/a', 'docs/x/y', 'docs'], ['docsx/a']],
+    ['a?[0-9].ts', ['ab1.ts'], ['a1.ts', 'abc.ts']],
+    ['[!a]*', ['b', 'x/bc'], ['a', 'x/ab']],
+    ['a+(b).md', ['a+(b).md'], ['aab.md']],
+    [String.raw`\*.md`, ['*.md'], ['a.md']],
+  ])('%s', (pattern, matching, others) => {
+    const matches = createPathMatcher([pattern]);
+    expect(matching.filter(matches)).toEqual(matching);
+    expect(others.filter(matches)).toEqual([]);
+  });
+
+  test('are rejected if a brace is open', () => {
+    expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+    expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+  });
+});
+
+describe('listFiles', () => {
+  test('lists what loadDocuments loads, with a fingerprint of the content', async () => {
+    await write({ 'b.md': 'B', 'a/c.txt': 'C', 'x.bin': 'X', '.hidden/d.md': 'D' });
+    const list = async (): Promise<Map<string, string>> => {
+      const files = new Map<string, string>();
+      for await (const { source, fingerprint } of listFiles(root, { onSkip: () => undefined }))
+        files.set(source, fingerprint);
+      return files;
+    };
+    const before = await list();
+    expect([...before.keys()]).toEqual(sources(await load()));
+    await write({ 'b.md': 'B and more' });
+    const after = await list();
+    expect(after.get('a/c.txt')).toBe(before.get('a/c.txt'));
+    expect(after.get('b.md')).not.toBe(before.get('b.md'));
+  });
+
+  test('rejects a folder that does not exist', async () => {
+    const first = listFiles(join(root, 'none')).next();
+    await expect(first).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+  });
+});
+
+describe('paths', () => {
+  test('loads these files only, and skips those that do not exist any more', async () => {
+    await write({ 'a.md': 'A', 'b.md': 'B' });
+    expect(sources(await load({ paths: ['b.md', 'gone.md'] }))).toEqual(['b.md']);
+    expect(skipped).toMatchObject([{ path: 'gone.md', reason: 'unreadable' }]);
+  });
+
+  test('skips paths that lead out of the folder', async () => {
+    await write({ 'docs/a.md': 'A', 'secret.md': 'S', 'secrets/s.md': 'S' });
+    await symlink(join(root, 'secrets'), join(root, 'docs/link'));
+    const paths = ['../secret.md', 'sub/../../secret.md', join(root, 'secret.md'), 'link/s.md', 'a.md'];
+    const documents: MDocument[] = [];
+    for await (const one of loadDocuments(join(root, 'docs'), { paths, onSkip: (file) => skipped.push(file) }))
+      documents.push(one);
+    expect(sources(documents)).toEqual(['a.md']);
+    expect(skipped.map(({ path }) => path)).toEqual(paths.slice(0, -1));
+  });
+});

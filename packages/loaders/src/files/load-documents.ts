@@ -1,0 +1,229 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, functionValue, signalValue, stringList, type OptionChecks } from '@quiver/core/options';
+import type { MDocument } from '@quiver/rag/document';
+import { findFormat } from '../formats/document-formats.js';
+import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../formats/document-loader.js';
+import {
+  defaultMaxSize,
+  loadBytes,
+  loadSettings,
+  positiveValue,
+  readChecks,
+  type LoadDocumentOptions,
+} from '../load-document.js';
+import { createPathMatcher } from './glob.js';
+
+/** Progress of `loadDocuments()`. */
+export interface LoadProgress {
+  /** Number of loaded files, including the one at `path`. */
+  loaded: number;
+  skipped: number;
+  /** Number of files in the folder: the sum of `loaded` and `skipped` after the last file. */
+  total: number;
+  path: string;
+}
+
+/** Options of `loadDocuments()`. */
+export interface LoadDocumentsOptions extends Pick<
+  LoadDocumentOptions,
+  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
+> {
+  /**
+   * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.
+   * Default: every file with a known extension; the others are reported with the reason `unknown type`.
+   */
+  include?: readonly string[];
+  /** Patterns of files and folders to exclude. Default: `node_modules`, and names that start with a dot. */
+  exclude?: readonly string[];
+  /** Files to load, as paths from the folder, in place of those that `include` and `exclude` select. */
+  paths?: readonly string[];
+  /** Size above which files are skipped, in bytes. Default 20 MB. */
+  maxFileSize?: number;
+  /** Called for every file that was loaded, or skipped for another reason than `unknown type`. */
+  onProgress?: (progress: LoadProgress) => void;
+  /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log. */
+  onSkip?: (file: SkippedFile) => void;
+}
+
+/** Checks of {@link LoadDocumentsOptions}. */
+export const loadDocumentsChecks: OptionChecks<LoadDocumentsOptions> = {
+  include: stringList,
+  exclude: stringList,
+  paths: stringList,
+  maxFileSize: positiveValue,
+  onProgress: functionValue,
+  onSkip: functionValue,
+  ...readChecks,
+};
+
+const defaultExclude = ['node_modules', '.*'];
+
+/**
+ * Reads the documents of a folder on demand, one by one, in every format of `loadDocument()`. Each has its path from the folder as
+ * `metadata.source`. A file that cannot be read does not affect the others.
+ *
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
+ *   `loadDocument()`; the abort reason
+ * @example
+ * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
+ */
+export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
+  checkOptions('loadDocuments', options, loadDocumentsChecks, loadSettings);
+  const { include, exclude, paths: given, maxFileSize = defaultMaxSize, onProgress, onSkip = log, ...rest } = options;
+  const { signal } = rest;
+  const root = resolveFolder(folder);
+  let loaded = 0;
+  let skipped = 0;
+  const skip = (file: SkippedFile): void => {
+    skipped += 1;
+    onSkip(file);
+  };
+  const paths = [...(given ?? [])];
+  const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
+  if (!given)
+    for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: skip }))
+      paths.push(path);
+  const total = paths.length + skipped;
+  for (const path of paths) {
+    signal?.throwIfAborted();
+    let documents: MDocument[] = [];
+    try {
+      if (given) await requireInside(root, path);
+      const metadata = { ...rest.metadata, source: path };
+      // Files that `include` matches are text if their extension is unknown.
+      const how = {
+        ...rest,
+        metadata,
+        name: path,
+        mediaType: 'text/plain',
+        maxSize: maxFileSize,
+        onSkip,
+        isOwned: true,
+      };
+      const { size } = await stat(join(root, path));
+      if (size > maxFileSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxFileSize}`);
+      documents = await loadBytes(await readFile(join(root, path), signal ? { signal } : {}), how);
+      loaded += 1;
+    } catch (error) {
+      signal?.throwIfAborted();
+      // Every other file would fail as well.
+      if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
+      skip(toSkippedFile(path, error));
+    }
+    onProgress?.({ loaded, skipped, total, path });
+    yield* documents;
+  }
+}
+
+/** A file for `planIngest()`. */
+export interface ListedFile {
+  /** Path from the folder, with `/`. */
+  source: string;
+  /** Text that changes with the content. */
+  fingerprint: string;
+}
+
+/** Options of `listFiles()`. */
+export type ListFilesOptions = Pick<LoadDocumentsOptions, 'include' | 'exclude' | 'signal' | 'onSkip'>;
+
+const listFilesChecks: OptionChecks<ListFilesOptions> = {
+  include: stringList,
+  exclude: stringList,
+  onSkip: functionValue,
+  signal: signalValue,
+};
+
+/**
+ * Lists the files that {@link loadDocuments} loads, for `planIngest()`: their paths from the folder, with size and time of the last
+ * change as fingerprint. A folder that cannot be read is an error, because a plan removes what is not listed.
+ *
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; the abort reason
+ */
+export async function* listFiles(folder: string, options: ListFilesOptions = {}): AsyncGenerator<ListedFile> {
+  checkOptions('listFiles', options, listFilesChecks, loadSettings);
+  const { include, exclude, signal, onSkip = log } = options;
+  const root = resolveFolder(folder);
+  const onUnreadable = (path: string, error: unknown): never => {
+    throw unreadableFolder(join(root, path), error);
+  };
+  for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip })) {
+    const { size, mtimeMs } = await stat(join(root, path));
+    yield { source: path, fingerprint: `${size} ${mtimeMs}` };
+  }
+}
+
+interface SelectOptions {
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Called for a folder that cannot be read. */
+  readonly onUnreadable: (path: string, error: unknown) => void;
+  readonly onSkip: (file: SkippedFile) => void;
+}
+
+/** Yields the paths of the files that patterns and extensions select. */
+async function* selectFiles(
+  root: string,
+  { include, exclude = defaultExclude, signal, onUnreadable, onSkip }: SelectOptions,
+): AsyncGenerator<string> {
+  const isIncluded = include && createPathMatcher(include);
+  const isExcluded = createPathMatcher(exclude);
+  for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
+    if (isIncluded ? isIncluded(path) : findFormat(path)) yield path;
+    else if (!isIncluded) onSkip({ path, reason: 'unknown type' });
+  }
+}
+
+/** Paths can come from a job queue: none may lead out of the folder, not even by a link. */
+async function requireInside(root: string, path: string): Promise<void> {
+  const found = relative(await realpath(root), await realpath(join(root, path)));
+  if (path.startsWith('../') || found.split(sep).join('/') !== path)
+    throw new QuiverError('PATH_OUTSIDE_FOLDER', `${path} is not a path within the folder, or leads through a link.`);
+}
+
+/** Files of unknown types, such as images, are common: they are no reason for a warning. */
+function log({ path, reason, error }: SkippedFile): void {
+  const message = `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`;
+  if (reason === 'unknown type') getDefaultLogger().debug(message);
+  else getDefaultLogger().warn(message);
+}
+
+interface WalkOptions {
+  readonly isExcluded: (path: string) => boolean;
+  readonly signal: AbortSignal | undefined;
+  /** A folder that cannot be read. */
+  readonly onUnreadable: (path: string, error: unknown) => void;
+}
+
+/** The files below a folder, as paths from the root with `/`, in the order of their names. Links are not followed. */
+async function* walkFolder(root: string, folder: string, options: WalkOptions): AsyncGenerator<string> {
+  options.signal?.throwIfAborted();
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if (folder === '') throw unreadableFolder(root, error);
+    options.onUnreadable(folder, error);
+    return [];
+  });
+  const found = entries
+    .map((entry) => ({ entry, path: folder === '' ? entry.name : `${folder}/${entry.name}` }))
+    .filter(({ path }) => !options.isExcluded(path))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (const { entry, path } of found) if (entry.isFile()) yield path;
+  for (const { entry, path } of found) if (entry.isDirectory()) yield* walkFolder(root, path, options);
+}
+
+/** An empty path would be the current folder. */
+function resolveFolder(folder: unknown): string {
+  if (typeof folder === 'string' && folder !== '') return resolve(folder);
+  throw new QuiverError(
+    'FOLDER_UNREADABLE',
+    `The path of a folder must be a text that is not empty, not '${String(folder)}'.`,
+  );
+}
+
+function unreadableFolder(folder: string, cause: unknown): QuiverError {
+  return new QuiverError('FOLDER_UNREADABLE', `The folder ${folder} cannot be read: ${toErrorMessage(cause)}`, {
+    cause,
+  });
+}

@@ -1,0 +1,315 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { strToU8, zipSync, type Zippable } from 'fflate';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { loadDocuments } from '../files/load-documents.js';
+import type { SkippedFile } from './document-loader.js';
+import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
+import { scan, writePdf } from './pdf/pdf-document.fixture.js';
+
+const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+
+function relations(...targets: readonly (readonly [type: string, target: string])[]): Uint8Array {
+  const items = targets.map(
+    ([type, target], index) => `<Relationship Id="r${index + 1}" Type="${relationships}/${type}" Target="${target}"/>`,
+  );
+  return strToU8(
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${items.join('')}</Relationships>`,
+  );
+}
+
+function xlsx(sheetData: string, sharedStrings = '', sheet = 'worksheets/sheet1.xml'): Uint8Array {
+  const namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+  return zipSync({
+    'xl/workbook.xml': strToU8(
+      `<workbook ${namespace} xmlns:r="${relationships}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    ),
+    'xl/_rels/workbook.xml.rels': relations(['worksheet', sheet], ['sharedStrings', 'sharedStrings.xml']),
+    [`xl/${sheet}`]: strToU8(`<worksheet ${namespace}><sheetData>${sheetData}</sheetData></worksheet>`),
+    'xl/styles.xml': strToU8(`<styleSheet ${namespace}/>`),
+    'xl/sharedStrings.xml': strToU8(`<sst ${namespace}>${sharedStrings}</sst>`),
+  });
+}
+
+function docx(body: string): Uint8Array {
+  return zipSync({
+    '[Content_Types].xml': strToU8(
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>',
+    ),
+    '_rels/.rels': relations(['officeDocument', 'word/document.xml']),
+    'word/document.xml': strToU8(
+      `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
+    ),
+  });
+}
+
+/** @param notes - content of the notes that every slide refers to */
+function pptx(slide: string, slides = 1, notes = '<p:notes></p:notes>'): Uint8Array {
+  const numbers = Array.from({ length: slides }, (_, index) => index + 1);
+  const files: Zippable = {
+    'ppt/presentation.xml': strToU8(
+      `<p:presentation>${numbers.map((number) => `<p:sldId r:id="r${number}"/>`).join('')}</p:presentation>`,
+    ),
+    'ppt/_rels/presentation.xml.rels': relations(
+      ...numbers.map((number) => ['slide', `slides/slide${number}.xml`] as const),
+    ),
+    'ppt/notesSlides/notes.xml': strToU8(notes),
+  };
+  for (const number of numbers) {
+    files[`ppt/slides/slide${number}.xml`] = strToU8(`<p:sld>${slide}</p:sld>`);
+    files[`ppt/slides/_rels/slide${number}.xml.rels`] = relations(['notesSlide', '../notesSlides/notes.xml']);
+  }
+  return zipSync(files);
+}
+
+const odt = (body: string): Uint8Array =>
+  zipSync({ 'content.xml': strToU8(`<o:document><o:body>${body}</o:body></o:document>`) });
+
+function epub(chapters: readonly string[], copies = 1): Uint8Array {
+  const items = chapters.map((_, index) => `<item id="c${index}" href="c${index}.xhtml"/>`);
+  const references = chapters.flatMap((_, index) =>
+    Array.from({ length: copies }, () => `<itemref idref="c${index}"/>`),
+  );
+  return zipSync({
+    'META-INF/container.xml': strToU8('<container><rootfile full-path="book.opf"/></container>'),
+    'book.opf': strToU8(
+      `<package><manifest>${items.join('')}</manifest><spine>${references.join('')}</spine></package>`,
+    ),
+    ...Object.fromEntries(chapters.map((chapter, index) => [`c${index}.xhtml`, strToU8(chapter)])),
+  });
+}
+
+const nested = (count: number): string => `${'<x>'.repeat(count)}word${'</x>'.repeat(count)}`;
+const drawn = 'BT /F1 12 Tf (x) Tj ET\n'.repeat(100_000);
+const pdf = (pages: number): Uint8Array => writePdf(Array.from({ length: pages }, () => drawn));
+const eml = (emails: number): Uint8Array =>
+  strToU8(`${'From: a@x.y\r\nContent-Type: message/rfc822\r\n\r\n'.repeat(emails)}Subject: x\r\n\r\nbody`);
+const table = (columns: number, rows: number): Uint8Array =>
+  strToU8(`${Array.from({ length: columns }, () => 'a').join()}\n`.repeat(rows));
+const notebook = (cells: number): Uint8Array =>
+  strToU8(JSON.stringify({ cells: Array.from({ length: cells }, () => ({ cell_type: 'markdown', source: 'word' })) }));
+
+interface Loaded {
+  /** Turns of the event loop while the file was loaded. There are none while the thread of the caller reads it. */
+  readonly turns: number;
+  readonly texts: string[];
+  readonly error: unknown;
+}
+
+async function load(bytes: Uint8Array, name: string, options: LoadDocumentOptions = {}): Promise<Loaded> {
+  let turns = 0;
+  let isLoading = true;
+  const count = (): void => {
+    turns += 1;
+    if (isLoading) setImmediate(count);
+  };
+  setImmediate(count);
+  const { texts, error } = await loadDocument(bytes, { name, ...options }).then(
+    (documents) => ({ texts: documents.flatMap((document) => document.getText()), error: undefined }),
+    (error: unknown) => ({ texts: [], error }),
+  );
+  isLoading = false;
+  return { turns, texts, error };
+}
+
+const exceeded = (limit: string): unknown =>
+  expect.objectContaining({
+    code: 'DOCUMENT_LIMIT_EXCEEDED',
+    message: expect.stringMatching(/ exceeds a limit: .+\. \S.+\.$/),
+    details: expect.objectContaining({ limit, max: expect.any(Number) }),
+  });
+
+type Case = [title: string, limit: string, name: string, bytes: () => Uint8Array, options?: LoadDocumentOptions];
+
+// The first import of a module waits for the file system, which are turns of the event loop as well.
+beforeAll(() => load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx'));
+
+describe('a file is rejected for its structure:', () => {
+  const small = { maxSize: 10_000 };
+  const rows = Array.from({ length: 100 }, (_, index) => `<row><c r="A${index + 1}" t="s"><v>0</v></c></row>`);
+  const word = '<o:p>word</o:p>';
+  const row = `<o:table-row>${'<o:table-cell number-columns-repeated="50"/>'.repeat(700)}<o:table-cell>${word}</o:table-cell></o:table-row>`;
+
+  test.each<Case>([
+    ['a row far below', 'rows', 'a.xlsx', () => xlsx('<row r="9999999"><c r="A9999999"><v>2</v></c></row>')],
+    ['a row number with an exponent', 'rows', 'a.xlsx', () => xlsx('<row r="1e7"><c><v>2</v></c></row>')],
+    [
+      'a row in another folder',
+      'rows',
+      'a.xlsx',
+      () => xlsx('<row r="9999999"><c r="A9999999"/></row>', '', 'x/y.xml'),
+    ],
+    ['a column far to the right', 'columns', 'a.xlsx', () => xlsx('<row r="1"><c r="ZZZZZ1"><v>2</v></c></row>')],
+    ['a column behind a bracket', 'columns', 'a.xlsx', () => xlsx(`<row r="1"><c t=">" x:r = 'ZZZZZ1'/></row>`)],
+    ['a column of other letters', 'columns', 'a.xlsx', () => xlsx('<row r="1"><c r="^^^^1"><v>2</v></c></row>')],
+    ['the last cell of a row', 'cells', 'a.xlsx', () => xlsx('<row r="9000"><c r="XFD9000"><v>2</v></c></row>')],
+    [
+      'a long text in many cells',
+      'characters',
+      'a.xlsx',
+      () => xlsx(rows.join(''), `<si><t>${'x'.repeat(5000)}</t></si>`),
+      small,
+    ],
+    ['repeated cells', 'characters', 'a.odt', () => odt(`<o:table>${row.repeat(2)}</o:table>`), small],
+    ['nested elements', 'nesting', 'a.pptx', () => pptx(nested(20_000))],
+    ['nested elements', 'nesting', 'a.odt', () => odt(nested(20_000))],
+    ['emails in emails', 'emails', 'a.eml', () => eml(8000)],
+  ])('%s (%s, %s)', async (_, limit, name, bytes, options) => {
+    expect((await load(bytes(), name, options)).error).toEqual(exceeded(limit));
+  });
+
+  test('nested elements of a chapter', async () => {
+    expect((await load(epub([nested(20_000)]), 'a.epub')).error).toMatchObject({ code: 'HTML_TOO_DEEP' });
+  });
+
+  test.each([
+    ['a.docx', () => docx(' '.repeat(2_000_000))],
+    ['a.epub', () => epub([`<p>${' '.repeat(2_000_000)}</p>`])],
+  ])('an archive that unpacks to too much (%s)', async (name, bytes) => {
+    const { error } = await load(bytes(), name, { maxSize: 100_000 });
+    expect(error).toMatchObject({ code: 'DOCUMENT_TOO_LARGE' });
+  });
+
+  test('text that looks like a far reference is a value', async () => {
+    const text = '<row r="1"><c r="A1" t="inlineStr"><is><t>r="ZZZZZ1" &lt;c r="A9999999"></t></is></c></row>';
+    expect((await load(xlsx(text), 'a.xlsx')).texts.join()).toContain('r="ZZZZZ1"');
+  });
+});
+
+describe('the event loop runs while a file takes long:', () => {
+  test.each<Case>([
+    ['a million paragraphs', 'elements', 'a.docx', () => docx('<w:p/>'.repeat(1_000_001))],
+    ['emails in emails', 'time', 'a.eml', () => eml(900), { timeout: 20 }],
+    ['pages that share a long stream', 'time', 'a.pdf', () => pdf(50), { timeout: 200 }],
+    ['pages that share a long stream', 'memory', 'a.pdf', () => pdf(50), { maxMemoryMb: 64 }],
+    ['a long table', 'time', 'a.csv', () => table(20, 100_000), { timeout: 20 }],
+    ['a wide table', 'memory', 'a.csv', () => table(4_000_000, 1), { maxMemoryMb: 64 }],
+    ['many chapters', 'time', 'a.epub', () => epub(['<p>word</p>'.repeat(1_000_000)]), { timeout: 20 }],
+    ['many slides', 'time', 'a.pptx', () => pptx(`<a:t>${'x'.repeat(100)}</a:t>`.repeat(1000), 100), { timeout: 20 }],
+    ['many records', 'texts', 'a.jsonl', () => strToU8('1\n'.repeat(1_048_577))],
+    ['many cells', 'time', 'a.ipynb', () => strToU8(`{"cells":[${'{},'.repeat(3_000_000)}{}]}`), { timeout: 20 }],
+  ])('%s (%s, %s)', async (_, limit, name, bytes, options) => {
+    const { turns, error } = await load(bytes(), name, options);
+    expect(error).toEqual(exceeded(limit));
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  test('a large notebook is loaded', async () => {
+    const { turns, texts } = await load(notebook(50_000), 'a.ipynb');
+    expect(texts).toHaveLength(50_000);
+    expect(turns).toBeGreaterThan(0);
+  });
+});
+
+describe('a file that repeats a part is read once', () => {
+  test('notes of many slides', async () => {
+    const notes = `<p:notes><p:sp><p:txBody><a:p><a:r><a:t>${'note '.repeat(20_000)}</a:t></a:r></a:p></p:txBody></p:sp></p:notes>`;
+    const slide = '<p:sp><p:txBody><a:p><a:r><a:t>slide</a:t></a:r></a:p></p:txBody></p:sp>';
+    const { texts } = await load(pptx(slide, 500, notes), 'a.pptx');
+    expect(texts).toHaveLength(500);
+    expect(texts.filter((text) => text.includes('note'))).toHaveLength(1);
+  });
+
+  test('chapters', async () => {
+    const { texts } = await load(
+      epub(
+        Array.from({ length: 2000 }, (_, index) => `<p>${index}</p>`),
+        20,
+      ),
+      'a.epub',
+    );
+    expect(texts).toEqual(Array.from({ length: 2000 }, (_, index) => String(index)));
+  });
+});
+
+describe('the thread that reads files', () => {
+  test('is replaced after a limit, and other files are read meanwhile', async () => {
+    const word = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
+    const [bomb, ...others] = await Promise.all([
+      load(pdf(50), 'a.pdf', { timeout: 200 }),
+      ...Array.from({ length: 3 }, () => load(word, 'a.docx')),
+    ]);
+    expect(bomb.error).toEqual(exceeded('time'));
+    expect(others.map(({ texts }) => texts)).toEqual([['word'], ['word'], ['word']]);
+    expect((await load(word, 'a.docx')).texts).toEqual(['word']);
+  });
+
+  test('is ended by the signal, also while a file waits for its turn', async () => {
+    const controller = new AbortController();
+    const bytes = pdf(50);
+    const options = { signal: controller.signal, timeout: 100_000 };
+    const running = Array.from({ length: 4 }, (_, index) => load(bytes, `${index}.pdf`, options));
+    await load(docx(''), 'waits.docx', { signal: AbortSignal.abort('early') });
+    controller.abort(new Error('stop'));
+    for (const { error } of await Promise.all(running)) expect(error).toEqual(new Error('stop'));
+    expect((await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx')).texts).toEqual(['word']);
+  });
+
+  test('does not keep the process running while it is idle', async () => {
+    const before = process.getActiveResourcesInfo().filter((name) => /worker|message/i.test(name));
+    await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx');
+    const after = process.getActiveResourcesInfo().filter((name) => /worker|message/i.test(name));
+    expect(after).toEqual(before);
+  });
+
+  test('leaves the bytes of the caller unchanged', async () => {
+    const bytes = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
+    const copy = bytes.slice();
+    const whole = new Uint8Array(copy.length + 10);
+    whole.set(copy, 5);
+    await load(bytes, 'a.docx');
+    expect(bytes).toEqual(copy);
+    expect((await load(whole.subarray(5, copy.length + 5), 'a.docx')).texts).toEqual(['word']);
+    await loadDocument(copy.buffer, { name: 'a.docx' });
+    expect(copy).toEqual(bytes);
+  });
+
+  test('stops when a function of the caller throws', async () => {
+    const failure = new Error('from onSkip');
+    const onSkip = (): never => {
+      throw failure;
+    };
+    expect((await load(writePdf([scan]), 'a.pdf', { onSkip })).error).toBe(failure);
+    expect((await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx')).texts).toEqual(['word']);
+  });
+
+  test('passes errors on with their code, details and cause', async () => {
+    const { error } = await load(strToU8('no pdf'), 'a.pdf');
+    expect(error).toMatchObject({
+      name: 'QuiverError',
+      code: 'DOCUMENT_UNREADABLE',
+      details: { name: 'a.pdf' },
+      cause: { name: 'InvalidPDFException' },
+    });
+    expect(error).toBeInstanceOf(Error);
+  });
+
+  test.each(['timeout', 'maxMemoryMb'])('rejects an invalid %s', async (option) => {
+    const { error } = await load(docx(''), 'a.docx', { [option]: 0 });
+    expect(error).toMatchObject({ code: 'DOCUMENT_INVALID', message: expect.stringContaining(option) });
+    await expect(loadDocuments('.', { [option]: Number.NaN }).next()).rejects.toMatchObject({
+      code: 'DOCUMENT_INVALID',
+    });
+  });
+});
+
+test('a folder with a hostile file is loaded without it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quiver-limits-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const word = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
+  const files = {
+    '1.docx': word,
+    '2.csv': strToU8('a,b\n1,2'),
+    '3.pdf': pdf(50),
+    '4.docx': word,
+    '5.md': strToU8('# A'),
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  const skipped: SkippedFile[] = [];
+  const sources: unknown[] = [];
+  const options = { timeout: 500, onSkip: (file: SkippedFile) => void skipped.push(file) };
+  for await (const { sources: texts } of loadDocuments(folder, options)) sources.push(texts[0]?.metadata['source']);
+  expect(sources).toEqual(['1.docx', '2.csv', '4.docx', '5.md']);
+  expect(skipped).toEqual([{ path: '3.pdf', reason: 'limit exceeded', error: exceeded('time') }]);
+});

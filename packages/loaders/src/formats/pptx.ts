@@ -1,0 +1,152 @@
+import { unreadableDocument, type DocumentLoader } from './document-loader.js';
+import { MarkdownWriter } from '../structure/markdown-writer.js';
+import { readOfficeTitle, unpackOffice } from './office-package.js';
+import { attribute, readXml, resolvePath } from './xml.js';
+import type { UnpackedFiles } from './zip.js';
+
+const presentation = 'ppt/presentation.xml';
+
+/**
+ * Reads the slides of a PowerPoint presentation in their order, each as Markdown with its number, its title and its notes: titles,
+ * text, lists by their indentation, tables.
+ */
+export const loadPptx: DocumentLoader = async (bytes, options) => {
+  const { name } = options;
+  const files = await unpackOffice(bytes, options);
+  const title = readOfficeTitle(files, name);
+  /** Notes belong to one slide. A file with many slides and the same large notes would take quadratic time. */
+  const usedNotes = new Set<string>();
+  const docs = readSlidePaths(files, name).flatMap((path, index) => {
+    const content = files.get(path);
+    if (!content) throw unreadableDocument(name, `its slide ${index + 1} is missing.`);
+    const slide = readSlide(content, name, false);
+    const notesPath = [...readRelations(files, path, name).values()].find(({ type }) => type === 'notesSlide')?.path;
+    const notesContent = notesPath === undefined || usedNotes.has(notesPath) ? undefined : files.get(notesPath);
+    if (notesPath !== undefined) usedNotes.add(notesPath);
+    const notes = notesContent ? readSlide(notesContent, name, true).text : '';
+    const text = [slide.text, ...(notes === '' ? [] : [`Notes:\n\n${notes}`])]
+      .filter((part) => part !== '')
+      .join('\n\n');
+    const slideTitle = slide.title === '' ? {} : { slideTitle: slide.title };
+    return text === '' ? [] : [{ text, metadata: { ...title, slide: index + 1, ...slideTitle } }];
+  });
+  return [{ type: 'markdown', docs }];
+};
+
+/** The file names of slides do not follow their order. */
+function readSlidePaths(files: UnpackedFiles, name: string): string[] {
+  const content = files.get(presentation);
+  if (!content) throw unreadableDocument(name, `it is not a presentation: ${presentation} is missing.`);
+  const relations = readRelations(files, presentation, name);
+  const paths = new Set<string>();
+  readXml(content, name, {
+    open(element, attributes) {
+      // Its attribute `id` is another number: only the one with a prefix names the relation.
+      if (element !== 'sldId') return;
+      const key = Object.keys(attributes).find((key) => key.endsWith(':id'));
+      paths.add(relations.get(attributes[key ?? ''] ?? '')?.path ?? '');
+    },
+  });
+  return [...paths];
+}
+
+/** Returns the files to which a part of the presentation refers, by the ids of the references. */
+function readRelations(files: UnpackedFiles, path: string, name: string): Map<string, { type: string; path: string }> {
+  const relations = new Map<string, { type: string; path: string }>();
+  const content = files.get(path.replace(/([^/]*)$/, '_rels/$1.rels'));
+  if (!content) return relations;
+  readXml(content, name, {
+    open(element, attributes) {
+      if (element !== 'Relationship' || attribute(attributes, 'TargetMode') === 'External') return;
+      const type = attribute(attributes, 'Type') ?? '';
+      const target = attribute(attributes, 'Target') ?? '';
+      relations.set(attribute(attributes, 'Id') ?? '', {
+        type: type.slice(type.lastIndexOf('/') + 1),
+        path: resolvePath(path, target),
+      });
+    },
+  });
+  return relations;
+}
+
+/** Placeholders without content of their own: number, date, footer, header and, in notes, the picture of the slide. */
+const decoration = /^(?:sldNum|dt|ftr|hdr|sldImg)$/;
+const titles = /^(?:title|ctrTitle)$/;
+const tableNames: ReadonlyMap<string, string> = new Map([
+  ['tbl', 'table'],
+  ['tr', 'tr'],
+  ['tc', 'td'],
+]);
+
+function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title: string; text: string } {
+  const writer = new MarkdownWriter();
+  let title = '';
+  let placeholder: string | undefined;
+  let fallback = 0;
+  let isText = false;
+  let level = 0;
+  /** Levels of the open list. */
+  let listDepth = 0;
+  let isOpen = false;
+
+  const setListDepth = (depth: number): void => {
+    for (; listDepth > depth; listDepth -= 1) {
+      writer.close('li');
+      writer.close('ul');
+    }
+  };
+  /** Opens the element of a paragraph at its first text, when its properties are known. */
+  const openParagraph = (): void => {
+    isOpen = true;
+    if (placeholder !== undefined && titles.test(placeholder)) writer.open('h1');
+    else if (level === 0) {
+      setListDepth(0);
+      writer.open('p');
+    } else {
+      if (listDepth >= level) {
+        setListDepth(level);
+        writer.close('li');
+        writer.open('li');
+      }
+      for (; listDepth < level; listDepth += 1) {
+        writer.open('ul');
+        writer.open('li');
+      }
+    }
+  };
+  const skips = (): boolean => fallback > 0 || (placeholder !== undefined && decoration.test(placeholder));
+
+  readXml(content, name, {
+    open(element, attributes) {
+      if (element === 'Fallback') fallback += 1;
+      else if (element === 'sp') placeholder = undefined;
+      else if (element === 'ph') placeholder = attribute(attributes, 'type') ?? 'obj';
+      else if (element === 'p') level = 0;
+      else if (element === 'pPr') level = Math.min(Number(attribute(attributes, 'lvl')) || 0, 8);
+      else if (element === 't') isText = !skips();
+      else if (element === 'br') writer.open('br');
+      const table = tableNames.get(element);
+      if (table === 'table') setListDepth(0);
+      if (table) writer.open(table, { colspan: attribute(attributes, 'gridSpan') ?? '1' });
+    },
+    text(data) {
+      if (!isText) return;
+      if (!isOpen) openParagraph();
+      if (placeholder !== undefined && titles.test(placeholder)) title += data;
+      writer.text(data);
+    },
+    close(element) {
+      if (element === 'Fallback') fallback -= 1;
+      else if (element === 't') isText = false;
+      else if (element === 'p' && isOpen) {
+        isOpen = false;
+        if (placeholder !== undefined && titles.test(placeholder)) writer.close('h1');
+        else if (level === 0) writer.close('p');
+      } else if (element === 'txBody' || element === 'sp') setListDepth(0);
+      if (element === 'sp') placeholder = undefined;
+      const table = tableNames.get(element);
+      if (table) writer.close(table);
+    },
+  });
+  return { title: isNotes ? '' : title.replace(/\s+/g, ' ').trim(), text: writer.toString() };
+}

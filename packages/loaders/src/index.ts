@@ -1,0 +1,21 @@
+export * from './document.js';
+export {
+  listFiles,
+  loadDocuments,
+  type ListedFile,
+  type ListFilesOptions,
+  type LoadDocumentsOptions,
+  type LoadProgress,
+} from './files/load-documents.js';
+export { loadRepository, type LoadRepositoryOptions } from './git/load-repository.js';
+export {
+  loadPages,
+  type LoadPagesOptions,
+  type PageProgress,
+  type PageSkipReason,
+  type SkippedPage,
+} from './web/load-pages.js';
+export type { PageContent } from './formats/web-page.js';
+export type { PageRequestOptions } from './web/page-client.js';
+export { readPageState, writePageState, type PageRecord, type PageState } from './web/page-state.js';
+export { readSitemap, type ReadSitemapOptions } from './web/sitemap.js';

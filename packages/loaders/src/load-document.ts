@@ -1,0 +1,160 @@
+import { QuiverError } from '@quiver/core';
+import {
+  checkOptions,
+  functionValue,
+  signalValue,
+  stringValue,
+  valueThat,
+  type CheckOptionsSettings,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { Metadata } from '@quiver/rag/document';
+import { MDocument } from '@quiver/rag/document';
+import { readInWorker } from './document-worker-pool.js';
+import { tooLargeDocument, type SkippedFile } from './formats/document-loader.js';
+import type { RecognizeText } from './formats/pdf/scanned-page.js';
+import { readDocument, requireFormat, type ReadRequest } from './formats/read-document.js';
+
+/** Options of `loadDocument()`. */
+export interface LoadDocumentOptions {
+  /** Path, file name or URL. Its extension decides the format. Default: the name of a `File`. */
+  name?: string;
+  /** Media type, for example the value of `Content-Type`. A known one decides before the extension. Default: the type of a `Blob`. */
+  mediaType?: string;
+  /** Encoding of text without a byte order mark, such as `windows-1252`. Default: UTF-8, or detected. */
+  encoding?: string;
+  /** Metadata of every document. `source` is `name` by default. */
+  metadata?: Metadata;
+  /** Maximum size of the file in bytes. Archives such as DOCX may unpack to ten times this size. Default 20 MB. */
+  maxSize?: number;
+  /**
+   * Maximum size of a group of table rows or subtitles, in UTF-16 code units. Each group of rows repeats the header. Use at most the
+   * `maxSize` with which the documents are chunked. Default 1000.
+   */
+  groupSize?: number;
+  /** Recognizes the text of scanned PDF pages. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
+  ocr?: RecognizeText;
+  /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
+  onSkip?: (file: SkippedFile) => void;
+  /** Time that reading the file may take, in milliseconds, without the calls of `ocr`. Default 60,000. */
+  timeout?: number;
+  /**
+   * Memory that reading the file may take, in megabytes, with memory that is not reclaimed yet. The parsers take 20 to 50 of them.
+   * Default: half of the heap limit of the process, for example 2048.
+   */
+  maxMemoryMb?: number;
+  signal?: AbortSignal;
+}
+
+/** Accepts a number above 0, also `Infinity`. */
+export const positiveValue: OptionCheck = valueThat(
+  (value) => typeof value === 'number' && value > 0,
+  'a number above 0',
+);
+
+/** Checks of the options that all functions have which read files. */
+export const readChecks: OptionChecks<
+  Pick<LoadDocumentOptions, 'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'>
+> = {
+  encoding: stringValue,
+  metadata: valueThat((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
+  groupSize: positiveValue,
+  ocr: functionValue,
+  timeout: positiveValue,
+  maxMemoryMb: positiveValue,
+  signal: signalValue,
+};
+
+const textValue = valueThat((value) => typeof value === 'string', 'a string');
+
+const checks: OptionChecks<LoadDocumentOptions> = {
+  name: textValue,
+  mediaType: textValue,
+  maxSize: positiveValue,
+  onSkip: functionValue,
+  ...readChecks,
+};
+
+/** Settings of `checkOptions` for functions that load documents. */
+export const loadSettings: CheckOptionsSettings = { code: 'DOCUMENT_INVALID' };
+
+export const defaultMaxSize = 20_000_000;
+const defaultGroupSize = 1000;
+const unpackedRatio = 10;
+/** Size up to which files are read on the thread of the caller if their format takes linear time: within about 20 milliseconds. */
+const maxInlineSize = 1_000_000;
+
+/**
+ * Reads a file without a file system: Markdown, HTML, JSON, source code and other text, PDF, DOCX, PPTX, XLSX, ODT, EPUB, CSV, email,
+ * notebooks and subtitles. Chunks of the documents have their place in the metadata, such as `page`, `slide`, `sheet` and `row`.
+ *
+ * The parser of a format is imported with its first file. It runs in a worker thread, which is reused, and ended when a file exceeds
+ * `timeout` or `maxMemoryMb`.
+ *
+ * @returns one document; for an email with attachments, also their documents
+ * @throws `DOCUMENT_TYPE_UNKNOWN`; `DOCUMENT_UNREADABLE` for a damaged file; `DOCUMENT_ENCRYPTED`; `DOCUMENT_TOO_LARGE`; `DOCUMENT_LIMIT_EXCEEDED`, whose `details`
+ *   name the limit; `DOCUMENT_EMPTY` for a file without text; `DOCUMENT_BINARY`; `DOCUMENT_ENCODING_UNKNOWN`; `DOCUMENT_INVALID` for
+ *   an invalid argument and an unknown option; `DOCUMENT_WORKER_UNAVAILABLE` when `timeout` or `maxMemoryMb` is set and worker threads cannot be started; the
+ *   abort reason
+ * @example
+ * const documents = await loadDocument(await request.blob(), { name: 'report.docx' });
+ * await ingest({ documents, store, indexName: 'uploads', embedder });
+ */
+export async function loadDocument(
+  file: Blob | Uint8Array | ArrayBuffer,
+  options: LoadDocumentOptions = {},
+): Promise<MDocument[]> {
+  checkOptions('loadDocument', options, checks, loadSettings);
+  options.signal?.throwIfAborted();
+  const name = options.name ?? (file as Partial<File>).name;
+  if (typeof name !== 'string' || name === '')
+    throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
+  const { maxSize = defaultMaxSize } = options;
+  const size = file instanceof Blob ? file.size : file?.byteLength;
+  if (typeof size !== 'number')
+    throw new QuiverError('DOCUMENT_INVALID', `The content of ${name} must be a Blob, a Uint8Array or an ArrayBuffer.`);
+  if (size > maxSize) throw tooLargeDocument(name, `it has ${size} bytes, and the limit is ${maxSize}`);
+  const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
+  const bytes =
+    file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
+  return loadBytes(bytes, { ...options, name, mediaType, isOwned: file instanceof Blob });
+}
+
+/** Options of `loadBytes()`, which are valid. */
+type LoadBytesOptions = Omit<Optional<LoadDocumentOptions>, 'name'> &
+  Pick<ReadRequest, 'name' | 'page'> & {
+    /** Whether the bytes may be detached from this thread. */
+    readonly isOwned: boolean;
+  };
+
+type Optional<Options> = { [Key in keyof Options]?: Options[Key] | undefined };
+
+/**
+ * Reads a file whose size was checked: in a worker thread, unless its format takes linear time and it is small, or there are no worker
+ * threads.
+ */
+export async function loadBytes(bytes: Uint8Array, options: LoadBytesOptions): Promise<MDocument[]> {
+  const { name, mediaType, encoding, page, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
+  const { ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
+  const request = { name, mediaType, encoding, page, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
+  const hooks = { ocr, onSkip, signal };
+  const isLinear = page === undefined && requireFormat(name, mediaType).isLinear === true;
+  const loaded =
+    (isLinear && bytes.length <= maxInlineSize
+      ? undefined
+      : await readInWorker(bytes, request, { ...hooks, timeout, maxMemoryMb, isOwned })) ??
+    (await readDocument(bytes, request, hooks));
+  return loaded.map(
+    ({ docs, ...document }) =>
+      new MDocument({
+        ...document,
+        docs: docs.map((doc) => ({
+          ...doc,
+          // The source of a page is its canonical URL.
+          metadata:
+            page === undefined ? { source: name, ...metadata, ...doc.metadata } : { ...doc.metadata, ...metadata },
+        })),
+      }),
+  );
+}

@@ -1,0 +1,8 @@
+// The document model, for packages that create documents: without stores, ingestion and tools.
+export type { Metadata } from './chunk.js';
+export { codeLanguages, type CodeLanguage } from './chunking/code-languages.js';
+export { headingLevel, tagKind } from './chunking/html-tags.js';
+export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document.js';
+export { partKeys } from './part-keys.js';
+export type { SkippedText } from './skipped-text.js';
+export { uniteBoxes, type PageBox, type TextBox } from './text-box.js';
