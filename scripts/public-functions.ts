@@ -31,13 +31,16 @@ export async function readPublicFunctions(
   return [...names];
 }
 
-/** Methods with parameters. */
+/** Methods with parameters, also those of base classes. */
 function methodsOf(value: object): string[] {
   const { prototype } = value as { prototype?: object };
+  const base: unknown = Object.getPrototypeOf(value);
+  const inherited = typeof base === 'function' && /^class\b/.test(String(base)) ? methodsOf(base) : [];
   const members = Object.entries(Object.getOwnPropertyDescriptors(prototype ?? {}));
-  return members.flatMap(([name, { value: method }]) =>
+  const own = members.flatMap(([name, { value: method }]) =>
     name !== 'constructor' && typeof method === 'function' && takesArguments(method as object) ? [name] : [],
   );
+  return [...inherited, ...own];
 }
 
 /** `length` leaves out parameters with a default. */

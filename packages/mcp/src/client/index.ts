@@ -4,6 +4,8 @@
  * @module
  */
 export { MCPClient, type AuthenticateServerOptions, type ClientLease, type MCPClientOptions } from './mcp-client.js';
+export type { BoundClient } from './bound-client.js';
+export type { RequestOptions } from './config/caller.js';
 export type { ClientInfo } from './config/client-info.js';
 export { loadMcpConfig, type LoadMcpConfigOptions, type SkippedMcpSetting } from './config/config-file.js';
 export type {
@@ -46,7 +48,7 @@ export type { Answers, ListOptions, ServerErrorDetails } from './server/shared-s
 export { fingerprintTool, type DefinitionChanges } from './server/tool-definitions.js';
 export type { CallToolOptions } from './tools/call-tool.js';
 export type { ClientTasks, TaskHandle, TaskResultOptions } from './tools/client-tasks.js';
-export type { RemoteTask, TaskRequestOptions } from './tools/task.js';
+export type { RemoteTask } from './tools/task.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolCatalogue, ToolsWithErrors } from './tools/tool-set.js';

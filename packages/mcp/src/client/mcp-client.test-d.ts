@@ -1,4 +1,5 @@
 import { Agent } from '@quiver/core/agent';
+import { RequestContext } from '@quiver/core/request-context';
 import { generateText as generateText5 } from 'ai-v5';
 import { generateText as generateText6 } from 'ai-v6';
 import { generateText as generateText7 } from 'ai-v7';
@@ -38,6 +39,22 @@ describe('types of the client', () => {
       },
       timeout: 30_000,
     });
+  });
+
+  it('binds the same methods to one caller', async () => {
+    const requestContext = new RequestContext<{ user: string }>();
+    const view = mcp.forRequest(requestContext);
+    expectTypeOf(view.listTools).toEqualTypeOf(mcp.listTools);
+    expectTypeOf(view.callTool).toEqualTypeOf(mcp.callTool);
+    expectTypeOf(view.resources).toEqualTypeOf(mcp.resources);
+    expectTypeOf(await view.listTools()).toEqualTypeOf(await mcp.listTools({ requestContext }));
+    // @ts-expect-error a view has no connection to end
+    void view.disconnect;
+    // @ts-expect-error the request context is the point of a view
+    void mcp.forRequest();
+    void new MCPClient({ servers: {}, identity: (context) => context.get('user') });
+    // @ts-expect-error a key is a text
+    void new MCPClient({ servers: {}, identity: () => 1 });
   });
 
   it('types resources, prompts and elicitation as the samples use them', async () => {

@@ -1,23 +1,18 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, valueThat, type OptionChecks } from '@quiver/core/options';
-import type { ResultLimit } from '@quiver/core/tools';
-import type { CallToolResult, CompleteResult, Root } from '../protocol/types.js';
+import { anyValue, checkOptions, functionValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
+import type { Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
+import { BoundClient } from './bound-client.js';
 import { clientInfoCheck, type ClientInfo } from './config/client-info.js';
 import { rootList } from './config/definition-options.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
 import type { ServerDefinition } from './config/server-definition.js';
 import { createApplication } from './features/application.js';
-import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
-import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
-import { createClientResources, type ClientResources } from './features/resources.js';
+import type { Identity } from './server/caller-lists.js';
 import { RemoteServer, type ServerStatus } from './server/remote-server.js';
-import { askServers, logMissing, SharedServers, type ListOptions } from './server/shared-servers.js';
+import { askServers, logMissing, SharedServers } from './server/shared-servers.js';
 import type { DefinitionChanges } from './server/tool-definitions.js';
-import { callTool, callToolChecks, type CallToolOptions } from './tools/call-tool.js';
-import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
-import type { RemoteTool } from './tools/remote-tool.js';
-import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
 import { resolveOAuthOptions } from './transports/http-options.js';
 
 /** Options of `MCPClient`. */
@@ -32,6 +27,12 @@ export interface MCPClientOptions {
   clientInfo?: ClientInfo;
   /** Limit of the text of results that models receive, for servers whose definition has none. Default: no limit. */
   resultLimit?: ResultLimit;
+  /**
+   * Returns the identity of the caller behind a request context: lists are cached per identity, and callers with one identity receive the
+   * same list. Without it, and for `undefined`, lists with a request context are not cached where the request context decides what
+   * the server receives.
+   */
+  identity?: Identity;
 }
 
 const defaultTimeout = 60_000;
@@ -53,6 +54,7 @@ const clientChecks: OptionChecks<MCPClientOptions> = {
   timeout: milliseconds,
   clientInfo: clientInfoCheck,
   resultLimit: anyValue,
+  identity: functionValue,
 };
 
 /** Options of `mcp.authenticate()`. */
@@ -82,11 +84,8 @@ export interface ClientLease extends AsyncDisposable {
  * });
  * const tools = await mcp.listTools(); // { files_read_file, weather_forecast, ... }
  */
-export class MCPClient implements AsyncDisposable {
+export class MCPClient extends BoundClient implements AsyncDisposable {
   readonly id: string | undefined;
-  readonly resources: ClientResources;
-  readonly prompts: ClientPrompts;
-  readonly tasks: ClientTasks;
   readonly tools: {
     /** Sets the handler for changes of a server's list of tools. */
     onListChanged(serverName: string, handler: () => void): Promise<void>;
@@ -117,21 +116,20 @@ export class MCPClient implements AsyncDisposable {
    */
   constructor(options: MCPClientOptions) {
     checkOptions('MCPClient', options, clientChecks, { code: 'MCP_CLIENT_OPTIONS_INVALID' });
-    const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit } = options;
+    const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit, identity } = options;
     if (servers === undefined)
       throw new QuiverError('MCP_CLIENT_OPTIONS_INVALID', 'MCPClient needs `servers`, with one definition per name.');
-    this.id = id;
-    this.#servers = SharedServers.for(options, () => {
+    const shared = SharedServers.for(options, () => {
+      const settings = { timeout, clientInfo, resultLimit, identity, createApplication };
       const created = Object.entries(servers).map(
-        ([name, definition]) =>
-          new RemoteServer({ name, definition, timeout, clientInfo, resultLimit, createApplication }),
+        ([name, definition]) => new RemoteServer({ name, definition, ...settings }),
       );
       return new Map(created.map((server) => [server.name, server]));
     });
-    this.#servers.acquire(this);
-    this.resources = createClientResources(this.#servers);
-    this.prompts = createClientPrompts(this.#servers);
-    this.tasks = createClientTasks(this.#servers);
+    super(shared, {});
+    this.id = id;
+    this.#servers = shared;
+    shared.acquire(this);
     this.tools = {
       onListChanged: (serverName, handler) =>
         this.#servers.run('ON_LIST_CHANGED_TOOL', serverName, (server) => server.setListHandler('tools', handler)),
@@ -155,85 +153,18 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay. Tools that
-   * are not for models (`_meta.ui.visibility` without `model`) are left out: call them by name, see {@link listToolDefinitions}.
+   * Returns the methods of this client for one caller: everything that they send carries the request context. A view holds no
+   * connection: create one per request of the application.
    *
-   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
-   */
-  async listTools(): Promise<Record<string, RemoteTool>> {
-    return toToolSet(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED'));
-  }
-
-  /**
-   * Returns the tools by server: `{ <server>: { <tool>: … } }`. Otherwise as {@link listTools}.
-   *
-   * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server is available
-   */
-  async listToolsets(): Promise<Record<string, Record<string, RemoteTool>>> {
-    return toToolsets(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED'));
-  }
-
-  /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
-    const { data, ...rest } = await this.#servers.list('tools/list', options);
-    return { tools: toToolSet(this.#servers, data), ...rest };
-  }
-
-  /** As {@link listToolsets}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsetsWithErrors(
-    options: ListOptions = {},
-  ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
-    const { data, ...rest } = await this.#servers.list('tools/list', options);
-    return { tools: toToolsets(this.#servers, data), ...rest };
-  }
-
-  /** @deprecated Use {@link listTools}. */
-  getTools(): Promise<Record<string, RemoteTool>> {
-    return this.listTools();
-  }
-
-  /** @deprecated Use {@link listToolsets}. */
-  getToolsets(): Promise<Record<string, Record<string, RemoteTool>>> {
-    return this.listToolsets();
-  }
-
-  /**
-   * Returns all tools as plain data, to store in a file or a database and to create tools from with {@link toolsFromDefinitions}.
-   *
-   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
-   */
-  listToolDefinitions(): Promise<ToolCatalogue> {
-    return this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED');
-  }
-
-  /**
-   * Creates tools from stored definitions without a request: a server is connected when one of its tools is called.
-   *
-   * @throws `MCP_SERVER_UNKNOWN` for a server that is not configured
-   */
-  toolsFromDefinitions(catalogue: ToolCatalogue): Record<string, RemoteTool> {
-    return toToolSet(this.#servers, catalogue);
-  }
-
-  /**
-   * Calls a tool directly. An error result is returned, with `isError: true`.
-   *
-   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` is the code of the cause, for example `MCP_REQUEST_TIMEOUT`. The signal's
-   *   reason when it fires.
+   * @throws `OPTIONS_INVALID` for a value that is not a request context
    * @example
-   * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
+   * const tools = await mcp.forRequest(requestContext).listTools(); // the caller's own tools, which send the caller's headers
    */
-  async callTool(given: CallToolOptions): Promise<CallToolResult> {
-    checkOptions('mcp.callTool', given, callToolChecks);
-    const { serverName, ...options } = given;
-    return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
-  }
-
-  /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `OPTIONS_INVALID`, `MCP_CLIENT_COMPLETE_FAILED` */
-  async complete(given: CompleteOptions): Promise<CompleteResult['completion']> {
-    checkOptions('mcp.complete', given, completeChecks);
-    const { serverName, ...options } = given;
-    return this.#servers.run('COMPLETE', serverName, (server) => complete(server, options), options.signal);
+  forRequest(requestContext: AnyRequestContext): BoundClient {
+    // `undefined` would send the requests of a user without the user's headers. Programs in JavaScript pass it.
+    if (typeof (requestContext as AnyRequestContext | undefined)?.get !== 'function')
+      throw new QuiverError('OPTIONS_INVALID', 'mcp.forRequest needs a request context: `new RequestContext()`.');
+    return new BoundClient(this.#servers, { requestContext });
   }
 
   /** Replaces the roots of a server, and notifies it. @throws `OPTIONS_INVALID`, `MCP_CLIENT_SET_ROOTS_FAILED` */
@@ -347,18 +278,6 @@ export class MCPClient implements AsyncDisposable {
   #perServer<Value>(valueOf: (server: RemoteServer) => Value | undefined): Record<string, Value> {
     const entries = [...this.#servers.byName].map(([name, server]) => [name, valueOf(server)] as const);
     return Object.fromEntries(entries.filter((entry): entry is [string, Value] => entry[1] !== undefined));
-  }
-
-  async #requireDefinitions(code: string): Promise<ToolCatalogue> {
-    const { data, errors } = await this.#servers.list('tools/list');
-    const reasons = Object.values(errors);
-    if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === this.#servers.byName.size) {
-      throw new QuiverError(code, `Could not list the tools of any MCP server. ${reasons.join(' ')}`, {
-        details: { errors },
-      });
-    }
-    logMissing('Tools', errors);
-    return data;
   }
 }
 

@@ -1,30 +1,30 @@
-import { anyValue, signalValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, type OptionChecks } from '@quiver/core/options';
 import type { CompleteResult } from '../../protocol/types.js';
+import { requestChecks, type RequestOptions } from '../config/caller.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
 /** Argument to complete, and the prompt or resource template that has it. */
-export interface CompleteOptions {
+export interface CompleteOptions extends RequestOptions {
   serverName: string;
   /** Prompt or resource template of the argument. */
   ref: { type: 'prompt'; name: string } | { type: 'resource'; uriTemplate: string };
   argument: { name: string; value: string };
   /** Values of other arguments. */
   context?: Record<string, string>;
-  signal?: AbortSignal;
 }
 
 export const completeChecks: OptionChecks<CompleteOptions> = {
+  ...requestChecks,
   serverName: anyValue,
   ref: anyValue,
   argument: anyValue,
   context: anyValue,
-  signal: signalValue,
 };
 
 /** Returns at most 100 values; none from a server without completions. */
 export function complete(
   server: RemoteServer,
-  { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,
+  { ref, argument, context, signal, requestContext }: Omit<CompleteOptions, 'serverName'>,
 ): Promise<CompleteResult['completion']> {
   const reference =
     ref.type === 'prompt' ? { type: 'ref/prompt', name: ref.name } : { type: 'ref/resource', uri: ref.uriTemplate };
@@ -37,6 +37,6 @@ export function complete(
       // The engine has checked the result.
       return completion as CompleteResult['completion'];
     },
-    { signal, retries: 1 },
+    { signal, requestContext, retries: 1 },
   );
 }

@@ -1,22 +1,22 @@
-import { anyValue, checkOptions, signalValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
+import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
 /** Options of `mcp.prompts.get()`. */
-export interface GetPromptOptions {
+export interface GetPromptOptions extends RequestOptions {
   serverName: string;
   name: string;
   /** Strings are sent unchanged, everything else as JSON: the protocol has string arguments only. */
   args?: Record<string, unknown>;
   /** Version of the prompt, where a server has several. */
   version?: string;
-  signal?: AbortSignal;
 }
 
 /** Prompts of the servers, see {@link MCPClient.prompts}. */
 export interface ClientPrompts {
   /** Returns the prompts by server. An unavailable server is logged and left out; a server without prompts has an empty list. */
-  list(): Promise<Record<string, Prompt[]>>;
+  list(options?: ListOptions): Promise<Record<string, Prompt[]>>;
   /** Returns the same as `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Prompt[]>>;
   /** @throws `MCP_CLIENT_GET_PROMPT_FAILED` */
@@ -28,20 +28,20 @@ export interface ClientPrompts {
 }
 
 const getPromptChecks: OptionChecks<GetPromptOptions> = {
+  ...requestChecks,
   serverName: anyValue,
   name: anyValue,
   args: anyValue,
   version: anyValue,
-  signal: signalValue,
 };
 
-export function createClientPrompts(servers: SharedServers): ClientPrompts {
+export function createClientPrompts(servers: SharedServers, caller: Caller): ClientPrompts {
   return {
-    listWithErrors: (options) => servers.list('prompts/list', options),
-    list: () => servers.listLogged('prompts/list'),
-    get: async (options) => {
-      checkOptions('mcp.prompts.get', options, getPromptChecks);
-      const { serverName, name, args, version, signal } = options;
+    listWithErrors: async (options = {}) => servers.list('prompts/list', forCaller(caller, options)),
+    list: async (options = {}) => servers.listLogged('prompts/list', forCaller(caller, options)),
+    get: async (given) => {
+      checkOptions('mcp.prompts.get', given, getPromptChecks);
+      const { serverName, name, args, version, ...options } = forCaller(caller, given);
       const params = {
         name,
         ...(args && { arguments: toTexts(args) }),
@@ -52,7 +52,7 @@ export function createClientPrompts(servers: SharedServers): ClientPrompts {
         serverName,
         async (server) => {
           const result = await server.request((engine, to) => engine.request('prompts/get', params, to), {
-            signal,
+            ...options,
             retries: 1,
           });
           // The engine has checked the result.
@@ -63,7 +63,7 @@ export function createClientPrompts(servers: SharedServers): ClientPrompts {
           };
           const listed = server
             .list('prompts/list')
-            .peek()
+            .peek(options.requestContext)
             ?.find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
           const prompt: Prompt = {
             ...listed,
@@ -74,7 +74,7 @@ export function createClientPrompts(servers: SharedServers): ClientPrompts {
           };
           return { prompt, messages, ...(_meta && { _meta }) };
         },
-        signal,
+        options.signal,
       );
     },
     onListChanged: (serverName, handler) =>

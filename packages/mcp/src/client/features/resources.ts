@@ -1,5 +1,8 @@
 import { Buffer } from 'node:buffer';
+import { checkOptions } from '@quiver/core/options';
 import type { Resource, ResourceTemplate } from '../../resource.js';
+import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
+import type { RemoteServer } from '../server/remote-server.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
 /** One piece of a resource: text, or Base64 in `blob`. */
@@ -27,14 +30,18 @@ export interface BinaryContent {
 /** Resources of the servers, see {@link MCPClient.resources}. */
 export interface ClientResources {
   /** Returns the resources by server. An unavailable server is logged and left out; a server without resources has an empty list. */
-  list(): Promise<Record<string, Resource[]>>;
+  list(options?: ListOptions): Promise<Record<string, Resource[]>>;
   /** Returns the same as `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Resource[]>>;
   /** Returns the resource templates by server. */
-  templates(): Promise<Record<string, ResourceTemplate[]>>;
+  templates(options?: ListOptions): Promise<Record<string, ResourceTemplate[]>>;
   templatesWithErrors(options?: ListOptions): Promise<Answers<ResourceTemplate[]>>;
   /** @param resource - URI, or an entry of `list()`. @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
-  read(serverName: string, resource: string | { readonly uri: string }): Promise<ReadResourceResult>;
+  read(
+    serverName: string,
+    resource: string | { readonly uri: string },
+    options?: RequestOptions,
+  ): Promise<ReadResourceResult>;
   /**
    * Reads a resource as text or bytes. A resource of several parts is a list.
    *
@@ -43,6 +50,7 @@ export interface ClientResources {
   readContent(
     serverName: string,
     resource: string | { readonly uri: string },
+    options?: RequestOptions,
   ): Promise<string | BinaryContent | (string | BinaryContent)[]>;
   /**
    * Subscribes to a resource, in both protocol eras, and again after a reconnect. Set a handler with `onUpdated`.
@@ -58,24 +66,27 @@ export interface ClientResources {
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 
-export function createClientResources(servers: SharedServers): ClientResources {
-  const read: ClientResources['read'] = (serverName, resource) =>
-    servers.run('READ_RESOURCE', serverName, async (server) => {
-      const uri = typeof resource === 'string' ? resource : resource.uri;
-      const result = await server.request((engine, options) => engine.request('resources/read', { uri }, options), {
-        retries: 1,
-      });
+export function createClientResources(servers: SharedServers, caller: Caller): ClientResources {
+  const read: ClientResources['read'] = async (serverName, resource, given = {}) => {
+    checkOptions('mcp.resources.read', given, requestChecks);
+    const options = forCaller(caller, given);
+    const params = { uri: typeof resource === 'string' ? resource : resource.uri };
+    const send = async (server: RemoteServer): Promise<ReadResourceResult> => {
+      const settings = { ...options, retries: 1 };
+      const result = await server.request((engine, to) => engine.request('resources/read', params, to), settings);
       // The engine has checked the result.
       return result as unknown as ReadResourceResult;
-    });
+    };
+    return servers.run('READ_RESOURCE', serverName, send, options.signal);
+  };
   return {
-    listWithErrors: (options) => servers.list('resources/list', options),
-    templatesWithErrors: (options) => servers.list('resources/templates/list', options),
-    list: () => servers.listLogged('resources/list'),
-    templates: () => servers.listLogged('resources/templates/list'),
+    listWithErrors: async (options = {}) => servers.list('resources/list', forCaller(caller, options)),
+    templatesWithErrors: async (options = {}) => servers.list('resources/templates/list', forCaller(caller, options)),
+    list: async (options = {}) => servers.listLogged('resources/list', forCaller(caller, options)),
+    templates: async (options = {}) => servers.listLogged('resources/templates/list', forCaller(caller, options)),
     read,
-    readContent: async (serverName, resource) => {
-      const contents = (await read(serverName, resource)).contents.map(toContent);
+    readContent: async (serverName, resource, options) => {
+      const contents = (await read(serverName, resource, options)).contents.map(toContent);
       const [first, ...others] = contents;
       return first !== undefined && others.length === 0 ? first : contents;
     },

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
@@ -19,13 +20,14 @@ export interface FetchedList<Item> {
 }
 
 export interface ListCacheOptions<Item> {
-  readonly fetch: () => Promise<FetchedList<Item>>;
+  /** @param requestContext - that of the caller who needs the list */
+  readonly fetch: (requestContext?: AnyRequestContext) => Promise<FetchedList<Item>>;
   /** Called with every fetched list, and the one before it. */
   readonly onFetched?: (items: readonly Item[], previous: readonly Item[] | undefined) => void;
   readonly now?: () => number;
 }
 
-/** Cache of one list of a server. */
+/** Cache of one list of a server, for callers that receive the same one. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: FetchedList<Item> | undefined;
@@ -45,9 +47,9 @@ export class ListCache<Item> {
    *
    * @throws what the request throws, when there was never a good list
    */
-  get(): Promise<FetchedList<Item>> {
+  get(requestContext?: AnyRequestContext): Promise<FetchedList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
-    const current = (this.#fetching ??= this.#refresh().finally(() => {
+    const current = (this.#fetching ??= this.#refresh(requestContext).finally(() => {
       if (this.#fetching === current) this.#fetching = undefined;
     }));
     return current;
@@ -65,10 +67,10 @@ export class ListCache<Item> {
     this.#fetching = undefined;
   }
 
-  async #refresh(): Promise<FetchedList<Item>> {
+  async #refresh(requestContext: AnyRequestContext | undefined): Promise<FetchedList<Item>> {
     const startedIn = this.#generation;
     try {
-      const fetched = await this.#options.fetch();
+      const fetched = await this.#options.fetch(requestContext);
       const previous = this.#known;
       // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
@@ -108,6 +110,7 @@ export const lists = {
 
 interface ListingServer {
   readonly name: string;
+  readonly variesByCaller: boolean;
   readonly options: ServerOptions;
   readonly handlers: ServerHandlers;
 }
@@ -120,7 +123,7 @@ const silentServerLifetime = 60_000;
 
 /** Requests a list. A server without the capability has an empty one. */
 export async function fetchList<Method extends ListMethod>(
-  { name, options: { cache = true }, handlers }: ListingServer,
+  { name, options: { cache = true }, handlers, variesByCaller }: ListingServer,
   method: Method,
   engine: Engine,
   options: EngineRequestOptions,
@@ -148,7 +151,9 @@ export async function fetchList<Method extends ListMethod>(
   if (kind === 'prompts') items = (items as Prompt[]).map((prompt) => ({ ...prompt, ...fromPromptMeta(prompt._meta) }));
   const mayCache = typeof cache === 'boolean' ? cache : cache[kind] !== false;
   const reports = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
-  const isWatched = reports && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
+  // Notifications belong to the connection: a change that only one caller can see may not be reported.
+  const isOfOneCaller = variesByCaller && options.requestContext !== undefined;
+  const isWatched = reports && !isOfOneCaller && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
   const lifetime = engine.isModern ? Number(fetched.ttlMs ?? 0) : silentServerLifetime;
   return {
     items: items as ListedItems[Method][],

@@ -13,7 +13,8 @@ import type { Application } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { HttpError, type Channel } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
-import { fetchList, ListCache, lists, type ListedItems, type ListMethod } from './list-cache.js';
+import { CallerLists, type Identity } from './caller-lists.js';
+import { fetchList, lists, type ListedItems, type ListMethod } from './list-cache.js';
 import { openConnection } from './open-connection.js';
 import { Subscriptions } from './subscriptions.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
@@ -41,6 +42,7 @@ export interface RemoteServerOptions {
   readonly clientInfo?: ClientInfo | undefined;
   /** Limit of results that models receive, unless the definition sets one. */
   readonly resultLimit?: ResultLimit | undefined;
+  readonly identity?: Identity | undefined;
   /** Creates the receiver of the server's requests and notifications. */
   readonly createApplication: (server: RemoteServer) => Application;
 }
@@ -53,7 +55,7 @@ export interface RequestSettings extends Omit<EngineRequestOptions, 'headers'> {
 /** Sends the messages of one request over a connection. */
 export type SendOver<Result> = (engine: Engine, options: EngineRequestOptions) => Promise<Result>;
 
-type Lists = { [Method in ListMethod]?: ListCache<ListedItems[Method]> };
+type Lists = { [Method in ListMethod]?: CallerLists<ListedItems[Method]> };
 
 /** Milliseconds until a connection must be open. The start of a process may include a download; a busy machine delays both. */
 const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
@@ -111,6 +113,13 @@ export class RemoteServer {
     return this.target.definition;
   }
 
+  /** Whether the request context decides what the server receives: nothing else of it leaves the process. */
+  get variesByCaller(): boolean {
+    if (this.target.kind !== 'http') return false;
+    const { headers, fetch } = this.target.definition;
+    return typeof headers === 'function' || fetch !== undefined;
+  }
+
   get sessionId(): string | undefined {
     return this.#current?.channel.sessionId;
   }
@@ -158,12 +167,15 @@ export class RemoteServer {
     }
   }
 
-  list<Method extends ListMethod>(method: Method): ListCache<ListedItems[Method]> {
+  list<Method extends ListMethod>(method: Method): CallerLists<ListedItems[Method]> {
     // A member has the type that its key selects.
-    const lists = this.#lists as { [Key in Method]?: ListCache<ListedItems[Method]> };
-    return (lists[method] ??= new ListCache<ListedItems[Method]>({
+    const lists = this.#lists as { [Key in Method]?: CallerLists<ListedItems[Method]> };
+    return (lists[method] ??= new CallerLists<ListedItems[Method]>({
+      variesByCaller: this.variesByCaller,
+      identity: this.#options.identity,
       // The request is repeated after a lost connection, because it has no effects.
-      fetch: () => this.request((engine, options) => fetchList(this, method, engine, options), { retries: 1 }),
+      fetch: (requestContext) =>
+        this.request((engine, options) => fetchList(this, method, engine, options), { requestContext, retries: 1 }),
       onFetched: (items, previous) => {
         if (method !== 'tools/list' || !previous || !this.onDefinitionsChanged) return;
         // The items of this list are tools.

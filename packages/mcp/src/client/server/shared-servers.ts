@@ -1,5 +1,6 @@
 import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import type { AnyRequestContext } from '@quiver/core/tools';
 import { lists, type ListedItems, type ListMethod } from './list-cache.js';
 import type { RemoteServer } from './remote-server.js';
 
@@ -25,9 +26,11 @@ export interface Answers<Answer> {
 export interface ListOptions {
   /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
   perServerTimeoutMs?: number;
+  /** Request context of the caller, for `headers` and `fetch` of the server definitions. */
+  requestContext?: AnyRequestContext | undefined;
 }
 
-const listChecks: OptionChecks<ListOptions> = { perServerTimeoutMs: anyValue };
+const listChecks: OptionChecks<ListOptions> = { perServerTimeoutMs: anyValue, requestContext: anyValue };
 
 /**
  * Servers of the clients of this process by configuration. An entry is removed when its last user releases it; clients without an
@@ -140,11 +143,11 @@ export class SharedServers {
     method: Method,
     options: ListOptions = {},
   ): Promise<Answers<ListedItems[Method][]>> {
-    checkOptions('listWithErrors', options, listChecks);
+    checkOptions(`The list of ${lists[method].title.toLowerCase()}`, options, listChecks);
     return askServers(
       this.byName.values(),
       async (server) => {
-        const { items, error } = await server.list(method).get();
+        const { items, error } = await server.list(method).get(options.requestContext);
         return { answer: [...items], error };
       },
       options.perServerTimeoutMs,
@@ -152,8 +155,11 @@ export class SharedServers {
   }
 
   /** Returns the same as {@link list}, with a log line per error. */
-  async listLogged<Method extends ListMethod>(method: Method): Promise<Record<string, ListedItems[Method][]>> {
-    const { data, errors } = await this.list(method);
+  async listLogged<Method extends ListMethod>(
+    method: Method,
+    options?: ListOptions,
+  ): Promise<Record<string, ListedItems[Method][]>> {
+    const { data, errors } = await this.list(method, options);
     logMissing(lists[method].title, errors);
     return data;
   }

@@ -4,24 +4,18 @@ import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { RequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../server/back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
-import {
-  getTask,
-  readDescription,
-  updateTask,
-  type RemoteTask,
-  type TaskDescription,
-  type TaskRequestOptions,
-} from './task.js';
+import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescription } from './task.js';
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
-export interface AwaitTaskOptions extends TaskRequestOptions {
+export interface AwaitTaskOptions extends RequestOptions {
   /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
   readonly timeout?: number | undefined;
   /** Whether a new status message restarts the timeout. */
@@ -245,7 +239,7 @@ class AwaitedTask {
   }
 
   /** Sends a request that may be repeated, until the server responds. */
-  async #send<Result>(send: (options: TaskRequestOptions & { timeout: number }) => Promise<Result>): Promise<Result> {
+  async #send<Result>(send: (options: RequestOptions & { timeout: number }) => Promise<Result>): Promise<Result> {
     const { signal } = this.#end;
     const { requestContext } = this.#options;
     const backOff = createBackOff();

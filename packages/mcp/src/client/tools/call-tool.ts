@@ -1,11 +1,11 @@
 import { toErrorMessage } from '@quiver/core';
-import { anyValue, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
-import type { AnyRequestContext } from '@quiver/core/tools';
+import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import { requestChecks, type RequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
@@ -13,14 +13,13 @@ import type { RemoteServer } from '../server/remote-server.js';
 import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */
-export interface CallToolOptions {
+export interface CallToolOptions extends RequestOptions {
   serverName: string;
   /** The server's own name of the tool. */
   name: string;
   args?: Record<string, unknown>;
   /** `_meta` of the request. */
   meta?: Record<string, unknown>;
-  signal?: AbortSignal;
   /** Milliseconds; 0 for no limit. Default: the timeout of the server, and its `taskTimeout` for a call that becomes a task. */
   timeout?: number;
   /** Whether progress restarts the timeout. Default: the setting of the server definition, `false`. */
@@ -28,23 +27,20 @@ export interface CallToolOptions {
   /** Milliseconds that progress cannot extend. For a task they begin with its creation. */
   maxTotalTimeout?: number;
   onProgress?: (update: ProgressUpdate) => void;
-  /** Request context of the caller, for `headers` and `fetch` of the server definition. */
-  requestContext?: AnyRequestContext;
   /** The progress token. Default: a unique one. */
   runId?: string;
 }
 
 export const callToolChecks: OptionChecks<CallToolOptions> = {
+  ...requestChecks,
   serverName: anyValue,
   name: anyValue,
   args: anyValue,
   meta: anyValue,
-  signal: signalValue,
   timeout: anyValue,
   resetTimeoutOnProgress: anyValue,
   maxTotalTimeout: anyValue,
   onProgress: functionValue,
-  requestContext: anyValue,
   runId: anyValue,
 };
 
@@ -93,8 +89,9 @@ export function sendCall(
   const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
-  const find = (): ProtocolTool | undefined => tools.peek()?.find((listed) => listed.name === name);
-  const tool = known ?? find();
+  const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
+    list?.find((listed) => listed.name === name);
+  const tool = known ?? find(tools.peek(requestContext)) ?? find(tools.peek());
   const isHarmless = tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true;
   const params = { name, arguments: args, _meta: { ...meta } };
   const send = (engine: Engine, to: EngineRequestOptions, called?: ProtocolTool): Promise<Params> => {
@@ -106,8 +103,8 @@ export function sendCall(
       if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
       // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
       tools.invalidate();
-      await tools.get();
-      return send(engine, to, find());
+      const { items } = await tools.get(requestContext);
+      return send(engine, to, find(items));
     });
   const result = server.request((engine, to) => (engine.isModern ? sendModern(engine, to) : send(engine, to)), {
     signal,

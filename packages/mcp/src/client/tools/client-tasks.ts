@@ -1,13 +1,14 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask } from '../engine/check-result.js';
 import type { SharedServers } from '../server/shared-servers.js';
 import { awaitTask } from './await-task.js';
 import { callToolChecks, sendCall, type CallToolOptions } from './call-tool.js';
-import { cancelTask, getTask, updateTask, type RemoteTask, type TaskRequestOptions } from './task.js';
+import { cancelTask, getTask, updateTask, type RemoteTask } from './task.js';
 
 /**
  * A started tool call: an object of texts that can be stored as JSON and continued in another process with the same server definition. The id
@@ -19,7 +20,7 @@ export type TaskHandle =
   | { serverName: string; name: string; result: CallToolResult };
 
 /** Options of `mcp.tasks.result()`. */
-export interface TaskResultOptions extends TaskRequestOptions {
+export interface TaskResultOptions extends RequestOptions {
   /** Receives the status messages of the task. */
   onProgress?: (update: ProgressUpdate) => void;
   /** Milliseconds to wait. Default: `taskTimeout` of the server. */
@@ -35,7 +36,7 @@ export interface ClientTasks {
    */
   start(options: CallToolOptions): Promise<TaskHandle>;
   /** Returns the state of a task. @throws `MCP_CLIENT_GET_TASK_FAILED`; `details.reason` is `MCP_TASK_NOT_FOUND` for an unknown task */
-  get(handle: TaskHandle, options?: TaskRequestOptions): Promise<RemoteTask>;
+  get(handle: TaskHandle, options?: RequestOptions): Promise<RemoteTask>;
   /**
    * Waits for the end of a task, as `mcp.callTool()` does. The end of the wait, by a timeout or the signal, does not cancel the task.
    *
@@ -43,27 +44,26 @@ export interface ClientTasks {
    */
   result(handle: TaskHandle, options?: TaskResultOptions): Promise<CallToolResult>;
   /** Requests that the server cancels a task. A task that has ended does not change. @throws `MCP_CLIENT_CANCEL_TASK_FAILED` */
-  cancel(handle: TaskHandle, options?: TaskRequestOptions): Promise<void>;
+  cancel(handle: TaskHandle, options?: RequestOptions): Promise<void>;
   /**
    * Responds to some or all of the `inputRequests` of a task, by key, without the handlers of the client.
    *
    * @throws `MCP_CLIENT_UPDATE_TASK_FAILED`
    */
-  update(handle: TaskHandle, inputResponses: Record<string, unknown>, options?: TaskRequestOptions): Promise<void>;
+  update(handle: TaskHandle, inputResponses: Record<string, unknown>, options?: RequestOptions): Promise<void>;
 }
 
-const requestChecks: OptionChecks<TaskRequestOptions> = { signal: signalValue, requestContext: anyValue };
 const resultChecks: OptionChecks<TaskResultOptions> = {
   ...requestChecks,
   onProgress: functionValue,
   maxTotalTimeout: anyValue,
 };
 
-export function createClientTasks(servers: SharedServers): ClientTasks {
+export function createClientTasks(servers: SharedServers, caller: Caller): ClientTasks {
   return {
     start: async (given) => {
       checkOptions('mcp.tasks.start', given, callToolChecks);
-      const { serverName, ...options } = given;
+      const { serverName, ...options } = forCaller(caller, given);
       return servers.run(
         'TOOL_EXECUTION',
         serverName,
@@ -75,28 +75,31 @@ export function createClientTasks(servers: SharedServers): ClientTasks {
         options.signal,
       );
     },
-    get: async (handle, options = {}) => {
-      checkOptions('mcp.tasks.get', options, requestChecks);
+    get: async (handle, given = {}) => {
+      checkOptions('mcp.tasks.get', given, requestChecks);
+      const options = forCaller(caller, given);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return { status: 'completed', result };
       return servers.run('GET_TASK', serverName, (server) => getTask(server, taskId, options), options.signal);
     },
     result: async (handle, given = {}) => {
       checkOptions('mcp.tasks.result', given, resultChecks);
-      const { maxTotalTimeout, ...options } = given;
+      const { maxTotalTimeout, ...options } = forCaller(caller, given);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return result;
       const settings = { ...options, timeout: maxTotalTimeout, runId: taskId, isOwner: false };
       return servers.run('TOOL_EXECUTION', serverName, (server) => awaitTask(server, taskId, settings), options.signal);
     },
-    cancel: async (handle, options = {}) => {
-      checkOptions('mcp.tasks.cancel', options, requestChecks);
+    cancel: async (handle, given = {}) => {
+      checkOptions('mcp.tasks.cancel', given, requestChecks);
+      const options = forCaller(caller, given);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return;
       await servers.run('CANCEL_TASK', serverName, (server) => cancelTask(server, taskId, options), options.signal);
     },
-    update: async (handle, inputResponses, options = {}) => {
-      checkOptions('mcp.tasks.update', options, requestChecks);
+    update: async (handle, inputResponses, given = {}) => {
+      checkOptions('mcp.tasks.update', given, requestChecks);
+      const options = forCaller(caller, given);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return;
       if (!isObject(inputResponses))

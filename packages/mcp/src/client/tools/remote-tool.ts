@@ -10,6 +10,7 @@ import {
 import { isContentResult } from '../../content.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import { forCaller, type Caller } from '../config/caller.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { callTool } from './call-tool.js';
@@ -28,10 +29,11 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
  * returns the structured content of the result; otherwise the whole result with its `content`.
  *
  * @param id - name that a model calls the tool by
+ * @param caller - party that all calls are made for
  */
-export function createRemoteTool(server: RemoteServer, id: string, tool: ProtocolTool): RemoteTool {
+export function createRemoteTool(server: RemoteServer, id: string, tool: ProtocolTool, caller: Caller): RemoteTool {
   // The types of `createTool` do not accept `undefined` members, and those of the AI SDK do not show all that the tool has.
-  const options = new RemoteDefinition(server, id, tool) as unknown as Parameters<typeof createTool>[0];
+  const options = new RemoteDefinition(server, id, tool, caller) as unknown as Parameters<typeof createTool>[0];
   return createTool(options) as unknown as RemoteTool;
 }
 
@@ -40,11 +42,13 @@ class RemoteDefinition {
   readonly server: RemoteServer;
   readonly id: string;
   readonly tool: ProtocolTool;
+  readonly caller: Caller;
 
-  constructor(server: RemoteServer, id: string, tool: ProtocolTool) {
+  constructor(server: RemoteServer, id: string, tool: ProtocolTool, caller: Caller) {
     this.server = server;
     this.id = id;
     this.tool = tool;
+    this.caller = caller;
   }
 
   get description(): string {
@@ -79,9 +83,11 @@ class RemoteDefinition {
     const { requireToolApproval } = this.server.options;
     if (typeof requireToolApproval !== 'function') return requireToolApproval;
     const { name: toolName, annotations = {} } = this.tool;
-    return (args: Record<string, unknown>, { requestContext }: ToolContext) =>
+    return (args: Record<string, unknown>, context: ToolContext) => {
+      const { requestContext } = forCaller(this.caller, context);
       // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
-      requireToolApproval({ toolName, args, requestContext, annotations: annotations as ToolAnnotations });
+      return requireToolApproval({ toolName, args, requestContext, annotations: annotations as ToolAnnotations });
+    };
   }
 
   get toModelOutput(): typeof toModelOutput {
@@ -91,7 +97,8 @@ class RemoteDefinition {
 
   async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
     const { server, tool } = this;
-    const { requestContext, abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent } = context;
+    const { abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent } = context;
+    const { requestContext } = forCaller(this.caller, context);
     const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
     const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
     if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);

@@ -1,9 +1,9 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { RequestOptions } from '../config/caller.js';
 import { checkResult, requireTaskStatus } from '../engine/check-result.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
@@ -93,15 +93,8 @@ function isPositive(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY;
 }
 
-/** Options of the requests about a task. */
-export interface TaskRequestOptions {
-  signal?: AbortSignal | undefined;
-  /** Request context of the caller, for `headers` and `fetch` of the server definition. */
-  requestContext?: AnyRequestContext | undefined;
-}
-
 /** Timeout of a request in milliseconds. Default: that of the server. */
-type Timed = TaskRequestOptions & { timeout?: number };
+type Timed = RequestOptions & { timeout?: number };
 
 /**
  * Requests the state of a task.

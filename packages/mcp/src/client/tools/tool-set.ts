@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import type { Caller } from '../config/caller.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
@@ -27,7 +28,11 @@ export type ToolCatalogue = Record<string, ProtocolTool[]>;
  *
  * @throws `MCP_SERVER_UNKNOWN`
  */
-export function toToolSet(servers: SharedServers, catalogue: ToolCatalogue): Record<string, RemoteTool> {
+export function toToolSet(
+  servers: SharedServers,
+  catalogue: ToolCatalogue,
+  caller: Caller,
+): Record<string, RemoteTool> {
   const entries = Object.entries(catalogue).flatMap(([serverName, list]) => {
     const server = servers.require(serverName);
     const { toolPrefix: prefix = serverName } = server.options;
@@ -46,7 +51,7 @@ export function toToolSet(servers: SharedServers, catalogue: ToolCatalogue): Rec
   const tools = entries.map(({ server, prefix, tool, name, id: plain }) => {
     // Without prefix the hash is made of the server's name too, or equal names would have equal hashes.
     const id = collisions.has(plain) ? toToolName(prefix, name, collisions, server.name) : plain;
-    return [id, createRemoteTool(server, id, tool)] as const;
+    return [id, createRemoteTool(server, id, tool, caller)] as const;
   });
   return Object.fromEntries(tools);
 }
@@ -55,11 +60,12 @@ export function toToolSet(servers: SharedServers, catalogue: ToolCatalogue): Rec
 export function toToolsets(
   servers: SharedServers,
   catalogue: ToolCatalogue,
+  caller: Caller,
 ): Record<string, Record<string, RemoteTool>> {
   const toolsets = Object.entries(catalogue).map(([serverName, list]) => {
     const server = servers.require(serverName);
     const tools = selectTools(list, server).map(
-      ({ tool, name }) => [name, createRemoteTool(server, name, tool)] as const,
+      ({ tool, name }) => [name, createRemoteTool(server, name, tool, caller)] as const,
     );
     return [serverName, Object.fromEntries(tools)] as const;
   });

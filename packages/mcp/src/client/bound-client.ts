@@ -1,0 +1,134 @@
+import { QuiverError } from '@quiver/core';
+import { checkOptions } from '@quiver/core/options';
+import type { CallToolResult, CompleteResult } from '../protocol/types.js';
+import { forCaller, type Caller } from './config/caller.js';
+import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
+import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
+import { createClientResources, type ClientResources } from './features/resources.js';
+import { logMissing, type ListOptions, type SharedServers } from './server/shared-servers.js';
+import { callTool, callToolChecks, type CallToolOptions } from './tools/call-tool.js';
+import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
+import type { RemoteTool } from './tools/remote-tool.js';
+import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
+
+/**
+ * The requests of an `MCPClient`, sent for one caller: see `mcp.forRequest()`. Handlers and subscriptions, which some of its members
+ * set, are those of the client.
+ */
+export class BoundClient {
+  readonly resources: ClientResources;
+  readonly prompts: ClientPrompts;
+  readonly tasks: ClientTasks;
+  readonly #servers: SharedServers;
+  readonly #caller: Caller;
+
+  constructor(servers: SharedServers, caller: Caller) {
+    this.#servers = servers;
+    this.#caller = caller;
+    this.resources = createClientResources(servers, caller);
+    this.prompts = createClientPrompts(servers, caller);
+    this.tasks = createClientTasks(servers, caller);
+  }
+
+  /**
+   * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay. Tools that
+   * are not for models (`_meta.ui.visibility` without `model`) are left out: call them by name, see {@link listToolDefinitions}.
+   *
+   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
+   */
+  async listTools(options?: ListOptions): Promise<Record<string, RemoteTool>> {
+    return toToolSet(
+      this.#servers,
+      await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options),
+      this.#caller,
+    );
+  }
+
+  /**
+   * Returns the tools by server: `{ <server>: { <tool>: … } }`. Otherwise as {@link listTools}.
+   *
+   * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server is available
+   */
+  async listToolsets(options?: ListOptions): Promise<Record<string, Record<string, RemoteTool>>> {
+    return toToolsets(
+      this.#servers,
+      await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED', options),
+      this.#caller,
+    );
+  }
+
+  /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
+  async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
+    const { data, ...rest } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
+    return { tools: toToolSet(this.#servers, data, this.#caller), ...rest };
+  }
+
+  /** As {@link listToolsets}, with the reasons instead of a log line, and never rejecting because of a server. */
+  async listToolsetsWithErrors(
+    options: ListOptions = {},
+  ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
+    const { data, ...rest } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
+    return { tools: toToolsets(this.#servers, data, this.#caller), ...rest };
+  }
+
+  /** @deprecated Use {@link listTools}. */
+  getTools(options?: ListOptions): Promise<Record<string, RemoteTool>> {
+    return this.listTools(options);
+  }
+
+  /** @deprecated Use {@link listToolsets}. */
+  getToolsets(options?: ListOptions): Promise<Record<string, Record<string, RemoteTool>>> {
+    return this.listToolsets(options);
+  }
+
+  /**
+   * Returns all tools as plain data, to store in a file or a database and to create tools from with {@link toolsFromDefinitions}.
+   *
+   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
+   */
+  listToolDefinitions(options?: ListOptions): Promise<ToolCatalogue> {
+    return this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
+  }
+
+  /**
+   * Creates tools from stored definitions without a request: a server is connected when one of its tools is called.
+   *
+   * @throws `MCP_SERVER_UNKNOWN` for a server that is not configured
+   */
+  toolsFromDefinitions(catalogue: ToolCatalogue): Record<string, RemoteTool> {
+    return toToolSet(this.#servers, catalogue, this.#caller);
+  }
+
+  /**
+   * Calls a tool directly. An error result is returned, with `isError: true`.
+   *
+   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` is the code of the cause, for example `MCP_REQUEST_TIMEOUT`. The signal's
+   *   reason when it fires.
+   * @example
+   * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
+   */
+  async callTool(given: CallToolOptions): Promise<CallToolResult> {
+    checkOptions('mcp.callTool', given, callToolChecks);
+    const { serverName, ...options } = forCaller(this.#caller, given);
+    return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
+  }
+
+  /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `OPTIONS_INVALID`, `MCP_CLIENT_COMPLETE_FAILED` */
+  async complete(given: CompleteOptions): Promise<CompleteResult['completion']> {
+    checkOptions('mcp.complete', given, completeChecks);
+    const { serverName, ...options } = forCaller(this.#caller, given);
+    return this.#servers.run('COMPLETE', serverName, (server) => complete(server, options), options.signal);
+  }
+
+  async #requireDefinitions(code: string, options: ListOptions = {}): Promise<ToolCatalogue> {
+    const { data, errors } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
+    const reasons = Object.values(errors);
+    if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === this.#servers.byName.size) {
+      throw new QuiverError(code, `Could not list the tools of any MCP server. ${reasons.join(' ')}`, {
+        details: { errors },
+      });
+    }
+    logMissing('Tools', errors);
+    return data;
+  }
+}
