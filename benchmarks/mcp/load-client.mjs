@@ -117,8 +117,7 @@ function unchunk(bytes) {
   }
 }
 
-// Servers without authorization ignore the token.
-const sessions = { 'MCP-Protocol-Version': '2025-11-25', Authorization: 'Bearer a-token' };
+const sessions = { 'MCP-Protocol-Version': '2025-11-25' };
 
 async function openSession(connection, url) {
   const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams };
@@ -143,7 +142,7 @@ const tools = {
   add: { arguments: (n) => ({ a: n, b: 1 }), isRight: (result, n) => result?.structuredContent?.sum === n + 1 },
 };
 
-async function load({ url: target, mode, tool, inFlight, seconds, size = 0 }) {
+async function load({ url: target, token, mode, tool, inFlight, seconds, size = 0 }) {
   const padding = 'x'.repeat(size);
   const url = new URL(target);
   const { arguments: argumentsOf, isRight } = tools[tool];
@@ -153,7 +152,7 @@ async function load({ url: target, mode, tool, inFlight, seconds, size = 0 }) {
     Array.from({ length: inFlight }, async () => {
       const connection = await Connection.open(url);
       const headers = mode === 'sessions' ? await openSession(connection, url) : headersFor(mode, 'tools/call', tool);
-      return { connection, headers };
+      return { connection, headers: { ...headers, Authorization: `Bearer ${token}` } };
     }),
   );
   const started = performance.now();

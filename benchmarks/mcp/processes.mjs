@@ -28,8 +28,8 @@ export async function startServer({ name, mode, tools, source, folder }) {
     const [answer] = await Promise.race([once(child, 'message'), failed]);
     return answer;
   };
-  const [{ url }] = await Promise.race([once(child, 'message'), failed]);
-  return { name, url, run, ask: (ask) => run({ ask }), stop: () => void child.kill('SIGKILL') };
+  const [{ url, token }] = await Promise.race([once(child, 'message'), failed]);
+  return { name, url, token, run, ask: (ask) => run({ ask }), stop: () => void child.kill('SIGKILL') };
 }
 
 export function startLoadClient() {

@@ -4,7 +4,16 @@ import { systemsOf } from '../systems.mjs';
 /** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
 export async function measure({ client, server, mode, tool, inFlight, seconds, size }) {
   const before = await server.ask('usage');
-  const load = await client.run({ job: 'load', url: server.url, mode, tool, inFlight, seconds, size });
+  const load = await client.run({
+    job: 'load',
+    url: server.url,
+    token: server.token,
+    mode,
+    tool,
+    inFlight,
+    seconds,
+    size,
+  });
   const after = await server.ask('usage');
   if (load.wrong > 0) throw new Error(`${server.name} sent ${load.wrong} wrong responses`);
   return {

@@ -5,11 +5,12 @@ import { measure, warmUp } from './http-calls.mjs';
 const rows = [
   ['sdk1', 'sdk1', 'stateless'],
   ['quiver', 'quiver', 'stateless'],
-  ['**Quiver**, static token', 'quiver', 'authorized'],
+  ['**Quiver**, static token', 'quiver', 'static'],
+  ['**Quiver**, JWT (ES256)', 'quiver', 'jwt'],
   ['**Quiver**, rate limit, time limit and audit', 'quiver', 'middleware'],
 ];
 
-/** Measures the CPU time per call with a static token behind `createOAuthMiddleware()`, with middleware, and without both. */
+/** Measures the CPU time per call with a static token and a JWT behind `createOAuthMiddleware()`, with middleware, and without both. */
 export async function operation({ start, client, anchors, rounds, seconds }) {
   const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes('stateless'));
   const measured = [...rows, ...others.map((name) => [name, name, 'stateless'])];

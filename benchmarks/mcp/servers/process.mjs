@@ -8,8 +8,9 @@ export function fillers() {
   return Array.from({ length: Math.max(0, toolCount - 2) }, (_, index) => `tool_${String(index).padStart(4, '0')}`);
 }
 
-export function ready(url) {
-  process.send?.({ url });
+/** @param token - that the load client sends; servers without authorization ignore it */
+export function ready(url, token = 'a-token') {
+  process.send?.({ url, token });
 }
 
 process.on('message', ({ ask }) => {

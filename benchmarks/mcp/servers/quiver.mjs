@@ -1,6 +1,7 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createTool } from '@quiver/core/tools';
-import { createOAuthMiddleware, createStaticTokenValidator } from '@quiver/mcp/auth';
+import { createJwtValidator, createOAuthMiddleware, createStaticTokenValidator } from '@quiver/mcp/auth';
 import { audit, MCPServer, rateLimit, timeLimit } from '@quiver/mcp/server';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
@@ -64,12 +65,13 @@ else if (mode === 'fetch') {
     const { user, system } = process.cpuUsage(before);
     process.send({ fetched: (user + system) / count });
   });
-} else if (mode === 'authorized') {
+} else if (mode === 'static' || mode === 'jwt') {
+  const { token, validateToken } = mode === 'jwt' ? jwt() : staticToken();
   const protect = createOAuthMiddleware({
     oauth: {
       resource: 'http://127.0.0.1/mcp',
       authorizationServers: ['http://127.0.0.1'],
-      validateToken: createStaticTokenValidator(['a-token']),
+      validateToken,
     },
   });
   const http = createServer(async (req, res) => {
@@ -77,7 +79,7 @@ else if (mode === 'fetch') {
     const { proceed } = await protect(req, res, url);
     if (proceed) await server.startHTTP({ url, httpPath: '/mcp', req, res, options: { serverless: true } });
   });
-  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`));
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
 } else {
   const { url } = await server.listen({
     maxSessions: 1e6,
@@ -85,4 +87,33 @@ else if (mode === 'fetch') {
     maxBodyBytes: 2e7,
   });
   ready(url);
+}
+
+function staticToken() {
+  const token = 'a-token';
+  return { token, validateToken: createStaticTokenValidator([token]) };
+}
+
+/** An ES256 token and the validator that knows its key. */
+function jwt() {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const issuer = 'http://127.0.0.1';
+  const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const exp = Math.floor(Date.now() / 1000) + 3600;
+  const claims = {
+    iss: issuer,
+    aud: `${issuer}/mcp`,
+    sub: 'ada',
+    scope: 'mcp:read mcp:write',
+    client_id: 'bench',
+    exp,
+  };
+  const signed = `${encode({ alg: 'ES256', typ: 'at+jwt', kid: 'one' })}.${encode(claims)}`;
+  const signature = sign('sha256', signed, { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256' }] };
+  const fetch = async () => Response.json(keys);
+  return {
+    token: `${signed}.${signature}`,
+    validateToken: createJwtValidator({ issuer, jwksUri: `${issuer}/jwks`, fetch }),
+  };
 }

@@ -19,7 +19,7 @@ export function parseBearerToken(authorization: readonly string[], query: string
   if (header === undefined || !/^bearer(\s|$)/i.test(header)) return { kind: 'none' };
   const token = bearer.exec(header)?.[1];
   if (token === undefined) return { kind: 'malformed', reason: 'The Authorization header is malformed' };
-  if (new URLSearchParams(query).has('access_token')) {
+  if (query !== '' && new URLSearchParams(query).has('access_token')) {
     return { kind: 'malformed', reason: 'More than one way of sending a token' };
   }
   // Real tokens stay below this; a client must not make the server hash and decode megabytes.

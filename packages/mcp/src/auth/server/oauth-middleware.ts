@@ -44,7 +44,7 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
     const result = await authorize({
       method: req.method ?? 'GET',
       paths: [...pathsOf(req.originalUrl ?? target), ...pathsOf(target), ...(url ? [url.pathname] : [])],
-      query: target.split('?').slice(1).join('?'),
+      query: queryOf(target),
       authorization: authorizationOf(req),
       origin: req.headers.origin,
     });
@@ -58,19 +58,32 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
   };
 }
 
+/** A path that every parser reads in the same way. */
+const plainPath = /^(?:\/[\w-]+)+$/;
+
 /**
  * Returns the path of a target without its origin (`GET http://host/path`), and the path that `new URL()` reads: it takes the first
  * name of `//name/path` for a host.
  */
 function pathsOf(target: string): string[] {
+  if (plainPath.test(target)) return [target];
   const [path] = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split('?');
   const base = 'http://localhost';
   return [path || '/', ...(URL.canParse(target, base) ? [new URL(target, base).pathname] : [])];
 }
 
+function queryOf(target: string): string {
+  const at = target.indexOf('?');
+  return at === -1 ? '' : target.slice(at + 1);
+}
+
 /** Node keeps only the first of several headers in `headers`, so they are counted where nothing is lost. */
 function authorizationOf({ rawHeaders, headers }: IncomingMessage): string[] {
-  const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'authorization');
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') values.push(rawHeaders[at + 1]!);
+  }
   return values.length === 0 && headers.authorization !== undefined ? [headers.authorization] : values;
 }
 

@@ -4,6 +4,7 @@ import {
   booleanValue,
   checkOptions,
   eitherOf,
+  numberIn,
   objectOf,
   oneOf,
   stringList,
@@ -19,6 +20,11 @@ export interface OAuthServerOptions extends ProtectedResourceOptions {
   validateToken: TokenValidator;
   /** Milliseconds after which a pending validation is answered with 503. Default 10 000. */
   validationTimeout?: number;
+  /**
+   * Milliseconds after which a token is validated again, though its validator allows longer. The validators of JWTs and of static tokens allow
+   * it; a revoked JWT stays valid for that long. 0 validates each request. Default 300,000.
+   */
+  cacheTtl?: number;
   /** Scopes that every request requires. Default none. */
   requiredScopes?: readonly string[];
   /** Scopes that calls of single tools require in addition, by the tool's MCP name. */
@@ -42,6 +48,7 @@ const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
     ...resourceChecks,
     validateToken: anyValue,
     validationTimeout: anyValue,
+    cacheTtl: numberIn({ least: 0 }),
     requiredScopes: stringList,
     toolScopes: anyValue,
     exposeToken: booleanValue,

@@ -44,6 +44,7 @@ export function generateProtectedResourceMetadata(options: ProtectedResourceOpti
     ...resourceChecks,
     validateToken: anyValue,
     validationTimeout: anyValue,
+    cacheTtl: anyValue,
     requiredScopes: anyValue,
     toolScopes: anyValue,
     exposeToken: anyValue,

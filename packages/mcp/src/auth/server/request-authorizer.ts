@@ -13,6 +13,7 @@ import {
   wellKnownPath,
 } from './protected-resource-metadata.js';
 import { validateToken, type TokenValidationResult } from './token-validator.js';
+import { VerifiedTokens } from './verified-tokens.js';
 
 /** The head of an HTTP request. */
 export interface RequestHead {
@@ -46,6 +47,9 @@ export type AuthorizationResult =
       readonly toolAccess: ToolAccessCheck | undefined;
     };
 
+/** Milliseconds. */
+const defaultCacheTtl = 300_000;
+
 /** Twice the time that the validators of this package give an authorization server. */
 const defaultValidationTimeout = 10_000;
 
@@ -60,17 +64,20 @@ export function createRequestAuthorizer(
   const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
   const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
   const { validationTimeout: timeout = defaultValidationTimeout, validateToken: validator } = oauth;
+  const verified = new VerifiedTokens(oauth.cacheTtl ?? defaultCacheTtl);
   const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
   const { scopesSupported = named.length > 0 ? named : defaultScopes } = oauth;
   const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
   const resourceMetadataUrl = metadataUrlOf(resource);
   const resourcePath = new URL(resource).pathname;
   const protectedPaths = resourcePath === '/' ? [mcpPath] : [mcpPath, resourcePath];
+  // A path that cannot be parsed protects everything.
+  const prefixes = protectedPaths.map((path) => normalize(path) ?? '/');
   const metadataPaths = new Set([wellKnownPath, ...protectedPaths.map((path) => `${wellKnownPath}${path}`)]);
   const callScopes = new Map(Object.entries(toolScopes));
 
   const cors = (origin: string | undefined): Record<string, string> => {
-    if (allowedOrigins === '*') return { 'access-control-allow-origin': '*', ...exposed };
+    if (allowedOrigins === '*') return openToAll;
     if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: 'Origin' };
     return { 'access-control-allow-origin': origin, vary: 'Origin', ...exposed };
   };
@@ -109,19 +116,20 @@ export function createRequestAuthorizer(
     return { kind: 'response', status: 200, headers, body: metadata };
   };
 
+  const validate = async (token: string): Promise<TokenValidationResult> =>
+    token === '' ? { valid: false } : validateToken(token, { validator, resource, timeout, logger });
+
   return async ({ method, paths, query, authorization, origin }) => {
     if (metadataPaths.has(paths[0] as string)) return serveMetadata(method);
-    if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
-      return { kind: 'unprotected' };
-    }
+    if (!paths.some((path) => isProtectedPath(path, prefixes))) return { kind: 'unprotected' };
     if (method === 'OPTIONS')
       return preflight({ ...cors(origin), ...allow('GET, POST, DELETE, OPTIONS', allowedHeaders) });
     const found = parseBearerToken(authorization, query);
     if (found.kind === 'none') return reject(401, origin, { description: 'Bearer token required' });
     if (found.kind === 'malformed') return reject(400, origin, { code: 'invalid_request', description: found.reason });
     const { token } = found;
-    const validation: TokenValidationResult =
-      token === '' ? { valid: false } : await validateToken(token, { validator, resource, timeout, logger });
+    const known = verified.find(token);
+    const validation = known?.validation ?? (await validate(token));
     const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;
     if (!valid) {
       const { status, description = redactToken(errorDescription, token) } = outcomes.get(error) ?? { status: 401 };
@@ -139,9 +147,14 @@ export function createRequestAuthorizer(
       if (wanted.every((scope) => scopes.includes(scope))) return undefined;
       return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
     };
-    const authInfo = { ...(exposeToken && { token }), ...toAuthInfo(token, validation), resource };
+    const { authInfo } =
+      known ??
+      verified.add(token, {
+        validation,
+        authInfo: { ...(exposeToken && { token }), ...toAuthInfo(token, validation), resource },
+      });
     const toolAccess = callScopes.size === 0 ? undefined : checkTool;
-    return { kind: 'authorized', authInfo, validation, headers: cors(origin), toolAccess };
+    return { kind: 'authorized', authInfo: copyOf(authInfo), validation, headers: cors(origin), toolAccess };
   };
 }
 
@@ -156,6 +169,8 @@ const jsonHeaders = { 'content-type': 'application/json' };
 
 /** Response headers that pages need to sign in and to continue a session. */
 const exposed = { 'access-control-expose-headers': 'WWW-Authenticate, Mcp-Session-Id' };
+
+const openToAll = { 'access-control-allow-origin': '*', ...exposed };
 
 const allowedHeaders =
   'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID';
@@ -204,16 +219,23 @@ function toAuthInfo(
   };
 }
 
+/** Returns an identity that the application may change: only the claims are shared with other requests. */
+function copyOf(authInfo: McpAuthInfo): McpAuthInfo {
+  return { ...authInfo, scopes: [...(authInfo.scopes ?? [])], extra: { ...authInfo.extra } };
+}
+
 /**
  * Whether a request may reach what is served below a path, in any spelling that a router may accept for it: other case, doubled or
- * trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes. Both paths are without the query.
+ * trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes.
+ *
+ * @param target - path without query
+ * @param prefixes - normalized paths
  */
-function isProtectedPath(target: string, protectedPath: string): boolean {
-  // A path that cannot be parsed protects everything.
-  const prefix = normalize(protectedPath) ?? '/';
-  if (target.toLowerCase().startsWith(prefix)) return true;
+function isProtectedPath(target: string, prefixes: readonly string[]): boolean {
+  const plain = target.toLowerCase();
+  if (prefixes.some((prefix) => plain.startsWith(prefix))) return true;
   const path = normalize(target);
-  return path === undefined || path.startsWith(prefix);
+  return path === undefined || prefixes.some((prefix) => path.startsWith(prefix));
 }
 
 /** Returns `undefined` for a path that cannot be parsed. */

@@ -28,6 +28,9 @@ interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {
 /** A request of `node:http`, or of a framework on top of it. */
 export class NodeRequest implements HttpRequest {
   readonly #req: AuthenticatedRequest;
+  /** The identity that middleware set, and what it was turned into. */
+  #auth: unknown;
+  #authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
 
   constructor(req: IncomingMessage) {
     this.#req = req;
@@ -43,8 +46,9 @@ export class NodeRequest implements HttpRequest {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    const entries = Object.keys(this.#req.headers).map((name) => [name, this.header(name) ?? ''] as const);
-    return Object.fromEntries(entries);
+    const headers: Record<string, string> = {};
+    for (const name of Object.keys(this.#req.headers)) headers[name] = this.header(name) ?? '';
+    return headers;
   }
 
   get remoteAddress(): string | undefined {
@@ -67,7 +71,11 @@ export class NodeRequest implements HttpRequest {
 
   get authInfo(): (McpAuthInfo & ToolAccessCarrier) | undefined {
     const { auth } = this.#req;
-    return auth === undefined ? undefined : toAuthInfo(auth);
+    if (auth !== undefined && auth !== this.#auth) {
+      this.#auth = auth;
+      this.#authInfo = toAuthInfo(auth);
+    }
+    return auth === undefined ? undefined : this.#authInfo;
   }
 
   get toolAccess(): ToolAccessCheck | undefined {

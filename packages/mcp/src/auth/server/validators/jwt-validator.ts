@@ -60,7 +60,7 @@ const checks: OptionChecks<JwtValidatorOptions> = {
 
 /**
  * Returns a validator that checks JWT access tokens with the keys of their issuer. An unknown key id fetches the key set again, at most
- * once per `cooldown`.
+ * once per `cooldown`. The server need not check a token again until the keys change, or are due to be fetched again.
  *
  * @throws `OAUTH_ISSUER_MISSING`, `OAUTH_ALGORITHM_UNSAFE`, `OAUTH_URL_INSECURE`
  * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
@@ -100,14 +100,16 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
     const { typ } = header;
     if (keyHints.some((name) => name in header)) return invalidToken('Token names its own key');
     if (typ !== undefined && !accessTokenType.test(typ)) return invalidToken('Token is not an access token');
+    // Before the check: keys that change during it end the result.
+    const isCurrent = keys.watch();
     try {
       const time = now();
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload } = await jwtVerify(token, keys.find, {
         algorithms: [...algorithms],
         clockTolerance,
         currentDate: new Date(time),
       });
-      return validateClaims(payload, {
+      const result = validateClaims(payload, {
         resource: options.audience ?? resource,
         issuer,
         clockTolerance,
@@ -115,6 +117,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
         allowMissingExpiry,
         now: time / 1000,
       });
+      return { ...result, cacheFor: Number.POSITIVE_INFINITY, isCurrent };
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (code === 'ERR_JWT_EXPIRED') return invalidToken('Token has expired');
@@ -124,15 +127,23 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
   };
 }
 
+interface KeySet {
+  readonly find: JWTVerifyGetKey;
+  /** Returns a function that says whether the keys are still those of now, and recent. */
+  watch(): () => boolean;
+}
+
 /**
  * Returns the keys behind a URL. Fetches them when there are none, when they are old, and when a token names an unknown key; never
  * twice within the cooldown, whether the last attempt succeeded or not. Known keys outlive an outage.
  */
-function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
+function createKeySet(url: URL, options: JwtValidatorOptions): KeySet {
   const { timeout = 5000, cooldown = 30_000, maxKeyAge = 600_000, fetch = globalThis.fetch } = options;
   const { now = Date.now, logger = getDefaultLogger() } = options;
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined;
   let loadedAt: number | undefined;
+  /** The loaded keys as text. */
+  let loaded: string | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
   const refresh = async (): Promise<void> => {
@@ -148,6 +159,7 @@ function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
     try {
       await keys.reload();
       loadedAt = now();
+      loaded = JSON.stringify(keys.jwks());
     } catch (error) {
       if (loadedAt === undefined) throw error;
       const reason = toErrorMessage(error);
@@ -155,8 +167,9 @@ function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
     }
   };
 
-  return async (header, token) => {
-    if (loadedAt === undefined || now() - loadedAt > maxKeyAge) await refresh();
+  const isRecent = (): boolean => loadedAt !== undefined && now() - loadedAt <= maxKeyAge;
+  const find: JWTVerifyGetKey = async (header, token) => {
+    if (!isRecent()) await refresh();
     if (!keys || loadedAt === undefined) {
       throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} was not available a moment ago.`);
     }
@@ -168,4 +181,9 @@ function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
       return keys(header, token);
     }
   };
+  const watch: KeySet['watch'] = () => {
+    const known = loaded;
+    return () => loaded === known && isRecent();
+  };
+  return { find, watch };
 }

@@ -41,9 +41,10 @@ function json(res: ServerResponse, value: unknown, status = 200): void {
 
 describe('createStaticTokenValidator', () => {
   it('accepts whole tokens only, with their subject', async () => {
+    const held = { cacheFor: Number.POSITIVE_INFINITY };
     const validate = createStaticTokenValidator(['alpha', { token: 'beta', subject: 'bob', scopes: ['x'] }]);
-    expect(await validate('alpha', resource)).toEqual({ valid: true, scopes: ['mcp:read', 'mcp:write'] });
-    expect(await validate('beta', resource)).toEqual({ valid: true, scopes: ['x'], subject: 'bob' });
+    expect(await validate('alpha', resource)).toEqual({ valid: true, scopes: ['mcp:read', 'mcp:write'], ...held });
+    expect(await validate('beta', resource)).toEqual({ valid: true, scopes: ['x'], subject: 'bob', ...held });
     for (const token of ['', 'alph', 'alphaa', 'Alpha', 'alphabeta']) {
       expect(await validate(token, resource)).toEqual({
         valid: false,

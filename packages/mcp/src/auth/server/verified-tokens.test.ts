@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { createJwtValidator, createWebOAuth, type TokenValidationResult } from '@quiver/mcp/auth';
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startProtectedServer } from '../../../test/protected-server.ts';
+import { initializeParams, rpc, send } from '../../../test/wire.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+const start: typeof startProtectedServer = async (oauth, options) => {
+  const server = await startProtectedServer(oauth, options);
+  open.push(server);
+  return server;
+};
+
+async function statusOf(url: string, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await send(url, { headers, body: rpc('initialize', initializeParams) })).status;
+}
+
+/** A validator that counts its calls. */
+function counting(result: Partial<TokenValidationResult>) {
+  const calls: string[] = [];
+  const validateToken = (token: string): TokenValidationResult => {
+    calls.push(token);
+    return { valid: true, subject: token, ...result };
+  };
+  return { calls, validateToken };
+}
+
+describe('a verified token', () => {
+  it.each<[string, number, Partial<TokenValidationResult>, { cacheTtl?: number }]>([
+    ['each time by default', 3, {}, {}],
+    ['once when its validator allows more requests', 1, { cacheFor: 60_000 }, {}],
+    ['each time with cacheTtl 0', 3, { cacheFor: 60_000 }, { cacheTtl: 0 }],
+    ['each time when it has ended by its own time', 3, { cacheFor: 60_000, expiresAt: Date.now() / 1000 - 1 }, {}],
+    ['each time when its validator withdraws it', 3, { cacheFor: 60_000, isCurrent: () => false }, {}],
+  ])('is validated %s', async (_when, expected, result, options) => {
+    const { calls, validateToken } = counting(result);
+    const { url } = await start({ validateToken, ...options });
+    for (let count = 0; count < 3; count += 1) expect(await statusOf(url, 'a')).toBe(200);
+    expect(calls).toHaveLength(expected);
+    // Another token is another entry.
+    await statusOf(url, 'b');
+    expect(calls.at(-1)).toBe('b');
+  });
+
+  it('is not cached when it is refused', async () => {
+    const { calls, validateToken } = counting({ valid: false, cacheFor: 60_000 });
+    const { url } = await start({ validateToken });
+    expect(await statusOf(url, 'a')).toBe(401);
+    expect(await statusOf(url, 'a')).toBe(401);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('gives each request an identity of its own', async () => {
+    const { calls, validateToken } = counting({ cacheFor: 60_000, scopes: ['read'], claims: { roles: ['user'] } });
+    const resource = 'https://mcp.example.com/mcp';
+    const protect = createWebOAuth({ oauth: { resource, authorizationServers: [resource], validateToken } });
+    const identify = async (): Promise<McpAuthInfo | undefined> => {
+      const result = await protect(new Request(resource, { headers: { authorization: 'Bearer a' } }));
+      return result.proceed ? result.authInfo : undefined;
+    };
+    const first = await identify();
+    const before = structuredClone(first);
+    first?.scopes?.push('admin');
+    Object.assign(first?.extra ?? {}, { subject: 'root' });
+    const claims = first?.extra?.['claims'] as { roles: string[] } | undefined;
+    expect(() => claims?.roles.push('admin')).toThrow(TypeError);
+    expect(await identify()).toEqual(before);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('a JWT', () => {
+  it('is valid until its key leaves the key set', async () => {
+    const old = await generateKeyPair('ES256');
+    const fresh = await generateKeyPair('ES256');
+    const asJwk = async ({ publicKey }: typeof old, kid: string): Promise<JWK> => ({
+      ...(await exportJWK(publicKey)),
+      kid,
+      alg: 'ES256',
+    });
+    let keys = [await asJwk(old, 'old')];
+    const keySet = createServer((_req, res) => res.end(JSON.stringify({ keys })));
+    await new Promise<void>((resolve) => keySet.listen(0, '127.0.0.1', resolve));
+    open.push(keySet);
+    const jwksUri = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}`;
+    const issuer = 'https://auth.example.com';
+    const resource = 'https://mcp.example.com/mcp';
+    const sign = ({ privateKey }: typeof old, kid: string): Promise<string> =>
+      new SignJWT({ sub: 'ada' })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setIssuer(issuer)
+        .setAudience(resource)
+        .setExpirationTime('1h')
+        .sign(privateKey);
+    const validate = createJwtValidator({ issuer, jwksUri, cooldown: 0 });
+    let verified = 0;
+    const { url } = await start({
+      resource,
+      validateToken: async (token, audience) => {
+        verified += 1;
+        return validate(token, audience);
+      },
+    });
+    const token = await sign(old, 'old');
+    for (let count = 0; count < 4; count += 1) expect(await statusOf(url, token)).toBe(200);
+    // The first check loaded the keys; only the second could say that they are still the same.
+    expect(verified).toBe(2);
+
+    keys = [await asJwk(fresh, 'fresh')];
+    // A token of the new key fetches the key set.
+    expect(await statusOf(url, await sign(fresh, 'fresh'))).toBe(200);
+    expect(await statusOf(url, token)).toBe(401);
+  });
+});

@@ -1,0 +1,61 @@
+import * as crypto from 'node:crypto';
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { monotonicNow } from '../../monotonic-now.js';
+import type { TokenValidationResult } from './token-validator.js';
+
+/** A valid token: the result of its validator, and the identity made from it. */
+export interface VerifiedToken {
+  readonly validation: TokenValidationResult;
+  readonly authInfo: McpAuthInfo;
+}
+
+/** Tokens that are kept. About 1 KB each. The oldest is evicted. */
+const maxTokens = 10_000;
+
+/**
+ * Valid tokens whose validators allow further requests without another validation, by the digest of the token. They end at their expiry, and
+ * as soon as their validator says so.
+ */
+export class VerifiedTokens {
+  readonly #maxAge: number;
+  readonly #tokens = new Map<string, VerifiedToken & { readonly until: number }>();
+
+  /** @param maxAge - milliseconds after which every token is validated again; 0 keeps none */
+  constructor(maxAge: number) {
+    this.#maxAge = maxAge;
+  }
+
+  find(token: string): VerifiedToken | undefined {
+    if (this.#tokens.size === 0) return undefined;
+    const key = digestOf(token);
+    const known = this.#tokens.get(key);
+    if (!known) return undefined;
+    if (known.until > monotonicNow() && known.validation.isCurrent?.() !== false) return known;
+    this.#tokens.delete(key);
+    return undefined;
+  }
+
+  /** Caches a token if its validator allows. Returns it. */
+  add(token: string, verified: VerifiedToken): VerifiedToken {
+    const { cacheFor = 0, expiresAt = Number.POSITIVE_INFINITY } = verified.validation;
+    // After its end the validator decides, by its own tolerance.
+    const lifetime = Math.min(this.#maxAge, cacheFor, expiresAt * 1000 - Date.now());
+    if (!(lifetime > 0)) return verified;
+    // All requests with the token share them.
+    deepFreeze(verified);
+    const [oldest] = this.#tokens.keys();
+    if (oldest !== undefined && this.#tokens.size >= maxTokens) this.#tokens.delete(oldest);
+    this.#tokens.set(digestOf(token), { ...verified, until: monotonicNow() + lifetime });
+    return verified;
+  }
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.values(Object.freeze(value)).forEach(deepFreeze);
+}
+
+/** `hash` is missing before Node 20.12. It takes half of the time, which is most of the time of a cached token. */
+function digestOf(token: string): string {
+  return crypto.hash?.('sha256', token, 'base64') ?? crypto.createHash('sha256').update(token).digest('base64');
+}
