@@ -33,7 +33,7 @@ export interface LoadDocumentOptions {
    * `maxSize` with which the documents are chunked. Default 1000.
    */
   groupSize?: number;
-  /** Recognizes the text of scanned PDF pages. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
+  /** Recognizes the text of scanned PDF pages, one page of a file at a time. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
   ocr?: RecognizeText;
   /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
   onSkip?: (file: SkippedFile) => void;

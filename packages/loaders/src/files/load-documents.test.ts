@@ -2,10 +2,12 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import type { MDocument } from '@quiver/rag/document';
 import { createLexicalEmbedder } from '@quiver/rag';
 import { ingest } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
+import { column, scan, writePdf } from '../formats/pdf/pdf-document.fixture.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
@@ -36,29 +38,6 @@ async function load(options: LoadDocumentsOptions = {}): Promise<MDocument[]> {
 
 const sources = (documents: MDocument[]): unknown[] =>
   documents.map(({ sources: [first] }) => first?.metadata['source']);
-
-/** A PDF with one line on each page. */
-function pdf(lines: readonly string[]): string {
-  const kids = lines.map((_, index) => `${3 + 2 * index} 0 R`).join(' ');
-  const objects = [
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
-    ...lines.flatMap((line, index) => {
-      const stream = `BT /F1 12 Tf 20 50 Td (${line}) Tj ET`;
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents ${4 + 2 * index} 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>`,
-        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
-      ];
-    }),
-  ];
-  let text = '%PDF-1.4\n';
-  const offsets = objects.map((object, index) => {
-    const at = text.length;
-    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return `${String(at).padStart(10, '0')} 00000 n \n`;
-  });
-  return `${text}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
-}
 
 describe('loadDocuments', () => {
   test('reads each file by its type, in the order of paths, with its path as source', async () => {
@@ -94,7 +73,7 @@ describe('loadDocuments', () => {
   });
 
   test('reads PDF files page by page', async () => {
-    await write({ 'manual.pdf': pdf(['First page here', 'Second page']) });
+    await write({ 'manual.pdf': writePdf([column(20, 700, ['First page here']), column(20, 700, ['Second page'])]) });
     const [document] = await load();
     const chunks = await document!.chunk();
     expect(chunks.map(({ text, metadata }) => [text, metadata['page'], metadata['source']])).toEqual([
@@ -167,6 +146,43 @@ describe('loadDocuments', () => {
     await expect(load({ signal: controller.signal, onProgress: () => controller.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
+  });
+
+  test('reads two files with parsers at a time, and yields them in the order of their paths', async () => {
+    await write({ 'a.pdf': writePdf([scan]), 'b.pdf': writePdf([scan]), 'c.md': 'C' });
+    let onSecond = (): void => undefined;
+    const second = new Promise<void>((resolve) => (onSecond = resolve));
+    const documents = await load({
+      // The first page is recognized after the second one.
+      ocr: async ({ name }) => {
+        if (name === 'a.pdf') await second;
+        else onSecond();
+        return `text of ${name}`;
+      },
+    });
+    expect(documents.map((document) => document.getText())).toEqual([['text of a.pdf'], ['text of b.pdf'], ['C']]);
+  });
+
+  test('lists documents in formats that are not read in one line at the end', async () => {
+    const lines: string[] = [];
+    const before = getDefaultLogger();
+    setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
+    try {
+      await write({ 'a.doc': 'x', 'b.DOC': 'x', 'c.rtf': 'x', 'd.xls': 'x', 'e.png': 'x', 'f.gz': 'x', 'g.md': 'G' });
+      for await (const _ of loadDocuments(root));
+      expect(lines).toEqual([
+        expect.stringContaining('not read: 2 DOC, 1 RTF (convert to DOCX); 1 XLS (convert to XLSX); 1 GZ (unpack)'),
+      ]);
+      await load();
+      expect(lines).toHaveLength(1);
+      expect(skipped[0]).toMatchObject({
+        path: 'a.doc',
+        reason: 'unknown type',
+        error: { code: 'DOCUMENT_TYPE_UNKNOWN', message: expect.stringContaining('convert to DOCX') },
+      });
+    } finally {
+      setDefaultLogger(before);
+    }
   });
 
   test('rejects a missing folder', async () => {

@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { runAhead } from '@quiver/core/async-items';
 import { checkOptions, functionValue, signalValue, stringList, type OptionChecks } from '@quiver/core/options';
 import type { MDocument } from '@quiver/rag/document';
 import { findFormat } from '../formats/document-formats.js';
@@ -13,6 +14,7 @@ import {
   readChecks,
   type LoadDocumentOptions,
 } from '../load-document.js';
+import { isUnreadDocument, listUnread, unknownFormat } from '../formats/unread-formats.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -43,7 +45,7 @@ export interface LoadDocumentsOptions extends Pick<
   maxFileSize?: number;
   /** Called for every file that was loaded, or skipped for another reason than `unknown type`. */
   onProgress?: (progress: LoadProgress) => void;
-  /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log. */
+  /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log, and one at the end about documents to convert. */
   onSkip?: (file: SkippedFile) => void;
 }
 
@@ -61,8 +63,9 @@ export const loadDocumentsChecks: OptionChecks<LoadDocumentsOptions> = {
 const defaultExclude = ['node_modules', '.*'];
 
 /**
- * Reads the documents of a folder on demand, one by one, in every format of `loadDocument()`. Each has its path from the folder as
- * `metadata.source`. A file that cannot be read does not affect the others.
+ * Reads the documents of a folder on demand, in the order of their paths, in every format of `loadDocument()`. Each has its path from the
+ * folder as `metadata.source`. Up to four files are read at a time, two of them by threads. A file that cannot be read does not affect the
+ * others.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
  *   `loadDocument()`; the abort reason
@@ -76,8 +79,10 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   const root = resolveFolder(folder);
   let loaded = 0;
   let skipped = 0;
+  const unread: string[] = [];
   const skip = (file: SkippedFile): void => {
     skipped += 1;
+    if (isUnreadDocument(file.path)) unread.push(file.path);
     onSkip(file);
   };
   const paths = [...(given ?? [])];
@@ -86,34 +91,66 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: skip }))
       paths.push(path);
   const total = paths.length + skipped;
-  for (const path of paths) {
-    signal?.throwIfAborted();
-    let documents: MDocument[] = [];
-    try {
-      if (given) await requireInside(root, path);
-      const metadata = { ...rest.metadata, source: path };
-      // Files that `include` matches are text if their extension is unknown.
-      const how = {
-        ...rest,
-        metadata,
-        name: path,
-        mediaType: 'text/plain',
-        maxSize: maxFileSize,
-        onSkip,
-        isOwned: true,
-      };
-      const { size } = await stat(join(root, path));
-      if (size > maxFileSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxFileSize}`);
-      documents = await loadBytes(await readFile(join(root, path), signal ? { signal } : {}), how);
-      loaded += 1;
-    } catch (error) {
-      signal?.throwIfAborted();
-      // Every other file would fail as well.
-      if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
-      skip(toSkippedFile(path, error));
-    }
+  const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> =>
+    loadFile(root, path, { ...rest, signal: runSignal, maxSize: maxFileSize, isGiven: given !== undefined });
+  for await (const { path, documents, parts, error } of runAhead(paths, filesAhead, load, signal)) {
+    for (const part of parts) onSkip(part);
+    if (documents) loaded += 1;
+    else skip(toSkippedFile(path, error));
     onProgress?.({ loaded, skipped, total, path });
-    yield* documents;
+    yield* documents ?? [];
+  }
+  if (unread.length > 0 && onSkip === log)
+    getDefaultLogger().warn(`Documents in formats that are not read: ${listUnread(unread)}`);
+}
+
+/**
+ * Number of files that are read at a time. Two threads parse them, and small ones are read on the calling thread: with more files than
+ * threads, a large file does not stop the other thread.
+ */
+const filesAhead = 4;
+
+interface LoadedFile {
+  readonly path: string;
+  /** Missing for a file that was not loaded because of `error`. */
+  readonly documents?: MDocument[];
+  /** Parts of the file that were not loaded. */
+  readonly parts: readonly SkippedFile[];
+  readonly error?: unknown;
+}
+
+interface LoadFileOptions extends Pick<
+  LoadDocumentOptions,
+  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb'
+> {
+  readonly maxSize: number;
+  /** Whether the caller named the path. */
+  readonly isGiven: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function loadFile(root: string, path: string, { isGiven, ...options }: LoadFileOptions): Promise<LoadedFile> {
+  const { maxSize, signal } = options;
+  const parts: SkippedFile[] = [];
+  try {
+    if (isGiven) await requireInside(root, path);
+    const { size } = await stat(join(root, path));
+    if (size > maxSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxSize}`);
+    const documents = await loadBytes(await readFile(join(root, path), { signal }), {
+      ...options,
+      metadata: { ...options.metadata, source: path },
+      name: path,
+      // Files that `include` matches are text if their extension is unknown.
+      mediaType: 'text/plain',
+      onSkip: (part) => parts.push(part),
+      isOwned: true,
+    });
+    return { path, documents, parts };
+  } catch (error) {
+    signal.throwIfAborted();
+    // Every other file would fail as well.
+    if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
+    return { path, parts, error };
   }
 }
 
@@ -172,7 +209,8 @@ async function* selectFiles(
   const isExcluded = createPathMatcher(exclude);
   for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
     if (isIncluded ? isIncluded(path) : findFormat(path)) yield path;
-    else if (!isIncluded) onSkip({ path, reason: 'unknown type' });
+    else if (!isIncluded)
+      onSkip({ path, reason: 'unknown type', ...(isUnreadDocument(path) && { error: unknownFormat(path) }) });
   }
 }
 

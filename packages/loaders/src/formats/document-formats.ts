@@ -117,7 +117,8 @@ export function findFormat(name: string, mediaType = ''): DocumentFormat | undef
   );
 }
 
-function extensionOf(name: string): string {
+/** Returns the extension of a path, a file name or a URL in lower case, without the dot; a space for a name without one. */
+export function extensionOf(name: string): string {
   const path = /^https?:/i.test(name) ? name.replace(/[?#].*$/s, '') : name;
   const file = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   const dot = file.lastIndexOf('.');

@@ -8,6 +8,7 @@ import {
   type LoadedDocument,
   type LoaderOptions,
 } from './document-loader.js';
+import { unknownFormat } from './unread-formats.js';
 import { pageLoader, type PageContent } from './web-page.js';
 
 /** Description of a file, apart from functions: it can be sent to another thread. */
@@ -54,11 +55,7 @@ export async function readDocument(
 export function requireFormat(name: string, mediaType: string | undefined): NonNullable<ReturnType<typeof findFormat>> {
   const format = findFormat(name, mediaType);
   if (format) return format;
-  throw new QuiverError(
-    'DOCUMENT_TYPE_UNKNOWN',
-    `The format of ${name} is unknown. Name the file with a known extension, or pass its \`mediaType\`.`,
-    { details: { name } },
-  );
+  throw unknownFormat(name);
 }
 
 /** A file, or a file in it. */

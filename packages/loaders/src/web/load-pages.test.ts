@@ -48,7 +48,7 @@ const article = (title: string, rest = ''): string =>
   `<html lang="en"><head><title>${title}</title></head><body><nav><a href="/">Home</a></nav><article><h1>${title}</h1><p>${sentence.repeat(4)}</p><p>${sentence.repeat(3)}${rest}</p></article><footer>Imprint</footer></body></html>`;
 
 let skipped: SkippedPage[];
-async function load(urls: readonly (string | URL)[], options: LoadPagesOptions = {}): Promise<MDocument[]> {
+async function load(urls: Iterable<string | URL>, options: LoadPagesOptions = {}): Promise<MDocument[]> {
   skipped = [];
   const documents: MDocument[] = [];
   const onSkip = (page: SkippedPage): void => void skipped.push(page);
@@ -302,7 +302,7 @@ describe('loadPages', () => {
     const { url, requests } = await startSite(Object.fromEntries(paths.map((path) => [path, page])));
     const urls = paths.map((path) => url + path);
     const progress: PageProgress[] = [];
-    await load(urls, { concurrency: 3, robots: false, onProgress: (event) => progress.push(event) });
+    await load(new Set(urls), { concurrency: 3, robots: false, onProgress: (event) => progress.push(event) });
     expect(most).toBeLessThanOrEqual(3);
     expect(progress.at(-1)).toEqual({ loaded: 12, unchanged: 0, skipped: 0, total: 12, url: urls[11] });
     requests.length = 0;

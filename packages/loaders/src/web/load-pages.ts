@@ -45,7 +45,7 @@ export interface PageProgress {
   unchanged: number;
   /** Number of other pages that were not loaded. */
   skipped: number;
-  /** Number of pages; present when `urls` is an array. */
+  /** Number of URLs; present when `urls` has a length or a size, such as an array and a `Set`. */
   total?: number;
   url: string;
 }
@@ -55,7 +55,7 @@ export interface LoadPagesOptions
   extends PageRequestOptions, Pick<LoadDocumentOptions, 'metadata' | 'ocr' | 'groupSize' | 'maxMemoryMb'> {
   /** Validators of earlier runs, which this run updates. Unchanged pages cost a response without a body, and are not returned. */
   state?: PageState;
-  /** Part of HTML pages to read. `main` needs the packages `@mozilla/readability` and `linkedom`. Default `main`. */
+  /** Part of HTML pages to read. Default `main`. */
   content?: PageContent;
   /** Time that reading a page may take after it has arrived, in milliseconds, without the calls of `ocr`. Default 60,000. */
   parseTimeout?: number;
@@ -108,7 +108,7 @@ export async function* loadPages(
   const { concurrency = defaultConcurrency, onProgress, onSkip = log, signal, state } = options;
   const client = await createPageClient(options);
   const check = (options.robots ?? true) ? createRobotsCheck(client, options.userAgent ?? 'quiver') : undefined;
-  const counts = { loaded: 0, unchanged: 0, skipped: 0, ...(Array.isArray(urls) && { total: urls.length }) };
+  const counts = { loaded: 0, unchanged: 0, skipped: 0, ...totalOf(urls) };
   try {
     const pages = runAhead(
       urls,
@@ -130,6 +130,12 @@ export async function* loadPages(
   } finally {
     client.close();
   }
+}
+
+function totalOf(urls: object): { total?: number } {
+  const { length, size } = urls as { length?: unknown; size?: unknown };
+  const total = length ?? size;
+  return typeof total === 'number' ? { total } : {};
 }
 
 interface LoadedPage {
