@@ -55,6 +55,7 @@ const calls: Record<string, () => unknown> = {
   'MCPServer.connectHonoSSE': () => server.connectHonoSSE(unknown),
   'MCPServer.listen': () => server.listen(unknown),
   'MCPServer.close': () => server.close(unknown),
+  'MCPServer.drain': () => server.drain(unknown),
   'MCPServer.executeTool': () => server.executeTool('x', {}, unknown),
   'MCPServer.elicitation.sendRequest': () => server.elicitation.sendRequest(unknown, unknown),
   rateLimit: () => rateLimit({ capacity: 1, perSecond: 1, ...unknownOption }),

@@ -8,6 +8,7 @@ const file = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 export function commandFor(
   server:
     | 'stdio-server.ts'
+    | 'draining-server.ts'
     | 'full-stdio-server.ts'
     | 'http-server.ts'
     | 'lifetime-server.ts'
@@ -33,7 +34,7 @@ export interface SpawnedServer {
 
 /** Starts a server that prints its URL, in a separate process. */
 export async function spawnHttpServer(
-  server: 'http-server.ts' | 'sdk1-server.ts' | 'shared-task-server.ts' | 'task-server.ts',
+  server: 'draining-server.ts' | 'http-server.ts' | 'sdk1-server.ts' | 'shared-task-server.ts' | 'task-server.ts',
   ...args: string[]
 ): Promise<SpawnedServer> {
   const { command, args: argv } = commandFor(server, ...args);

@@ -14,7 +14,7 @@ import { exampleTools } from '../../test/example-tools.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
-import type { McpHttpServer } from '../server/http/node-http.js';
+import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
 import type { LogMessage } from './config/handlers.js';
 import type { Resource } from '../resource.js';

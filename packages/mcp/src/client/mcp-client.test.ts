@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { exampleTools } from '../../test/example-tools.ts';
 import { commandFor, spawnHttpServer, type SpawnedServer } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
-import type { McpHttpServer } from '../server/http/node-http.js';
+import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { scratchFolder } from '../../test/scratch-folder.js';

@@ -11,7 +11,7 @@ import { exampleTools } from '../../test/example-tools.ts';
 import { startFaultProxy, type Fault } from '../../test/fault-proxy.ts';
 import { commandFor, spawnHttpServer } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
-import type { McpHttpServer } from '../server/http/node-http.js';
+import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
 

@@ -41,7 +41,7 @@ export function invalidParams(message: string): ProtocolError {
 export function refused(
   httpStatus: number,
   message: string,
-  options?: Pick<ProtocolErrorOptions, 'headers' | 'body'>,
+  options?: Pick<ProtocolErrorOptions, 'data' | 'headers' | 'body'>,
 ): ProtocolError {
   return new ProtocolError(errorCodes.refused, message, { ...options, httpStatus });
 }

@@ -4,7 +4,7 @@ import { exampleTools } from '../../test/example-tools.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
 import { createServerDefinition } from './create-server-definition.js';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 import { serveStdio, type StdioConnection } from './stdio.js';
 
 const server = new MCPServer({ name: 'Batches', version: '1.0.0', tools: exampleTools });

@@ -12,7 +12,7 @@ import { invalidRequest } from '../protocol/protocol-error.js';
 import { LegacyBatch, LegacyRequest } from './eras/legacy.js';
 import { ModernRequest } from './eras/modern.js';
 import { toProtocolError } from './failures.js';
-import { drain } from './drain.js';
+import { callInterrupted, countInFlight, settled } from './lifecycle.js';
 import { LegacySession, type Work } from './legacy-session.js';
 import type { Caller } from './auth-info.js';
 import type { Channel } from './request.js';
@@ -98,9 +98,21 @@ export class Connection extends LegacySession implements Channel {
     this.send(errorText(id, toProtocolError(this.#server.logger, error)));
   }
 
-  /** Ends requests that have no end of their own. Settles when no request is in flight, or after the timeout. */
-  drained(milliseconds: number): Promise<void> {
-    return drain(this.#messages, milliseconds);
+  get inFlightCount(): number {
+    return countInFlight(this.#messages);
+  }
+
+  /** Ends requests that have no end of their own, waits for the others, answers those that remain with an error, and closes. */
+  async shutDown(graceMilliseconds: number): Promise<void> {
+    await settled(this.#messages, graceMilliseconds);
+    for (const work of this.#messages) if (!work.isHeld) this.#interrupt(work);
+    this.close();
+  }
+
+  #interrupt(work: Work): void {
+    const error = callInterrupted();
+    this.send(work.failureText(error));
+    work.cancel(error);
   }
 
   /** Cancels all in-flight requests. */

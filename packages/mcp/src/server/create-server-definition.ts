@@ -9,6 +9,7 @@ import { configChecks, configSettings } from './config-options.js';
 import { createCallerRequest } from './eras/legacy.js';
 import { resumeCall } from './eras/modern.js';
 import type { LegacySession } from './legacy-session.js';
+import { Lifecycle } from './lifecycle.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
 import { isConcerned } from './methods/is-concerned.js';
@@ -88,6 +89,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
       bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
       logger,
     }),
+    lifecycle: new Lifecycle(),
     logger,
   };
   return definition;

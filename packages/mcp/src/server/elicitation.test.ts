@@ -11,7 +11,7 @@ import { envelope, modern, rpc, send, type WireAnswer } from '../../test/wire.ts
 import { elicitationRequest } from './client-requests.js';
 import { MCPServer } from './mcp-server.js';
 import { rawRequest } from './client-requests.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
 let running: McpHttpServer;

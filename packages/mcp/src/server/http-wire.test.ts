@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aborted, exampleTools, waiting } from '../../test/example-tools.ts';
 import { envelope, initializeParams, modern, openSession, rpc, send } from '../../test/wire.ts';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 
 let running: McpHttpServer;
 let url: string;

@@ -56,7 +56,9 @@ export { rateLimit, type RateLimitOptions } from './middleware/rate-limit.js';
 export { timeLimit } from './middleware/time-limit.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
-export type { ListenOptions, McpHttpServer, StartHTTPOptions } from './http/node-http.js';
+export type { ServerHealth } from './http/health.js';
+export type { ListenOptions, McpHttpServer } from './http/listen.js';
+export type { StartHTTPOptions } from './http/node-http.js';
 export type { StreamableHTTPServerTransportOptions } from './http/response.js';
 export {
   InMemoryEventStore,

@@ -10,7 +10,7 @@ import { inspect } from '../../test/inspect.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const spawnOptions = commandFor('stdio-server.ts');
 const identity = { name: 'interop', version: '1.0.0' };

@@ -15,7 +15,7 @@ import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { Caller } from './auth-info.js';
 import { clientFailure, invalidResult, missingCapabilities, type ClientRequest } from './client-requests.js';
-import type { InFlight } from './drain.js';
+import type { InFlight } from './lifecycle.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 
 /** A notification or a response of the client. */
@@ -29,6 +29,8 @@ export interface Work extends InFlight {
   run(session?: LegacySession): Promise<ResultJson | undefined>;
   /** Whether a message was sent before the response. */
   readonly sentMessage: boolean;
+  /** Returns the response as JSON text, with an error in place of each result that is not there. */
+  failureText(error: ProtocolError): string;
 }
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */
@@ -58,7 +60,7 @@ export class LegacySession {
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined;
   /** In-flight requests by id. A client may cancel its own requests and no others. */
-  #inFlight: Map<RequestId, InFlight> | undefined;
+  #inFlight: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
   /** Requests that may be in flight at once. */
   readonly maxRequests: number;
   /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
@@ -101,7 +103,7 @@ export class LegacySession {
    * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
    *   many requests are
    */
-  track(id: RequestId, request: InFlight): void {
+  track(id: RequestId, request: Pick<InFlight, 'cancel'>): void {
     const inFlight = (this.#inFlight ??= new Map());
     if (inFlight.has(id)) {
       const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;

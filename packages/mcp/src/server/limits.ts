@@ -56,6 +56,10 @@ export const DEFAULT_MAX_REQUESTS_PER_SESSION = 1_000;
 
 /** Milliseconds for in-flight calls when a server closes. */
 export const DEFAULT_GRACE = 10_000;
+/** Milliseconds in which the last events of a server that closes must be stored and written. */
+export const LAST_EVENTS_TIMEOUT = 1_000;
+/** Milliseconds without a request after which a server that closes ends idle connections: a request may be on its way. */
+export const QUIET_TIME = 50;
 /** Milliseconds in which the headers of a request must arrive. */
 export const DEFAULT_HEADERS_TIMEOUT = 10_000;
 /** Milliseconds in which a whole request must arrive. */
@@ -70,6 +74,8 @@ export const KEEP_ALIVE_TIMEOUT = 65_000;
 export const KEEP_ALIVE_INTERVAL = 5_000;
 /** Seconds in the `Retry-After` header of status 429 and 503. */
 export const RETRY_AFTER_SECONDS = 60;
+/** Seconds in the `Retry-After` header of a server that is closed: it restarts, or another instance serves. */
+export const RETRY_AFTER_CLOSED_SECONDS = 5;
 
 /** Milliseconds that a task and its result are kept. */
 export const DEFAULT_TASK_TTL: number = 24 * 60 * 60_000;

@@ -4,16 +4,10 @@ import { anyValue, booleanValue, checkOptions, type OptionChecks } from '@quiver
 import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import { toAuthInfo } from './auth-info.js';
 import { createServerDefinition } from './create-server-definition.js';
-import { untilEmpty } from './drain.js';
 import { HttpEndpoint } from './http/endpoint.js';
-import {
-  listen,
-  NodeReply,
-  NodeRequest,
-  type ListenOptions,
-  type McpHttpServer,
-  type StartHTTPOptions,
-} from './http/node-http.js';
+import { healthStatusOf, sendHealth, type ServerHealth } from './http/health.js';
+import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
+import { NodeReply, NodeRequest, type StartHTTPOptions } from './http/node-http.js';
 import {
   fromHonoContext,
   SSEEndpoint,
@@ -26,6 +20,7 @@ import {
 import { createSharedSessions, type SharedSessions } from './http/shared-sessions.js';
 import { amount, resolveOptions, transportChecks, type FetchOptions } from './http/transport-options.js';
 import { WebReply, WebRequest } from './http/web-http.js';
+import { until, untilEmpty, type Transport } from './lifecycle.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
 import type { ServerDefinition } from './server-definition.js';
@@ -37,13 +32,14 @@ import {
   type ToolActions,
 } from './server-actions.js';
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
+import { onShutdownSignal } from './shutdown-signals.js';
 import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
 import { DEFAULT_GRACE } from './limits.js';
 
-/** Options of `server.close()`. */
+/** Options of `server.drain()` and `server.close()`. */
 export interface CloseOptions {
-  /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
+  /** Milliseconds to wait for in-flight calls. Default 10 000; `close()` waits for those of `listen()` for its `shutdownGrace`. */
   grace?: number;
 }
 
@@ -99,7 +95,7 @@ export type SSETransport = SSEServerTransport;
 export interface StreamableHTTPServerTransport {
   /** Ids of the open sessions. */
   readonly sessionIds: readonly string[];
-  /** Refuses new requests, waits for in-flight calls, then ends all sessions. */
+  /** Waits for in-flight calls, refuses requests, then ends all sessions. */
   close(): Promise<void>;
 }
 
@@ -135,10 +131,10 @@ export class MCPServer implements AsyncDisposable {
   readonly #fetch: HttpEndpoint;
   readonly #sse: SSEEndpoint;
   readonly #honoSse: SSEEndpoint;
-  readonly #listening = new Set<McpHttpServer>();
+  readonly #listening = new Set<Listener>();
+  readonly #signalHandlers = new Set<() => void>();
   #stdio: StdioConnection | undefined;
   readonly #closeHandlers = new Set<() => unknown>();
-  #isClosed = false;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -212,9 +208,11 @@ export class MCPServer implements AsyncDisposable {
    * );
    */
   async startHTTP(given: StartHTTPOptions): Promise<void> {
-    const { url, httpPath, req, res, options, ...flat } = given;
+    const { url, httpPath, healthPath, req, res, options, ...flat } = given;
     const resolved = resolveOptions('startHTTP', given, options, flat);
-    return this.#http.handle(new NodeRequest(req), new NodeReply(res), resolved, url.pathname === httpPath);
+    const reply = new NodeReply(res);
+    if (url.pathname === healthPath) return sendHealth(reply, this.health());
+    return this.#http.handle(new NodeRequest(req), reply, resolved, url.pathname === httpPath);
   }
 
   /**
@@ -339,7 +337,7 @@ export class MCPServer implements AsyncDisposable {
       get sessionIds() {
         return [...endpoint.sessions].map(({ id }) => id);
       },
-      close: () => endpoint.shutDown(DEFAULT_GRACE),
+      close: () => endpoint.shutDown(),
     };
   }
 
@@ -353,40 +351,76 @@ export class MCPServer implements AsyncDisposable {
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
     checkOptions('listen', options, transportChecks.listen);
     this.#requireOpen();
-    const running = await listen(this.#createEndpoint(), options);
-    const handle: McpHttpServer = {
-      ...running,
-      close: async () => {
-        this.#listening.delete(handle);
-        await running.close();
-      },
+    const listener = await Listener.start(this.#createEndpoint(), options, () => this.health());
+    const { shutdownSignals = [] } = options;
+    const removeHandlers = onShutdownSignal(shutdownSignals, () => void this.close());
+    this.#signalHandlers.add(removeHandlers);
+    this.#listening.add(listener);
+    const close = async (): Promise<void> => {
+      this.#signalHandlers.delete(removeHandlers);
+      removeHandlers();
+      await listener.shutDown();
+      this.#listening.delete(listener);
     };
-    this.#listening.add(handle);
-    if (this.#isClosed) await handle.close();
+    if (!this.#isOpen) await close();
     this.#requireOpen();
-    return handle;
+    return { url: listener.url, port: listener.port, close };
+  }
+
+  /** Returns whether the server accepts requests, and the work that it is doing. */
+  health(): ServerHealth {
+    const { lifecycle, sessions, tasks } = this.#definition;
+    return {
+      status: healthStatusOf(lifecycle.state),
+      inFlight: this.#transports.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      sessions: sessions.size,
+      tasks: tasks.runningCount,
+    };
   }
 
   /**
-   * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. Then
-   * waits as long again, at most, for entries of `audit()`, and for handlers of `onClose()`. A closed server cannot be started again.
+   * Prepares the end of the server, so that balancers and clients leave: `health()` reports `draining`, the responses of HTTP/1.1 end their
+   * connections, and requests are served as before. Settles when no call is in flight, or after `grace`. There is no way back; `close()`
+   * follows.
+   *
+   * @throws `OPTIONS_INVALID`
+   */
+  async drain(options: CloseOptions = {}): Promise<void> {
+    checkOptions('drain', options, closeChecks);
+    const { grace = DEFAULT_GRACE } = options;
+    this.#beginDraining();
+    await until(() => this.health().inFlight === 0, grace);
+  }
+
+  #beginDraining(): void {
+    this.#definition.lifecycle.drain();
+    for (const transport of this.#transports) transport.drain();
+  }
+
+  get #transports(): Transport[] {
+    const stdio = this.#stdio ? [this.#stdio] : [];
+    return [this.#http, this.#fetch, this.#sse, this.#honoSse, ...this.#listening, ...stdio];
+  }
+
+  /**
+   * Drains as `drain()`, stops the servers of `listen()`, and waits for in-flight calls. Requests that come in the meantime are served:
+   * among them are the responses of users that those calls wait for. Calls that do not end in time are answered with an error. Then all
+   * connections and sessions end, and requests are refused with status 503. Waits as long again, at most, for entries of `audit()`, and
+   * for handlers of `onClose()`. A closed server cannot be started again.
    *
    * @throws `OPTIONS_INVALID`
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions('close', options, closeChecks);
     const { grace = DEFAULT_GRACE } = options;
-    this.#isClosed = true;
-    const deadline = Date.now() + grace;
-    await Promise.all([
-      this.#stdio?.shutDown(grace),
-      this.#http.shutDown(grace),
-      this.#fetch.shutDown(grace),
-      this.#sse.shutDown(grace),
-      this.#honoSse.shutDown(grace),
-      ...[...this.#listening].map((running) => running.close()),
-    ]);
-    const { tasks, auditing, subscribers, instance } = this.#definition;
+    this.#beginDraining();
+    for (const remove of this.#signalHandlers) remove();
+    this.#signalHandlers.clear();
+    const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
+    const deadline = Date.now() + delay + grace;
+    await Promise.all(this.#transports.map((transport) => transport.shutDown(options.grace)));
+    const { tasks, auditing, subscribers, instance, lifecycle } = this.#definition;
+    lifecycle.close();
     // After the transports: a call in flight may still have become a task.
     await tasks.close(Math.max(0, deadline - Date.now()));
     // Calls that were canceled just now have entries too.
@@ -415,11 +449,15 @@ export class MCPServer implements AsyncDisposable {
     return new HttpEndpoint(this.#definition, this.#sharedSessions);
   }
 
+  get #isOpen(): boolean {
+    return this.#definition.lifecycle.state === 'open';
+  }
+
   #requireOpen(): void {
-    if (this.#isClosed)
+    if (!this.#isOpen)
       throw new QuiverError(
         'SERVER_CLOSED',
-        'This MCPServer was closed and cannot be started again; create a new one.',
+        'This MCPServer was closed, or drains, and cannot be started again; create a new one.',
       );
   }
 

@@ -10,7 +10,15 @@ import type {
 } from '@quiver/core/tools';
 import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
 import type { Era } from '../protocol/classify-era.js';
-import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
+import {
+  errorText,
+  isObject,
+  type JsonRpcRequest,
+  type Params,
+  type RequestId,
+  type ResultJson,
+} from '../protocol/json-rpc.js';
+import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
@@ -228,11 +236,7 @@ export abstract class ServerRequest
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#state === 'canceled') this.#controller.abort(cancellation());
-    }
-    return this.#controller.signal;
+    return (this.#controller ??= new AbortController()).signal;
   }
 
   get sentMessage(): boolean {
@@ -256,11 +260,15 @@ export abstract class ServerRequest
     return this.signal.aborted && this.signal.reason !== this.#abortReason;
   }
 
-  cancel(): void {
+  cancel(reason: Error = cancellation()): void {
     if (this.#state !== 'open') return;
     this.#state = 'canceled';
-    this.#controller?.abort(cancellation());
-    this.#release?.();
+    this.stop(reason);
+    this.release();
+  }
+
+  failureText(error: ProtocolError): string {
+    return errorText(this.requestId, error);
   }
 
   /** Keeps a request open that has no end of its own. Settles when the client cancels it or the transport closes. */
@@ -274,6 +282,11 @@ export abstract class ServerRequest
   /** Ends a held request with its result: a transport calls it before it waits for in-flight requests. */
   release(): void {
     this.#release?.();
+    this.#release = undefined;
+  }
+
+  get isHeld(): boolean {
+    return this.#release !== undefined;
   }
 
   /**

@@ -3,7 +3,7 @@ import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { inspect } from '../../test/inspect.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const server = createFullServer();
 let running: McpHttpServer;

@@ -4,6 +4,7 @@ import type { SizeLimit } from '../result-limit/size-limit.js';
 import type { Instance } from '../shared-store/instance.js';
 import type { Catalog } from './catalog.js';
 import type { LegacySession } from './legacy-session.js';
+import type { Lifecycle } from './lifecycle.js';
 import type { MiddlewareTable } from './middleware/middleware.js';
 import type { RequestStateCodec } from './request-state.js';
 import type { ResultStore } from './result-store.js';
@@ -44,5 +45,6 @@ export interface ServerDefinition {
   /** This process among the instances of the server. */
   readonly instance: Instance;
   readonly tasks: Tasks;
+  readonly lifecycle: Lifecycle;
   readonly logger: Logger;
 }

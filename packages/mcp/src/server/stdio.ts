@@ -6,7 +6,8 @@ import { endChildren } from '../child-processes.js';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
-import { FLUSH_TIMEOUT, MAX_STDIO_MESSAGE_BYTES, PARENT_CHECK_INTERVAL } from './limits.js';
+import { DEFAULT_GRACE, FLUSH_TIMEOUT, MAX_STDIO_MESSAGE_BYTES, PARENT_CHECK_INTERVAL } from './limits.js';
+import type { Transport } from './lifecycle.js';
 import type { ServerDefinition } from './server-definition.js';
 
 export interface StdioOptions {
@@ -30,13 +31,11 @@ export type ProcessStdioOptions = Pick<StdioOptions, 'server' | 'authInfo' | 'on
   readonly output?: Writable | undefined;
 };
 
-export interface StdioConnection {
+export interface StdioConnection extends Transport {
   /** Stops reading and cancels all in-flight requests. */
   close(): void;
   /** Closes as after the end of the input. */
   disconnect(): void;
-  /** Stops reading, waits for in-flight requests, then closes. */
-  shutDown(graceMilliseconds: number): Promise<void>;
 }
 
 /** Events after which a stream delivers no more data. */
@@ -77,14 +76,22 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
   for (const event of endEvents) input.on(event, disconnect);
   // A stream that ended before emits no event. Later: the caller has no connection yet.
   if (input.readableEnded || input.destroyed) queueMicrotask(disconnect);
-  const shutDown = async (graceMilliseconds: number): Promise<void> => {
+  const shutDown = async (graceMilliseconds: number = DEFAULT_GRACE): Promise<void> => {
     // The server itself waits for its tasks.
     isShuttingDown = true;
-    input.pause();
-    await connection.drained(graceMilliseconds);
+    // Reads on: calls in flight may wait for a response of the client.
+    await connection.shutDown(graceMilliseconds);
     close();
   };
-  return { close, disconnect, shutDown };
+  return {
+    close,
+    disconnect,
+    shutDown,
+    drain() {},
+    get inFlight() {
+      return connection.inFlightCount;
+    },
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { exampleTools } from '../../test/example-tools.ts';
 import { modern, openSession, rpc, send } from '../../test/wire.ts';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const warnings: string[] = [];
 const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };

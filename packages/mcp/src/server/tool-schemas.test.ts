@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { MCPClient } from '../client/mcp-client.js';
-import type { McpHttpServer } from './http/node-http.js';
+import type { McpHttpServer } from './http/listen.js';
 import { MCPServer } from './mcp-server.js';
 
 /** The validator of the official SDK with the options of the class, which knows draft 7 only and checks `$schema`. */

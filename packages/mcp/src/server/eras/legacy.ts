@@ -14,8 +14,9 @@ import {
   resultText,
   type JsonRpcRequest,
   type Params,
+  type RequestId,
 } from '../../protocol/json-rpc.js';
-import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/protocol-error.js';
+import { invalidParams, invalidRequest, methodNotFound, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
@@ -174,6 +175,10 @@ export class LegacyBatch implements Work {
   readonly #channel: Channel;
   readonly #session: LegacySession;
   readonly #requests: LegacyRequest[] = [];
+  /** Requests of this era end on their own. */
+  readonly isHeld = false;
+  /** Responses of the requests that have ended, by id. */
+  readonly #ended = new Map<RequestId, string>();
 
   constructor(
     server: ServerDefinition,
@@ -214,7 +219,10 @@ export class LegacyBatch implements Work {
       const request = new LegacyRequest(this.#server, incoming.message, this.#caller, this.#channel, this.#session);
       this.#requests.push(request);
       const result = await request.run(this.#session);
-      return result && resultText(incoming.message.id, result);
+      if (result === undefined) return undefined;
+      const text = resultText(incoming.message.id, result);
+      this.#ended.set(incoming.message.id, text);
+      return text;
     } catch (error) {
       return errorText(
         incoming?.kind === 'request' ? incoming.message.id : null,
@@ -223,15 +231,18 @@ export class LegacyBatch implements Work {
     }
   }
 
+  failureText(error: ProtocolError): string {
+    const texts = this.#requests.map((request) => this.#ended.get(request.requestId) ?? request.failureText(error));
+    return `[${texts.join(',')}]`;
+  }
+
   get sentMessage(): boolean {
     return this.#requests.some(({ sentMessage }) => sentMessage);
   }
 
-  cancel(): void {
-    for (const request of this.#requests) request.cancel();
+  cancel(reason?: Error): void {
+    for (const request of this.#requests) request.cancel(reason);
   }
 
-  release(): void {
-    for (const request of this.#requests) request.release();
-  }
+  release(): void {}
 }

@@ -49,7 +49,7 @@ test('a body that arrives after the end runs nothing', async () => {
 test.each([
   ['a request of the stateless revision', modern('tools/call', { name: 'never' })],
   ['a batch', { headers: {}, body: [rpc('tools/call', { name: 'never' })] }],
-])('%s that outlives the grace is cancelled', async (_what, { headers, body }) => {
+])('%s that outlives the grace is cancelled, and ends with an error', async (_what, { headers, body }) => {
   const server = new MCPServer(config);
   const [before, cancelledBefore] = [runs, cancelled];
   const request = new Request('http://localhost/mcp', {
@@ -61,7 +61,8 @@ test.each([
   await expect.poll(() => runs).toBe(before + 1);
   await server.close({ grace: 10 });
   expect(cancelled).toBe(cancelledBefore + 1);
-  expect(await (await response).text()).toBe('');
+  const [error] = [await (await response).json()].flat() as [{ id: number; error: object }];
+  expect(error).toMatchObject({ id: 1, error: { code: -32603, data: { code: 'REQUEST_INTERRUPTED' } } });
 });
 
 test('a connection that was closed takes no message', async () => {

@@ -10,13 +10,13 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { requireParamHeaders } from '../../protocol/param-headers.js';
-import { invalidRequest, refused, type ProtocolError } from '../../protocol/protocol-error.js';
+import { invalidRequest, refused } from '../../protocol/protocol-error.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { drain } from '../drain.js';
+import { countInFlight, Lifecycle, serverClosed, settled, untilEmpty, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../legacy-session.js';
-import { DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL } from '../limits.js';
+import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { requireAccepted, requireJsonBody, requireTrustedOrigin } from './guard.js';
@@ -30,19 +30,31 @@ import {
 import { ownerOf, SessionStore } from './sessions.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
-export class HttpEndpoint implements HttpEndpointState {
+export class HttpEndpoint implements HttpEndpointState, Transport {
   readonly server: ServerDefinition;
   readonly sessions: SessionStore;
+  readonly lifecycle: Lifecycle;
   readonly pending: Set<HttpResponse> = new Set();
   /** Whether the endpoint has served a request. */
   isUsed = false;
-  #isClosing = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param sessions - those that all endpoints of the server share. Default: the endpoint has its own */
   constructor(server: ServerDefinition, sessions: SessionStore = new SessionStore(server.sessions)) {
     this.server = server;
     this.sessions = sessions;
+    this.lifecycle = new Lifecycle(server.lifecycle);
+  }
+
+  get inFlight(): number {
+    return countInFlight(this.pending);
+  }
+
+  /** Whether responses of clients to calls in flight can reach no other instance. */
+  get awaitsClients(): boolean {
+    if (this.server.instance.isShared) return false;
+    for (const { session, isHeld } of this.pending) if (session && !isHeld) return true;
+    return false;
   }
 
   readonly onStoreError = (error: unknown): void =>
@@ -61,9 +73,9 @@ export class HttpEndpoint implements HttpEndpointState {
   ): Promise<void> {
     let id: RequestId | null = null;
     try {
+      if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
       requireTrustedOrigin(request, options);
       if (!isHere) return reply.send(404, {});
-      this.#requireOpen();
       this.#startBeating();
       const response = new HttpResponse(this, request, reply, options);
       const { method } = request;
@@ -73,7 +85,7 @@ export class HttpEndpoint implements HttpEndpointState {
         const body = await request.readJson(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
         // The server may have closed while the body arrived.
-        this.#requireOpen();
+        if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
         await servePost(response, body);
       } else if (method === 'GET' && !isStateless(options)) await response.openStandaloneStream();
       else if (method === 'DELETE' && !isStateless(options)) {
@@ -88,10 +100,25 @@ export class HttpEndpoint implements HttpEndpointState {
     }
   }
 
-  /** Refuses new requests, waits for those in flight, then ends all sessions, unless another endpoint still serves them. */
-  async shutDown(graceMilliseconds: number): Promise<void> {
-    this.#isClosing = true;
-    await drain(this.pending, graceMilliseconds);
+  drain(): void {
+    this.lifecycle.drain();
+    for (const response of this.pending) response.endConnection();
+  }
+
+  async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {
+    this.drain();
+    await settled(this.pending, graceMilliseconds);
+    await this.end();
+  }
+
+  /** Refuses requests, answers those in flight with an error, and ends all sessions, unless another endpoint still serves them. */
+  async end(): Promise<void> {
+    this.lifecycle.close();
+    for (const response of this.pending) {
+      response.release();
+      response.interrupt();
+    }
+    await untilEmpty(this.pending, LAST_EVENTS_TIMEOUT);
     for (const response of this.pending) response.cancel();
     this.#stopBeating();
     if (this.sessions.endpoints.size === 0) this.sessions.endAll();
@@ -124,14 +151,16 @@ export class HttpEndpoint implements HttpEndpointState {
     this.#timer = undefined;
     this.sessions.endpoints.delete(this);
   }
-
-  #requireOpen(): void {
-    if (this.#isClosing) throw shuttingDown();
-  }
 }
 
-export function shuttingDown(): ProtocolError {
-  return refused(503, 'The server is shutting down');
+/**
+ * Lets the connection of a request to a server that drains end with its response.
+ *
+ * @throws ProtocolError with HTTP status 503 when the server is closed
+ */
+export function requireNotClosed({ state }: Lifecycle, reply: HttpReply): void {
+  reply.endConnection();
+  if (state === 'closed') throw serverClosed();
 }
 
 /** Returns whether an endpoint has no sessions. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { modern, openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
-import type { McpHttpServer } from './node-http.js';
+import type { McpHttpServer } from './listen.js';
 
 const tools = {
   secret: createTool({

@@ -19,6 +19,7 @@ class Recorder implements HttpReply, EventSink {
     this.log.push('stream');
     return this;
   }
+  endConnection(): void {}
   onClose(): void {}
   write(text: string): void {
     this.log.push(text.trim());
@@ -31,7 +32,14 @@ class Recorder implements HttpReply, EventSink {
 const createEndpoint = (): HttpEndpoint =>
   new HttpEndpoint(createServerDefinition({ name: 'Slow', version: '1.0.0', tools: {} }));
 
-const workOf = (run: Work['run']): Work => ({ run, sentMessage: false, cancel: () => {}, release: () => {} });
+const workOf = (run: Work['run']): Work => ({
+  run,
+  sentMessage: false,
+  isHeld: false,
+  cancel: () => {},
+  release: () => {},
+  failureText: () => '',
+});
 
 /** Runs a request for `beats` beats of the endpoint, and returns what went over the network. */
 async function answerAfter(beats: number, enableJsonResponse = false): Promise<string[]> {

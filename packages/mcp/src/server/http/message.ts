@@ -35,6 +35,8 @@ export interface HttpReply {
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
   /** Begins an event stream with status 200; the headers may wait for the first event. */
   stream(headers: Readonly<Record<string, string>>): EventSink;
+  /** Lets the connection end with this response, where its headers are not sent yet. */
+  endConnection(): void;
   /** Calls back when the connection closes, also after a complete response; soon, when it is closed already. */
   onClose(callback: () => void): void;
 }

@@ -1,18 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo } from '../auth-info.js';
-import {
-  DEFAULT_GRACE,
-  DEFAULT_HEADERS_TIMEOUT,
-  DEFAULT_REQUEST_TIMEOUT,
-  KEEP_ALIVE_TIMEOUT,
-  MAX_BUFFERED_BYTES,
-} from '../limits.js';
-import type { HttpEndpoint } from './endpoint.js';
+import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge, isLoopback } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './response.js';
@@ -153,6 +144,12 @@ export class NodeReply implements HttpReply, EventSink {
     return this;
   }
 
+  endConnection(): void {
+    const res = this.#res;
+    // HTTP/2 has no such header.
+    if (!res.headersSent && res.req.httpVersionMajor === 1) res.setHeader('connection', 'close');
+  }
+
   onClose(callback: () => void): void {
     // The client may have disconnected during the middleware, and no event would follow.
     if (this.#res.destroyed) queueMicrotask(callback);
@@ -178,113 +175,10 @@ export interface StartHTTPOptions extends StreamableHTTPServerTransportOptions {
   url: URL;
   /** The path that MCP is served on, for example `/mcp`. */
   httpPath: string;
+  /** Path that reports `server.health()` as JSON, as that of `listen()`. Default: none. */
+  healthPath?: string | undefined;
   req: IncomingMessage;
   res: ServerResponse;
   /** Options, when they are not given next to the request. */
   options?: StreamableHTTPServerTransportOptions | undefined;
-}
-
-/** Options of `server.listen()`. */
-export interface ListenOptions extends StreamableHTTPServerTransportOptions {
-  /** Port. Default 0: a free port. */
-  port?: number;
-  /** Interface. Default `127.0.0.1`: reachable from the same host only. */
-  host?: string;
-  /** Default `/mcp`. */
-  path?: string;
-  /** Milliseconds for in-flight calls when the server closes. Default 10 000. */
-  shutdownGrace?: number;
-  /** Milliseconds in which the headers of a request must arrive. Default 10 000. */
-  headersTimeout?: number;
-  /** Milliseconds in which a whole request must arrive. Default 30 000. */
-  requestTimeout?: number;
-}
-
-/** HTTP server that `server.listen()` started. */
-export interface McpHttpServer {
-  /** URL for clients, for example `http://127.0.0.1:3000/mcp`. */
-  readonly url: string;
-  readonly port: number;
-  /** Refuses new connections, waits for in-flight calls, then closes all connections. */
-  close(): Promise<void>;
-}
-
-export async function listen(endpoint: HttpEndpoint, options: ListenOptions): Promise<McpHttpServer> {
-  const {
-    port = 0,
-    host = '127.0.0.1',
-    path = '/mcp',
-    shutdownGrace = DEFAULT_GRACE,
-    headersTimeout = DEFAULT_HEADERS_TIMEOUT,
-    requestTimeout = DEFAULT_REQUEST_TIMEOUT,
-    ...transportOptions
-  } = options;
-  if (isWildcard(host) && !transportOptions.allowedHosts) {
-    endpoint.server.logger.warn(
-      `The MCP server listens on every interface (${host}) and accepts any Host header from other machines. Set allowedHosts.`,
-    );
-  }
-  // Node looks for late requests every 30 s unless told otherwise.
-  const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
-  const limits = { headersTimeout, requestTimeout, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval };
-  // Loaded here, because edge runtimes have no servers.
-  const { createServer } = await import('node:http');
-  const server = createServer(limits, (req, res) => {
-    const pathname = pathOf(req.url);
-    if (pathname === undefined) return void res.writeHead(400).end();
-    void endpoint.handle(new NodeRequest(req), new NodeReply(res), transportOptions, pathname === path);
-  });
-  await bind(server, port, host);
-  const { port: bound } = server.address() as AddressInfo;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return {
-    url: `http://${isWildcard(host) ? 'localhost' : name}:${bound}${path}`,
-    port: bound,
-    close: () => shutDown(server, endpoint, shutdownGrace),
-  };
-}
-
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
-/** `undefined` for targets that are not a path, such as `//` or `http://[`. */
-function pathOf(target: string | undefined): string | undefined {
-  // Most targets need no parsing, which costs more than the rest of the routing.
-  if (target !== undefined && /^\/[\w-]+$/.test(target)) return target;
-  try {
-    return target?.startsWith('/') ? new URL(`http://localhost${target}`).pathname : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function bind(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const [code, message] =
-        cause.code === 'EADDRINUSE'
-          ? ([
-              'PORT_IN_USE',
-              `Port ${port} on ${host} is in use. Stop the other program, or choose another port (0 for any).`,
-            ] as const)
-          : (['LISTEN_FAILED', `Cannot listen on ${host}:${port}: ${toErrorMessage(cause)}.`] as const);
-      reject(new QuiverError(code, message, { cause, details: { port, host } }));
-    });
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-}
-
-async function shutDown(server: Server, endpoint: HttpEndpoint, grace: number): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  await endpoint.shutDown(grace);
-  // Answers that were just written leave before their connections are cut.
-  await new Promise((resolve) => setImmediate(resolve));
-  server.closeAllConnections();
-  await closed;
 }

@@ -4,7 +4,7 @@ import { errorText, resultParts, resultText, type RequestId } from '../../protoc
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { Caller } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
-import type { InFlight } from '../drain.js';
+import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
 import type { Work } from '../legacy-session.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { Channel } from '../request.js';
@@ -48,6 +48,7 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
 export interface HttpEndpointState {
   readonly server: ServerDefinition;
   readonly sessions: SessionStore;
+  readonly lifecycle: Lifecycle;
   /** Responses that are not complete. */
   readonly pending: Set<HttpResponse>;
   readonly onStoreError: (error: unknown) => void;
@@ -72,6 +73,7 @@ export class HttpResponse implements Channel, InFlight {
   #streamEnd: Promise<unknown> | undefined;
   #streamId = '';
   #beats = 0;
+  #isInterrupted = false;
 
   constructor(
     endpoint: HttpEndpointState,
@@ -114,8 +116,28 @@ export class HttpResponse implements Channel, InFlight {
     this.#work?.release();
   }
 
-  cancel(): void {
-    this.#work?.cancel();
+  get isHeld(): boolean {
+    return this.#work?.isHeld === true;
+  }
+
+  cancel(reason?: Error): void {
+    this.#work?.cancel(reason);
+  }
+
+  /** Answers a request that did not end in time with an error, also on a stream that was resumed elsewhere, and cancels it. */
+  interrupt(): void {
+    const work = this.#work;
+    if (!work || this.isHeld || this.#streamEnd) return;
+    this.#isInterrupted = true;
+    const error = callInterrupted();
+    this.#end(work.failureText(error));
+    work.cancel(error);
+    void this.#finish();
+  }
+
+  /** Lets the connection end with this response. */
+  endConnection(): void {
+    this.#reply.endConnection();
   }
 
   /** Cancels the requests when the client disconnects: without a session it cannot cancel by message. */
@@ -135,6 +157,7 @@ export class HttpResponse implements Channel, InFlight {
     pending.add(this);
     try {
       const result = await work.run(this.session);
+      if (this.#isInterrupted) return;
       if (result === undefined) this.endEmpty(202);
       else if (typeof result === 'string' || this.#stream) this.#end(resultText(id, result));
       else this.#reply.send(200, jsonHeaders, resultParts(id as RequestId, result));
@@ -143,11 +166,15 @@ export class HttpResponse implements Channel, InFlight {
       if (this.#stream) this.#end(errorText(id, problem));
       else sendError(this.#reply, id, problem);
     } finally {
-      // The last events may wait for their store.
-      if (this.#streamEnd) await this.#streamEnd;
-      pending.delete(this);
-      if (this.session) this.session.lastActive = monotonicNow();
+      await this.#finish();
     }
+  }
+
+  async #finish(): Promise<void> {
+    // The last events may wait for their store.
+    if (this.#streamEnd) await this.#streamEnd;
+    this.endpoint.pending.delete(this);
+    if (this.session) this.session.lastActive = monotonicNow();
   }
 
   /** Sends a status without a body. */

@@ -342,5 +342,6 @@ function callLost(): ProtocolError {
   return new ProtocolError(
     errorCodes.internal,
     'The server instance that ran this call has ended, and its result is unknown. Check what it did before you call again.',
+    { data: { code: 'REQUEST_INTERRUPTED' } },
   );
 }

@@ -8,7 +8,7 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../server-config.js';
-import type { ListenOptions } from './node-http.js';
+import type { ListenOptions } from './listen.js';
 
 /** Calls that run until the test lets them continue. */
 let gates: Map<string, () => void>;

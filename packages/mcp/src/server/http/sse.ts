@@ -2,10 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Connection } from '../connection.js';
 import { createCallerRequest } from '../eras/legacy.js';
 import { toProtocolError } from '../failures.js';
-import { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_REQUESTS_PER_SESSION, KEEP_ALIVE_INTERVAL } from '../limits.js';
+import {
+  DEFAULT_GRACE,
+  DEFAULT_MAX_BODY_BYTES,
+  DEFAULT_MAX_REQUESTS_PER_SESSION,
+  KEEP_ALIVE_INTERVAL,
+} from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerDefinition } from '../server-definition.js';
-import { shuttingDown } from './endpoint.js';
+import { Lifecycle, type Transport } from '../lifecycle.js';
+import { requireNotClosed } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { sendError } from './response.js';
@@ -103,13 +109,20 @@ const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
  *
  * @see [MCP 2024-11-05, HTTP with SSE](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse)
  */
-export class SSEEndpoint {
+export class SSEEndpoint implements Transport {
   readonly #server: ServerDefinition;
   readonly #connections = new Map<string, SSEConnection>();
-  #isClosing = false;
+  readonly #lifecycle: Lifecycle;
 
   constructor(server: ServerDefinition) {
     this.#server = server;
+    this.#lifecycle = new Lifecycle(server.lifecycle);
+  }
+
+  get inFlight(): number {
+    let count = 0;
+    for (const { connection } of this.#connections.values()) count += connection.inFlightCount;
+    return count;
   }
 
   /** Ids of the open connections, oldest first. */
@@ -129,6 +142,7 @@ export class SSEEndpoint {
     options: SSEOptions = {},
   ): Promise<void> {
     try {
+      if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
       requireTrustedOrigin(request, options);
       if (!url) this.#connect(request, reply, messagePath, options);
       else if (url.pathname === ssePath) {
@@ -146,7 +160,6 @@ export class SSEEndpoint {
 
   /** Opens the stream of a client and sends the path for its messages. */
   #connect(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions): void {
-    if (this.#isClosing) throw shuttingDown();
     const owner = ownerOf(request);
     requireRoom(this.#connections, owner, options);
     const sessionId = crypto.randomUUID();
@@ -176,10 +189,13 @@ export class SSEEndpoint {
     closing.sink.end();
   }
 
-  /** Refuses new connections, waits for in-flight requests, then ends all connections. */
-  async shutDown(graceMilliseconds: number): Promise<void> {
-    this.#isClosing = true;
-    await Promise.all([...this.#connections.values()].map(({ connection }) => connection.drained(graceMilliseconds)));
+  /** Responses to posts are short, and streams stay. */
+  drain(): void {}
+
+  async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {
+    this.#lifecycle.drain();
+    await Promise.all([...this.#connections.values()].map(({ connection }) => connection.shutDown(graceMilliseconds)));
+    this.#lifecycle.close();
     for (const sessionId of this.#connections.keys()) this.close(sessionId);
   }
 
@@ -197,7 +213,6 @@ export class SSEEndpoint {
       return reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
     }
     requireJsonBody(request);
-    if (this.#isClosing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
     const caller = { authInfo: request.authInfo, sessionId, http: request };
     const { connection } = receiver;

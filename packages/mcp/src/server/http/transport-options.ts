@@ -4,13 +4,17 @@ import {
   checkOptions,
   functionValue,
   ignoredOption,
+  listOf,
   objectOf,
+  oneOf,
   stringList,
   valueThat,
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
-import type { ListenOptions, StartHTTPOptions } from './node-http.js';
+import { shutdownSignals } from '../shutdown-signals.js';
+import type { ListenOptions } from './listen.js';
+import type { StartHTTPOptions } from './node-http.js';
 import type { StreamableHTTPServerTransportOptions } from './response.js';
 import type {
   ConnectHonoSSEOptions,
@@ -30,6 +34,11 @@ export interface FetchOptions extends StreamableHTTPServerTransportOptions {
 export const amount: OptionCheck = valueThat(
   (value) => typeof value === 'number' && value >= 0,
   'a number of at least 0',
+);
+
+const pathValue = valueThat(
+  (value) => typeof value === 'string' && value.startsWith('/'),
+  "a path that begins with '/'",
 );
 
 const sseChecks: OptionChecks<SSEOptions> = {
@@ -71,6 +80,7 @@ export const transportChecks: {
   startHTTP: {
     url: anyValue,
     httpPath: anyValue,
+    healthPath: pathValue,
     req: anyValue,
     res: anyValue,
     ...httpChecks,
@@ -85,6 +95,9 @@ export const transportChecks: {
     port: anyValue,
     host: anyValue,
     path: anyValue,
+    healthPath: pathValue,
+    shutdownSignals: listOf(oneOf(...shutdownSignals)),
+    drainDelay: amount,
     shutdownGrace: amount,
     headersTimeout: amount,
     requestTimeout: amount,

@@ -80,6 +80,7 @@ export class WebReply implements HttpReply, EventSink {
   #respond: ((response: Response) => void) | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #onClose: (() => void)[] = [];
+  #lastHeaders: Readonly<Record<string, string>> | undefined;
 
   constructor(request: Request) {
     this.#request = request;
@@ -90,7 +91,7 @@ export class WebReply implements HttpReply, EventSink {
 
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
     const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
-    this.#respond?.(new Response(whole, { status, headers: { ...headers } }));
+    this.#respond?.(new Response(whole, { status, headers: { ...headers, ...this.#lastHeaders } }));
     this.#respond = undefined;
   }
 
@@ -104,10 +105,14 @@ export class WebReply implements HttpReply, EventSink {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
     );
-    this.#respond?.(new Response(body, { headers: { ...headers } }));
+    this.#respond?.(new Response(body, { headers: { ...headers, ...this.#lastHeaders } }));
     this.#respond = undefined;
     if (this.#request.signal.aborted) this.#abort();
     return this;
+  }
+
+  endConnection(): void {
+    this.#lastHeaders = { connection: 'close' };
   }
 
   onClose(callback: () => void): void {

@@ -5,7 +5,7 @@ import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import type { McpHttpServer } from '../http/node-http.js';
+import type { McpHttpServer } from '../http/listen.js';
 import { urlElicitationRequired } from './call-tool.js';
 
 let signedIn = false;

@@ -3,7 +3,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import type { Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
-import { untilEmpty } from '../drain.js';
+import { untilEmpty } from '../lifecycle.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_TASK_RESULT } from '../limits.js';
 import type { RequestState } from '../request-state.js';
@@ -63,6 +63,11 @@ export class Tasks {
     this.#stored = new TaskStorage(config.instance, this.#kept);
     this.callerData = config.callerData ?? [];
     config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
+  }
+
+  /** Number of tasks that run in this process. */
+  get runningCount(): number {
+    return this.#running.size;
   }
 
   /** Returns whether no limit is reached. */

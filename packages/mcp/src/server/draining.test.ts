@@ -1,0 +1,350 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { createTool } from '@quiver/core/tools';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readEvents } from '../../test/event-reader.ts';
+import { spawnHttpServer } from '../../test/spawn-server.ts';
+import { modern, openSession, rpc, send, type WireAnswer, type WireRequest } from '../../test/wire.ts';
+import { MCPClient } from '../client/index.js';
+import { MCPServer } from './mcp-server.js';
+import type { ListenOptions } from './http/listen.js';
+
+/** Calls that run until the test lets them continue. */
+let gates: Map<string, () => void>;
+let servers: MCPServer[];
+let clients: MCPClient[];
+
+const tools = {
+  wait: createTool({
+    id: 'wait',
+    description: 'Waits',
+    inputSchema: z.object({ gate: z.string() }),
+    execute: ({ gate }) => new Promise<string>((resolve) => gates.set(gate, () => resolve(`done ${gate}`))),
+  }),
+  ask: createTool({
+    id: 'ask',
+    description: 'Asks the user',
+    execute: async (_input, { mcp }) => {
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+      const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+      return `Hello ${String(content?.['name'])}`;
+    },
+  }),
+};
+
+beforeEach(() => {
+  gates = new Map();
+  servers = [];
+  clients = [];
+});
+afterEach(async () => {
+  for (const open of gates.values()) open();
+  await Promise.all(clients.map((client) => client.disconnect()));
+  await Promise.all(servers.map((server) => server.close({ grace: 0 })));
+});
+
+function createTestServer(): MCPServer {
+  const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools });
+  servers.push(server);
+  return server;
+}
+
+async function start(options: ListenOptions = {}): Promise<{ server: MCPServer; url: string; port: number }> {
+  const server = createTestServer();
+  return { server, ...(await server.listen(options)) };
+}
+
+/** A call over HTTP in each era. */
+const eras = {
+  legacy: async (url: string, name: string, args: object = {}, id = 1): Promise<WireRequest> => ({
+    headers: await openSession(url),
+    body: rpc('tools/call', { name, arguments: args }, id),
+  }),
+  modern: async (_url: string, name: string, args: object = {}, id = 1): Promise<WireRequest> =>
+    modern('tools/call', { name, arguments: args }, id),
+};
+
+const textOf = ({ json }: WireAnswer): string => json.result.content[0].text as string;
+
+/** Sends a request over a connection that the agent keeps. */
+async function sendOver(agent: Agent, url: string, { headers, body }: WireRequest): Promise<IncomingMessage> {
+  const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const req = request(url, { agent, method: 'POST', headers: { ...accept, ...headers } });
+  req.end(JSON.stringify(body));
+  const [response] = (await once(req, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response;
+}
+
+describe.each(Object.entries(eras))('drain() in the %s era', (_era, createCall) => {
+  test('serves requests, and ends the connection with each response', async () => {
+    const { server, url } = await start();
+    const first = await createCall(url, 'wait', { gate: 'first' });
+    const second = await createCall(url, 'wait', { gate: 'second' }, 2);
+    const before = send(url, first);
+    await expect.poll(() => gates.has('first')).toBe(true);
+    const drained = server.drain();
+    const during = send(url, second);
+    await expect.poll(() => gates.has('second')).toBe(true);
+    expect(server.health()).toMatchObject({ status: 'draining', inFlight: 2 });
+    for (const open of gates.values()) open();
+    for (const [call, text] of [
+      [before, 'done first'],
+      [during, 'done second'],
+    ] as const) {
+      const answer = await call;
+      expect([textOf(answer), answer.headers.connection]).toEqual([text, 'close']);
+    }
+    await drained;
+    expect(server.health()).toMatchObject({ status: 'draining', inFlight: 0 });
+    // Also for clients that the balancer sends later.
+    const late = await createCall(url, 'wait', { gate: 'late' });
+    const call = send(url, late);
+    await expect.poll(() => gates.has('late')).toBe(true);
+    gates.get('late')?.();
+    expect(textOf(await call)).toBe('done late');
+  });
+
+  test('settles after the grace when a call does not end', async () => {
+    const { server, url } = await start();
+    const call = send(url, await createCall(url, 'wait', { gate: 'a' }));
+    await expect.poll(() => gates.size).toBe(1);
+    await server.drain({ grace: 10 });
+    expect(server.health()).toMatchObject({ status: 'draining', inFlight: 1 });
+    gates.get('a')?.();
+    expect(textOf(await call)).toBe('done a');
+  });
+
+  test('serves requests of a custom server and of fetch()', async () => {
+    const server = createTestServer();
+    const http = createServer((req, res) => {
+      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    }).listen(0);
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const list = await createCall(url, 'wait', { gate: 'a' });
+    await server.drain();
+    const call = send(url, list);
+    await expect.poll(() => gates.size).toBe(1);
+    gates.get('a')?.();
+    expect([textOf(await call), (await call).headers.connection]).toEqual(['done a', 'close']);
+    const { headers, body } = modern('tools/list');
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    const accept = { 'content-type': 'application/json', accept: '*/*', ...(headers as Record<string, string>) };
+    const response = await server.fetch(new Request('http://localhost/mcp', { ...init, headers: accept }));
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    http.closeAllConnections();
+    http.close();
+  });
+});
+
+describe.each(Object.entries(eras))('close() in the %s era', (_era, createCall) => {
+  test('answers a call that does not end in time', async () => {
+    const { server, url } = await start();
+    const call = send(url, await createCall(url, 'wait', { gate: 'a' }));
+    await expect.poll(() => gates.size).toBe(1);
+    await server.close({ grace: 0 });
+    const { status, json } = await call;
+    expect([status, json.id, json.error.data]).toEqual([200, 1, { code: 'REQUEST_INTERRUPTED' }]);
+    expect(json.error.message).toMatch('The server was closed before this request ended');
+  });
+
+  test('asks the balancer to leave, over connections that it keeps', async () => {
+    const { server, url } = await start();
+    const [busy, idle] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })];
+    const long = await createCall(url, 'wait', { gate: 'a' });
+    const list = modern('tools/list');
+    await sendOver(idle, url, list);
+    const call = sendOver(busy, url, long);
+    await expect.poll(() => gates.size).toBe(1);
+    const closing = server.close();
+    // A request that was on its way over an idle connection.
+    expect((await sendOver(idle, url, list)).headers.connection).toBe('close');
+    gates.get('a')?.();
+    expect((await call).headers.connection).toBe('close');
+    await closing;
+    await expect(sendOver(busy, url, list)).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('the answers of a user to a call in flight', () => {
+  test.each(['legacy', 'modern'] as const)('are accepted by drain() and close() in the %s era', async (protocol) => {
+    for (const end of ['drain', 'close'] as const) {
+      const { server, url } = await start();
+      const client = new MCPClient({ id: `${protocol}-${end}`, servers: { it: { url, protocol } } });
+      clients.push(client);
+      let ending: Promise<void> | undefined;
+      await client.elicitation.onRequest('it', async () => {
+        // A modern call is not in flight while its user is asked, and `close()` would not wait for it.
+        ending = protocol === 'modern' ? server.drain() : server[end]();
+        await expect.poll(() => server.health().status).toBe('draining');
+        return { action: 'accept', content: { name: 'Ada' } };
+      });
+      const { content } = await client.callTool({ serverName: 'it', name: 'ask' });
+      expect(content).toEqual([{ type: 'text', text: 'Hello Ada' }]);
+      await ending;
+    }
+  });
+
+  test('are accepted over stdio', async () => {
+    const server = createTestServer();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    await server.startStdio({ input, output });
+    const write = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
+    const read = async (): Promise<{ id: string; method?: string; result?: { content: { text: string }[] } }> =>
+      JSON.parse(String((await once(output, 'data'))[0])) as never;
+    const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } };
+    write(rpc('initialize', { ...params, clientInfo: { name: 'a', version: '1' } }));
+    await read();
+    write(rpc('tools/call', { name: 'ask' }));
+    const { id, method } = await read();
+    expect(method).toBe('elicitation/create');
+    const closing = server.close();
+    write({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ada' } } });
+    expect((await read()).result?.content[0]?.text).toBe('Hello Ada');
+    await closing;
+  });
+
+  test('are accepted over HTTP+SSE', async () => {
+    const server = createTestServer();
+    const http = createServer((req, res) => {
+      const url = new URL(req.url ?? '', 'http://localhost');
+      void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
+    }).listen(0);
+    const base = `http://localhost:${(http.address() as AddressInfo).port}`;
+    const stream = await readEvents(`${base}/sse`);
+    await expect.poll(() => stream.events.length).toBe(1);
+    const path = stream.events[0]?.data ?? '';
+    const post = (body: object): Promise<WireAnswer> => send(`${base}${path}`, { body });
+    const last = (): Record<string, unknown> => JSON.parse(stream.events.at(-1)?.data ?? '') as never;
+    const params = { protocolVersion: '2024-11-05', capabilities: { elicitation: {} } };
+    await post(rpc('initialize', { ...params, clientInfo: { name: 'a', version: '1' } }));
+    await expect.poll(() => stream.events.length).toBe(2);
+    await post(rpc('tools/call', { name: 'ask' }));
+    await expect.poll(() => stream.events.length).toBe(3);
+    const closing = server.close();
+    const answer = { jsonrpc: '2.0', id: last()['id'], result: { action: 'accept', content: { name: 'Ada' } } };
+    expect((await post(answer)).status).toBe(202);
+    await closing;
+    await stream.ended;
+    expect(last()).toMatchObject({ result: { content: [{ text: 'Hello Ada' }] } });
+    http.closeAllConnections();
+    http.close();
+  });
+});
+
+test('answers calls over stdio that do not end in time', async () => {
+  const server = createTestServer();
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  await server.startStdio({ input, output });
+  input.write(`${JSON.stringify(modern('tools/call', { name: 'wait', arguments: { gate: 'a' } }).body)}\n`);
+  await expect.poll(() => gates.size).toBe(1);
+  const answer = once(output, 'data');
+  await server.close({ grace: 0 });
+  expect(JSON.parse(String((await answer)[0]))).toMatchObject({
+    id: 1,
+    error: { data: { code: 'REQUEST_INTERRUPTED' } },
+  });
+});
+
+describe('health', () => {
+  test('is served at healthPath of listen() without authentication', async () => {
+    const { server, url } = await start({ healthPath: '/health', allowedHosts: ['mcp.example.com'] });
+    const { origin } = new URL(url);
+    const get = (): Promise<WireAnswer> => send(`${origin}/health`, { method: 'GET' });
+    const ok = await get();
+    expect([ok.status, ok.json, ok.headers.connection]).toEqual([
+      200,
+      { status: 'ok', inFlight: 0, sessions: 0, tasks: 0 },
+      'keep-alive',
+    ]);
+    await server.drain();
+    const draining = await get();
+    expect([draining.status, draining.json.status, draining.headers.connection]).toEqual([503, 'draining', 'close']);
+    await server.close();
+    expect(server.health().status).toBe('closed');
+  });
+
+  test('is served at healthPath of startHTTP(), also after close()', async () => {
+    const server = createTestServer();
+    const http = createServer((req, res) => {
+      const url = new URL(req.url ?? '', 'http://localhost');
+      void server.startHTTP({ url, httpPath: '/mcp', healthPath: '/health', req, res });
+    }).listen(0);
+    const base = `http://localhost:${(http.address() as AddressInfo).port}`;
+    await openSession(`${base}/mcp`);
+    const get = (): Promise<WireAnswer> => send(`${base}/health`, { method: 'GET' });
+    expect((await get()).json).toEqual({ status: 'ok', inFlight: 0, sessions: 1, tasks: 0 });
+    await server.close();
+    const closed = await get();
+    expect([closed.status, closed.json]).toEqual([503, { status: 'closed', inFlight: 0, sessions: 0, tasks: 0 }]);
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test('does not count open subscriptions', async () => {
+    const { server, url } = await start();
+    const stream = await readEvents(url, {
+      method: 'POST',
+      ...modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    } as never);
+    await expect.poll(() => stream.events.length).toBe(1);
+    await server.drain();
+    expect(server.health().inFlight).toBe(0);
+    await server.close();
+    await stream.ended;
+    expect(JSON.parse(stream.events.at(-1)?.data ?? '')).toMatchObject({ id: 1, result: { resultType: 'complete' } });
+  });
+});
+
+test('accepts connections for drainDelay, at the beginning of close()', async () => {
+  const { server, url, port } = await start({ drainDelay: 1_000 });
+  const closing = server.close();
+  expect((await send(url, modern('tools/list'))).status).toBe(200);
+  await closing;
+  const socket = connect(port);
+  await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
+});
+
+describe('shutdownSignals', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('closes the server at %s and lets the process end', async (signal) => {
+    const { url, child, stop } = await spawnHttpServer('draining-server.ts');
+    const health = url.replace('/mcp', '/health');
+    const call = send(url, await eras.legacy(url, 'wait', { milliseconds: 1_000 }));
+    await expect.poll(async () => (await send(health, { method: 'GET' })).json.inFlight).toBe(1);
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    expect(textOf(await call)).toBe('waited');
+    expect(await exited).toEqual([0, null]);
+    await stop();
+  });
+
+  test('end the process at once when a second one arrives', async () => {
+    const { url, child, stop } = await spawnHttpServer('draining-server.ts');
+    const health = url.replace('/mcp', '/health');
+    const call = send(url, await eras.legacy(url, 'wait', { milliseconds: 300_000 }));
+    await expect.poll(async () => (await send(health, { method: 'GET' })).json.inFlight).toBe(1);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    await expect.poll(async () => (await send(health, { method: 'GET' })).json.status).toBe('draining');
+    child.kill('SIGTERM');
+    await expect(call).rejects.toThrow(/hang up|ECONNRESET/);
+    expect(await exited).toEqual([null, 'SIGTERM']);
+    await stop();
+  });
+
+  test('have no handlers after close()', async () => {
+    const before = process.listenerCount('SIGHUP');
+    const { server } = await start({ shutdownSignals: ['SIGHUP'] });
+    const { server: other } = await start({ shutdownSignals: ['SIGHUP'] });
+    expect(process.listenerCount('SIGHUP')).toBe(before + 2);
+    await server.close();
+    await other.close();
+    expect(process.listenerCount('SIGHUP')).toBe(before);
+    const wrong = { shutdownSignals: ['SIGKILL'] } as never;
+    await expect(createTestServer().listen(wrong)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+  });
+});

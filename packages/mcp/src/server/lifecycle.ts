@@ -1,0 +1,94 @@
+import { errorCodes } from '../protocol/constants.js';
+import { ProtocolError, refused } from '../protocol/protocol-error.js';
+import { RETRY_AFTER_CLOSED_SECONDS } from './limits.js';
+
+/**
+ * State of a server: `draining` serves requests and expects that clients leave, `closed` refuses them. There is no way back.
+ */
+export type LifecycleState = 'open' | 'draining' | 'closed';
+
+/** State of a server, or of one transport that may end before the server. */
+export class Lifecycle {
+  readonly #server: Lifecycle | undefined;
+  #own: LifecycleState = 'open';
+
+  /** @param server - state of the server that a transport belongs to */
+  constructor(server?: Lifecycle) {
+    this.#server = server;
+  }
+
+  get state(): LifecycleState {
+    const { state = 'open' } = this.#server ?? {};
+    return this.#own === 'closed' || state === 'open' ? this.#own : state;
+  }
+
+  drain(): void {
+    if (this.#own === 'open') this.#own = 'draining';
+  }
+
+  close(): void {
+    this.#own = 'closed';
+  }
+}
+
+/** Returns the error of a request that was refused because the server is closed. It was not started. */
+export function serverClosed(): ProtocolError {
+  return refused(503, 'The server is shutting down; the request was not started', {
+    data: { code: 'SERVER_CLOSED' },
+    headers: { 'retry-after': String(RETRY_AFTER_CLOSED_SECONDS) },
+  });
+}
+
+/** Returns the error of a request that was started, and did not end in time. */
+export function callInterrupted(): ProtocolError {
+  const message =
+    'The server was closed before this request ended, and its result is unknown. Check what it did before you send it again.';
+  return new ProtocolError(errorCodes.internal, message, { data: { code: 'REQUEST_INTERRUPTED' } });
+}
+
+/** A transport that the server ends. */
+export interface Transport {
+  /** Number of requests in flight, without those that have no end of their own. */
+  readonly inFlight: number;
+  /** Begins to drain: requests are served, and clients are asked to leave. */
+  drain(): void;
+  /**
+   * Drains, waits for requests in flight, answers those that remain with an error, and ends.
+   *
+   * @param graceMilliseconds - for requests in flight. Default: that of the transport
+   */
+  shutDown(graceMilliseconds?: number): Promise<void>;
+}
+
+/** Work that the server is doing for a client. */
+export interface InFlight {
+  /** @param reason - of its abort signal. Default: the client canceled it */
+  cancel(reason?: Error): void;
+  /** Lets a request end that has no end of its own. */
+  release(): void;
+  /** Whether it waits for `release()`. */
+  readonly isHeld: boolean;
+}
+
+export function countInFlight(inFlight: Iterable<InFlight>): number {
+  let count = 0;
+  for (const { isHeld } of inFlight) if (!isHeld) count += 1;
+  return count;
+}
+
+/** Releases the work of a transport that ends. Settles when none is left but what is held since, or after the timeout. */
+export async function settled(inFlight: ReadonlySet<InFlight>, milliseconds: number): Promise<void> {
+  for (const work of inFlight) work.release();
+  await until(() => countInFlight(inFlight) === 0, milliseconds);
+}
+
+/** Settles when a condition holds, or after the timeout. */
+export async function until(condition: () => boolean, milliseconds: number): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Settles when a collection is empty, or after the timeout. */
+export function untilEmpty(collection: { readonly size: number }, milliseconds: number): Promise<void> {
+  return until(() => collection.size === 0, milliseconds);
+}
