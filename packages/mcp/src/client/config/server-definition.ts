@@ -94,7 +94,7 @@ export interface StdioServerDefinition extends ServerOptions {
   inheritDefaultEnv?: boolean;
   /** Working directory. Default: that of this process. */
   cwd?: string;
-  /** Destination of the child's standard error. Default `pipe`: error messages quote its end. */
+  /** Destination of the child's standard error. Default `pipe`: error messages quote the errors in it. */
   stderr?: 'pipe' | 'inherit' | 'ignore';
   url?: never;
   server?: never;

@@ -3,6 +3,7 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
 import { RequestTimeoutError } from './engine.js';
 import { InputRoundsError } from './provide-input.js';
+import { summarizeOutput } from './summarize-output.js';
 
 /**
  * Gives every failure of a request a code: `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED`, `MCP_INPUT_ROUNDS_EXCEEDED`, or
@@ -66,21 +67,11 @@ export function statusOf(error: unknown): number | undefined {
   return status < 300 ? undefined : status;
 }
 
-/** Returns why a connection ended: the end of its process with what it wrote to standard error, or the error of the network. */
+/** Returns why a connection failed or ended: the end of its process, or the error; and what the process wrote. */
 export function reasonOf(error: unknown, channel: Channel | undefined): string {
-  if (channel?.ending === undefined) return escapeForLog(withCauses(error));
-  const written = summarize(channel.stderr ?? '');
-  return `its process ${channel.ending}.${written === '' ? '' : ` It wrote: ${written}`}`;
-}
-
-/** Characters of standard error in a message. The whole text is in the details. */
-const maxSummary = 500;
-
-/** Returns the first line that names an error, such as `TypeError: …`: a stack follows it. Otherwise the end of the text. */
-function summarize(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.trim());
-  const named = lines.find((line) => /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,80}:/.test(line));
-  return escapeForLog(named?.slice(0, maxSummary) ?? stderr.trim().slice(-maxSummary));
+  const reason = channel?.ending === undefined ? escapeForLog(withCauses(error)) : `its process ${channel.ending}`;
+  const written = summarizeOutput(channel?.stderr || channel?.strayOutput || '');
+  return written === '' ? reason : `${asSentence(reason)} It wrote: ${written}`;
 }
 
 /** Joins the messages of an error and its causes, without a `fetch failed` that has a cause. */

@@ -44,6 +44,8 @@ export interface Channel {
   close(): Promise<void>;
   /** Standard error of a child process; of a long text the beginning and the end. */
   readonly stderr?: string;
+  /** Beginning of the output of a child process that is not a message. */
+  readonly strayOutput?: string;
   /** How a child process ended, for example `exited with code 1`. */
   readonly ending?: string | undefined;
 }

@@ -19,6 +19,7 @@ const exitGrace = 2000;
 export class StdioChannel implements Channel {
   readonly kind = 'stdio' as const;
   ending: string | undefined;
+  strayOutput = '';
   readonly #definition: StdioServerDefinition;
   #receiver: Receiver | undefined;
   #child: ChildProcess | undefined;
@@ -105,8 +106,7 @@ export class StdioChannel implements Channel {
   }
 
   #watch(child: ChildProcess): void {
-    child.stderr?.on('data', (chunk: Buffer) => {
-      const text = chunk.toString('utf8');
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       const room = keptStderr.head - this.#stderrHead.length;
       this.#stderrHead += text.slice(0, room);
       const tail = this.#stderrTail + text.slice(room);
@@ -145,6 +145,7 @@ export class StdioChannel implements Channel {
     try {
       message = JSON.parse(line);
     } catch {
+      this.strayOutput = `${this.strayOutput}${line}\n`.slice(0, keptStderr.head);
       const text = `The server wrote a line that is not JSON to its standard output: ${line.slice(0, 200)}`;
       return this.#receiver?.onError(new QuiverError('STRAY_OUTPUT', text));
     }
