@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createAddressGuard, isLoopbackAddress, isPrivateAddress } from './private-address.js';
+import { createAddressGuard, isLoopbackAddress, isMetadataAddress, isPrivateAddress } from './private-address.js';
 
 it.each([
   '0.0.0.0',
@@ -45,6 +45,19 @@ it('distinguishes loopback addresses from addresses of the network', () => {
     true,
   ]);
   expect(['10.0.0.1', '0.0.0.0', 'fe80::1', '8.8.8.8'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
+});
+
+it('recognizes the addresses of metadata services', () => {
+  const found = [
+    '169.254.169.254',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    'fe80::1',
+    'fd00:ec2::254',
+    '100.100.100.200',
+  ];
+  expect(found.filter((address) => !isMetadataAddress(address))).toEqual([]);
+  expect(['10.0.0.1', '127.0.0.1', '::1', 'fd00::1', '8.8.8.8'].filter(isMetadataAddress)).toEqual([]);
 });
 
 it('checks every address of a name, also for a connection', async () => {

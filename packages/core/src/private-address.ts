@@ -33,6 +33,23 @@ export function isPrivateAddress(address: string): boolean {
   return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
+const metadataRanges: BlockList = new BlockList();
+metadataRanges.addSubnet('169.254.0.0', 16, 'ipv4');
+metadataRanges.addSubnet('64:ff9b::169.254.0.0', 112, 'ipv6');
+metadataRanges.addSubnet('fe80::', 10, 'ipv6');
+// Amazon, Alibaba and Oracle.
+metadataRanges.addAddress('fd00:ec2::254', 'ipv6');
+metadataRanges.addAddress('100.100.100.200', 'ipv4');
+metadataRanges.addAddress('192.0.0.192', 'ipv4');
+
+/**
+ * Returns whether an IP address is link-local, where clouds serve the credentials of a machine, or another address of such a metadata
+ * service. No application of a network has one.
+ */
+export function isMetadataAddress(address: string): boolean {
+  return metadataRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
 const loopback: BlockList = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');

@@ -81,6 +81,7 @@ const exempt: Record<string, string> = {
   replaceFile: none,
   createAddressGuard: none,
   isLoopbackAddress: none,
+  isMetadataAddress: none,
   isPrivateAddress: none,
   'compat acceptV0Calls': none,
 };

@@ -143,6 +143,36 @@ describe('loadPages', () => {
     expect(requests).toEqual([]);
   });
 
+  test.each([
+    ['a host name', ['LOCALHOST'], ['/ok by name']],
+    ['an address', ['127.0.0.1'], ['/ok', '/ok by name']],
+    ['a network', ['10.0.0.0/8', '127.0.0.0/8'], ['/ok', '/ok by name']],
+    ['others', ['wiki.intern', '127.0.0.2', '10.0.0.0/8'], []],
+  ])('requests the private addresses of a list: %s', async (_name, allowPrivateAddresses, expected) => {
+    const { url } = await startSite({ '/ok': article('Fine') });
+    const urls = { '/ok': `${url}/ok`, '/ok by name': `http://localhost:${new URL(url).port}/ok` };
+    expect(sources(await load(Object.values(urls), { allowPrivateAddresses }))).toEqual(
+      expected.map((name) => urls[name as keyof typeof urls]),
+    );
+  });
+
+  test('never requests metadata services, not even after a redirect from an allowed host', async () => {
+    const target = 'http://169.254.169.254/latest/meta-data/';
+    const { url } = await startSite({
+      '/moved': (_request, response) => response.writeHead(302, { location: target }).end(),
+    });
+    for (const allowPrivateAddresses of [true, ['127.0.0.1'], ['169.254.0.0/16', '127.0.0.1']]) {
+      expect(await load([`${url}/moved`, target], { allowPrivateAddresses })).toEqual([]);
+      for (const { error } of skipped) expect(error).toMatchObject({ code: 'PAGE_ADDRESS_PRIVATE' });
+      expect(skipped).toHaveLength(2);
+    }
+  });
+
+  test('rejects lists with anything else than host names, addresses and networks', async () => {
+    for (const item of ['http://wiki.intern', 'wiki.intern:80', '10.0.0.0/33', '10.0.0/8', '', 'a b'])
+      await expect(load([], { allowPrivateAddresses: [item] })).rejects.toMatchObject({ code: 'PAGE_OPTIONS_INVALID' });
+  });
+
   test('reports a page that takes too long to read', async () => {
     const { url } = await startSite({ '/long': article('Long', '<p>word</p>'.repeat(20_000)), '/ok': article('Fine') });
     expect(sources(await load([`${url}/ok`]))).toEqual([`${url}/ok`]);

@@ -4,10 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { booleanValue, signalValue, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
-import { createAddressGuard, isPrivateAddress } from '@quiver/core/private-address';
+import { signalValue, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { createAddressGuard } from '@quiver/core/private-address';
 import { tooLargeDocument } from '../formats/document-loader.js';
 import { defaultMaxSize } from '../load-document.js';
+import { allowedAddresses, createAddressCheck } from './address-check.js';
 
 /** Options of requests for pages. */
 export interface PageRequestOptions {
@@ -22,10 +23,11 @@ export interface PageRequestOptions {
   /** Least number of milliseconds between two requests to a host. Default 0. */
   delay?: number;
   /**
-   * Whether requests to private and loopback addresses are allowed, for example to pages of an internal network. Default `false`: a
-   * page that comes from elsewhere, or its redirect, could read what only this host reaches.
+   * Private and loopback addresses that may be requested: those of a list of host names, IP addresses and networks, such as
+   * `['wiki.intern', '10.1.0.0/16']`, or all. Link-local addresses and those of the metadata services of clouds never are. Default
+   * `false`: a page that comes from elsewhere, or its redirect, could read what only this host reaches.
    */
-  allowPrivateAddresses?: boolean;
+  allowPrivateAddresses?: boolean | readonly string[];
   signal?: AbortSignal;
 }
 
@@ -40,7 +42,7 @@ export const pageRequestChecks: OptionChecks<PageRequestOptions> = {
   maxSize: wholeNumber(1),
   timeout: wholeNumber(1, maxTimerDelay),
   delay: wholeNumber(0, maxTimerDelay),
-  allowPrivateAddresses: booleanValue,
+  allowPrivateAddresses: allowedAddresses,
   signal: signalValue,
 };
 
@@ -96,13 +98,7 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
   // Loaded with the first use, because importing `node:http` costs 70 ms.
   const [http, https] = await Promise.all([import('node:http'), import('node:https')]);
   const { userAgent = 'quiver', maxSize = defaultMaxSize, timeout = defaultTimeout, delay = 0 } = options;
-  const requireAllowed = (hostname: string, address: string): void => {
-    if (options.allowPrivateAddresses || !isPrivateAddress(address)) return;
-    throw new QuiverError(
-      'PAGE_ADDRESS_PRIVATE',
-      `${hostname} has the private address ${address}. No request is sent to it. Pass allowPrivateAddresses to load pages of this network.`,
-    );
-  };
+  const requireAllowed = createAddressCheck(options.allowPrivateAddresses ?? false);
   const { lookup } = createAddressGuard(requireAllowed);
   const httpAgent = new http.Agent({ keepAlive: true, lookup });
   const httpsAgent = new https.Agent({ keepAlive: true, lookup });
