@@ -179,9 +179,10 @@ function compatibilitySuite() {
   return ['scripts/consumer/compat', 'packages/core/test/compat'].flatMap(testFilesIn);
 }
 
-/** Programs that check themselves: every example, the conformance server, the code in the documentation, and the scripts. */
+/** Programs that check themselves: every example, the conformance server, the code in the documentation, the scripts and a benchmark. */
 function checks() {
-  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance', 'docs', 'scripts'];
+  const examples = readdirSync('examples').map((name) => join('examples', name));
+  const programs = [...examples, 'conformance', 'docs', 'scripts', 'benchmarks/field'];
   return programs.flatMap((directory) => testFilesIn(join(directory, 'check')));
 }
 

@@ -1,0 +1,94 @@
+// Retrieval from documents as people have them: what is found in real files by questions as people type them.
+//   npm run bench:field                               all systems, both halves
+//   npm run bench:field -- --only quiver --half visible --format html --misses
+// Downloads the documents (about 150 MB of packages from Debian and npm) into a cache on the first run. Of the held-out half, it prints
+// figures only.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { readFlags } from '../read-flags.mjs';
+import { readDocuments } from './documents.mjs';
+import { halves, readCases, readHalves } from './halves.mjs';
+import { countFlaws } from './junk.mjs';
+import { measure } from './measure.mjs';
+import { printChunks, printHalf, printMisses } from './print.mjs';
+import { openQuiver } from './quiver.mjs';
+
+const flags = readFlags({
+  cache: { type: 'string', default: process.env.QUIVER_FIELD_CACHE ?? join(homedir(), '.cache', 'quiver-field') },
+  only: { type: 'string' },
+  half: { type: 'string' },
+  format: { type: 'string' },
+  mode: { type: 'string' },
+  packages: { type: 'string' },
+  size: { type: 'string' },
+  overlap: { type: 'string' },
+  misses: { type: 'boolean', default: false },
+  save: { type: 'string' },
+});
+if (flags.half !== undefined && !halves.includes(flags.half)) throw new Error(`--half is ${halves.join(' or ')}.`);
+const formats = flags.format?.split(',') ?? [];
+const { folder, sources: formatOf, missing } = readDocuments(flags.cache, formats);
+for (const sentence of missing) console.log(sentence);
+if (missing.length > 0)
+  console.log('Their questions are left out, so the figures are not comparable with those of other runs.');
+
+const halfOf = readHalves();
+const cases = Object.fromEntries(halves.map((half) => [half, readCases(half).filter(isAsked)]));
+for (const [half, own] of Object.entries(cases)) {
+  const strays = own.flatMap(({ answers }) => answers.slice(0, 1)).filter(({ source }) => halfOf.get(source) !== half);
+  if (strays.length > 0) throw new Error(`Not in the ${half} half: ${strays.map(({ source }) => source).join(', ')}`);
+}
+const reports = {};
+for (const name of flags.only?.split(',') ?? ['quiver']) {
+  const opened = await open(name);
+  console.log(`\n${name}: ${formatOf.size} files read and stored in ${opened.seconds.toFixed(0)} s`);
+  for (const { path, reason } of opened.skipped) console.log(`Skipped: ${path} (${reason})`);
+  printChunks(
+    opened.chunks.length,
+    (reports[name] = { chunks: opened.chunks.length, flaws: countFlaws(opened.chunks) }).flaws,
+  );
+  for (const half of flags.half ? [flags.half] : halves) {
+    const measured = {};
+    for (const system of opened.systems) {
+      if (flags.mode && !flags.mode.split(',').includes(system.name)) continue;
+      measured[system.name] = await measure(system, cases[half], formatOf);
+    }
+    printHalf(half, measured);
+    if (flags.misses && half === 'visible') for (const [mode, one] of Object.entries(measured)) printMisses(mode, one);
+    reports[name][half] = Object.fromEntries(
+      Object.entries(measured).map(([mode, { asked: _asked, ...rest }]) => [mode, rest]),
+    );
+  }
+}
+if (flags.save) save(reports);
+
+/** Whether a question is about the chosen formats and its documents are there. Questions without answers are always asked. */
+function isAsked({ answers }) {
+  return answers.length === 0 || answers.some(({ source }) => formatOf.has(source));
+}
+
+function open(name) {
+  const sources = [...formatOf.keys()];
+  if (name !== 'quiver') throw new Error(`--only is quiver, not ${name}.`);
+  const chunk = {
+    ...(flags.size && { maxSize: Number(flags.size) }),
+    ...(flags.overlap && { overlap: Number(flags.overlap) }),
+  };
+  return openQuiver(folder, {
+    sources,
+    ...(flags.packages && { packages: flags.packages }),
+    chunk,
+  });
+}
+
+/** Adds the figures to the results of earlier runs: `--save 386a0686` stores those of Quiver under that name. */
+function save(all) {
+  const file = new URL('results.json', import.meta.url);
+  const stored = JSON.parse(readFileSync(file, 'utf8'));
+  for (const [name, report] of Object.entries(all)) stored[name === 'quiver' ? flags.save : name] = report;
+  writeFileSync(
+    file,
+    `${JSON.stringify(stored, (_, value) => (typeof value === 'number' ? Number(value.toFixed(4)) : value), 2)}\n`,
+  );
+}

@@ -1,0 +1,99 @@
+// Figures of one system over the questions of one half.
+import { bootstrapMean, hitRateAt, mrrAt } from '@quiver/rag/evaluate';
+import { kindOfJunk } from './junk.mjs';
+import { containsAnswer } from './match.mjs';
+
+export const metrics = {
+  'hit@1': (ranking) => hitRateAt(ranking, 1),
+  'hit@3': (ranking) => hitRateAt(ranking, 3),
+  'hit@5': (ranking) => hitRateAt(ranking, 5),
+  MRR: (ranking) => mrrAt(ranking, 10),
+};
+
+/** Results read for each question: 10 for the metrics, and the others to tell how far a missed answer is. */
+const depth = 50;
+const shown = 3;
+
+/**
+ * @param system - `{ name, search }`; `search` returns `{ text, source, sources?, score }`, best first
+ * @param cases - questions; those without answers count for the separation only
+ * @param formatOf - format of each document
+ * @returns figures of all questions and of each format, the separation, the share of junk, and what each question found
+ */
+export async function measure({ search }, cases, formatOf) {
+  const asked = [];
+  for (const one of cases) {
+    const start = performance.now();
+    const results = await search(one.question, depth);
+    const milliseconds = performance.now() - start;
+    asked.push({ ...one, ...judge(one, results), results, score: results[0]?.score ?? 0, milliseconds });
+  }
+  const answerable = asked.filter(({ answers }) => answers.length > 0);
+  const formats = Map.groupBy(answerable, ({ answers: [{ source }] }) => formatOf.get(source));
+  const places = asked.flatMap(({ results }) => findJunk(results.slice(0, shown)));
+  const unanswerable = asked.filter(({ answers }) => answers.length === 0);
+  return {
+    questions: answerable.length,
+    figures: average(answerable),
+    interval: bootstrapMean(answerable.map(({ ranking }) => metrics['hit@3'](ranking))),
+    reworded: average(answerable.filter(({ isReworded }) => isReworded)),
+    formats: Object.fromEntries(
+      [...formats].map(([format, own]) => [format, { questions: own.length, ...average(own) }]),
+    ),
+    junk: places.filter(Boolean).length / Math.max(1, places.length),
+    junkKinds: countBy(places.filter(Boolean)),
+    characters: median(
+      asked.map(({ results }) => results.slice(0, shown).reduce((sum, { text }) => sum + text.length, 0)),
+    ),
+    separation: separation(scoresOf(answerable), scoresOf(unanswerable)),
+    milliseconds: median(asked.map((one) => one.milliseconds)),
+    asked,
+  };
+}
+
+const scoresOf = (asked) => asked.map(({ score }) => score);
+
+/** A question has one target: any of its answers. */
+function judge({ answers }, results) {
+  const relevant = results.map(({ text, source, sources = [source] }) =>
+    answers.some((answer) => containsAnswer({ text, sources }, answer)),
+  );
+  const first = relevant.indexOf(true);
+  const found = results.map((_, index) => (index === first ? [0] : []));
+  return { rank: first + 1, ranking: { found, relevant, gains: [1] } };
+}
+
+function average(asked) {
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, metric]) => [name, mean(asked.map(({ ranking }) => metric(ranking)))]),
+  );
+}
+
+/** Returns the kind of junk at each place, or `undefined` for a passage that says something. */
+export function findJunk(results) {
+  const texts = results.map(({ text }) => text.replaceAll(/\s+/g, ' ').trim());
+  return results.map(({ text, source }, index) =>
+    texts.indexOf(texts[index]) < index ? 'duplicate' : kindOfJunk(text, source),
+  );
+}
+
+/** Returns how often an answerable question has a better score than one that nothing answers: 1 always, .5 by chance (AUC). */
+export function separation(answerable, unanswerable) {
+  if (answerable.length === 0 || unanswerable.length === 0) return undefined;
+  let better = 0;
+  for (const one of answerable) {
+    for (const other of unanswerable) better += one > other ? 1 : one === other ? 0.5 : 0;
+  }
+  return better / (answerable.length * unanswerable.length);
+}
+
+function countBy(values) {
+  const counts = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
