@@ -63,7 +63,7 @@ async function readChunks(vectorStore) {
 
 /** Loaders are a package of their own since they left `@quiver/rag`. */
 async function importLoaders(packages, load) {
-  return existsSync(join(packages, 'packages/loaders')) ? load('loaders', './node') : load('rag', './node');
+  return existsSync(join(packages, 'packages/loaders')) ? load('loaders', '.') : load('rag', './node');
 }
 
 function resolveExport(packages, name, path) {
