@@ -12,7 +12,7 @@ import { invalidRequest } from '../protocol/protocol-error.js';
 import { LegacyBatch, LegacyRequest } from './eras/legacy.js';
 import { ModernRequest } from './eras/modern.js';
 import { toProtocolError } from './failures.js';
-import { callInterrupted, countInFlight, settled } from './lifecycle.js';
+import { callInterrupted, countHeld, until } from './lifecycle.js';
 import { LegacySession, type Work } from './legacy-session.js';
 import type { Caller } from './auth-info.js';
 import type { Channel } from './request.js';
@@ -99,12 +99,13 @@ export class Connection extends LegacySession implements Channel {
   }
 
   get inFlightCount(): number {
-    return countInFlight(this.#messages);
+    return this.#messages.size - countHeld(this.#messages);
   }
 
   /** Ends requests that have no end of their own, waits for the others, answers those that remain with an error, and closes. */
   async shutDown(graceMilliseconds: number): Promise<void> {
-    await settled(this.#messages, graceMilliseconds);
+    for (const work of this.#messages) work.release();
+    await until(() => this.inFlightCount === 0, graceMilliseconds);
     for (const work of this.#messages) if (!work.isHeld) this.#interrupt(work);
     this.close();
   }

@@ -70,16 +70,10 @@ export interface InFlight {
   readonly isHeld: boolean;
 }
 
-export function countInFlight(inFlight: Iterable<InFlight>): number {
+export function countHeld(inFlight: Iterable<InFlight>): number {
   let count = 0;
-  for (const { isHeld } of inFlight) if (!isHeld) count += 1;
+  for (const { isHeld } of inFlight) if (isHeld) count += 1;
   return count;
-}
-
-/** Releases the work of a transport that ends. Settles when none is left but what is held since, or after the timeout. */
-export async function settled(inFlight: ReadonlySet<InFlight>, milliseconds: number): Promise<void> {
-  for (const work of inFlight) work.release();
-  await until(() => countInFlight(inFlight) === 0, milliseconds);
 }
 
 /** Settles when a condition holds, or after the timeout. */

@@ -58,6 +58,8 @@ export const DEFAULT_MAX_REQUESTS_PER_SESSION = 1_000;
 export const DEFAULT_GRACE = 10_000;
 /** Milliseconds in which the last events of a server that closes must be stored and written. */
 export const LAST_EVENTS_TIMEOUT = 1_000;
+/** Milliseconds in which the first request of a connection must arrive at a server that closes. */
+export const FIRST_REQUEST_TIMEOUT = 1_000;
 /** Milliseconds without a request after which a server that closes ends idle connections: a request may be on its way. */
 export const QUIET_TIME = 50;
 /** Milliseconds in which the headers of a request must arrive. */

@@ -14,7 +14,7 @@ import { invalidRequest, refused } from '../../protocol/protocol-error.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { countInFlight, Lifecycle, serverClosed, settled, untilEmpty, type Transport } from '../lifecycle.js';
+import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
@@ -37,6 +37,8 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
   readonly pending: Set<HttpResponse> = new Set();
   /** Whether the endpoint has served a request. */
   isUsed = false;
+  /** Requests that are being handled, from the arrival of their headers. */
+  #handling = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param sessions - those that all endpoints of the server share. Default: the endpoint has its own */
@@ -47,7 +49,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
   }
 
   get inFlight(): number {
-    return countInFlight(this.pending);
+    return this.#handling - countHeld(this.pending);
   }
 
   /** Whether responses of clients to calls in flight can reach no other instance. */
@@ -72,6 +74,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     isHere = true,
   ): Promise<void> {
     let id: RequestId | null = null;
+    this.#handling += 1;
     try {
       if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
       requireTrustedOrigin(request, options);
@@ -97,6 +100,8 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
       }
     } catch (error) {
       sendError(reply, id, toProtocolError(this.server.logger, error, 500));
+    } finally {
+      this.#handling -= 1;
     }
   }
 
@@ -107,8 +112,14 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
 
   async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {
     this.drain();
-    await settled(this.pending, graceMilliseconds);
+    await this.settle(graceMilliseconds);
     await this.end();
+  }
+
+  /** Ends requests that have no end of their own. Settles when no request is in flight, or after the timeout. */
+  async settle(milliseconds: number): Promise<void> {
+    for (const response of this.pending) response.release();
+    await until(() => this.inFlight === 0, milliseconds);
   }
 
   /** Refuses requests, answers those in flight with an error, and ends all sessions, unless another endpoint still serves them. */

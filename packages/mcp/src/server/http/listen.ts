@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { settled, until, type Transport } from '../lifecycle.js';
+import { until, type Transport } from '../lifecycle.js';
 import {
   DEFAULT_GRACE,
   DEFAULT_HEADERS_TIMEOUT,
   DEFAULT_REQUEST_TIMEOUT,
   KEEP_ALIVE_TIMEOUT,
+  FIRST_REQUEST_TIMEOUT,
   QUIET_TIME,
 } from '../limits.js';
 import type { ShutdownSignal } from '../shutdown-signals.js';
@@ -57,6 +58,7 @@ export interface McpHttpServer {
 
 /** What has come to an HTTP server so far. */
 interface Traffic {
+  readonly sockets: Set<Socket>;
   connections: number;
   requests: number;
 }
@@ -124,7 +126,7 @@ export class Listener implements Transport {
     };
     // Loaded here, because edge runtimes have no servers.
     const [{ createServer }, { Server: NetServer }] = await Promise.all([import('node:http'), import('node:net')]);
-    const traffic: Traffic = { connections: 0, requests: 0 };
+    const traffic: Traffic = { sockets: new Set(), connections: 0, requests: 0 };
     const server = createServer(limits, (req, res) => {
       traffic.requests += 1;
       const pathname = pathOf(req.url);
@@ -133,7 +135,11 @@ export class Listener implements Transport {
       if (pathname === healthPath) return sendHealth(reply, health());
       void endpoint.handle(new NodeRequest(req), reply, transportOptions, pathname === path);
     });
-    server.on('connection', () => (traffic.connections += 1));
+    server.on('connection', (socket) => {
+      traffic.connections += 1;
+      traffic.sockets.add(socket);
+      socket.once('close', () => traffic.sockets.delete(socket));
+    });
     await bind(server, port, host);
     // The method of HTTP servers also closes idle connections. Bun and Deno have no other one.
     const isNetServer: boolean = server instanceof NetServer;
@@ -160,7 +166,7 @@ export class Listener implements Transport {
     this.drain();
     if (this.drainDelay > 0) await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
     const deadline = Date.now() + grace;
-    await Promise.all([this.#leave(grace), settled(endpoint.pending, grace)]);
+    await Promise.all([this.#leave(grace), endpoint.settle(grace)]);
     await this.#quiet(deadline);
     // In the same turn of the event loop, in which no request came.
     server.close();
@@ -182,21 +188,23 @@ export class Listener implements Transport {
     this.#stopListening();
   }
 
-  /** Waits until no request is in flight and none came for a while: over a connection that is idle, one may be on its way. */
+  /** Waits until no request is in flight and none is on its way: over a connection that is new, or idle for a moment. */
   async #quiet(deadline: number): Promise<void> {
-    const count = await new Promise<number>((resolve) =>
-      this.#server.getConnections((error, open) => resolve(error ? 0 : open)),
-    );
-    if (count === 0) return;
+    const { sockets } = this.#traffic;
+    const begin = Date.now();
     let seen = -1;
-    let since = 0;
+    let since = begin;
     await until(() => {
       if (seen !== this.#traffic.requests) {
         seen = this.#traffic.requests;
         since = Date.now();
       }
-      return this.inFlight === 0 && Date.now() - since >= QUIET_TIME;
-    }, deadline - Date.now());
+      if (this.inFlight > 0) return false;
+      if (sockets.size === 0) return true;
+      const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
+      const quietTime = Array.from(sockets).some(isNew) ? FIRST_REQUEST_TIMEOUT : QUIET_TIME;
+      return Date.now() - since >= quietTime;
+    }, deadline - begin);
   }
 }
 
