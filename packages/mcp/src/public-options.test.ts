@@ -1,4 +1,5 @@
 import { isQuiverError } from '@quiver/core';
+import { RequestContext } from '@quiver/core/request-context';
 import { createTool } from '@quiver/core/tools';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readPublicFunctions } from '../../../scripts/public-functions.js';
@@ -70,6 +71,7 @@ const calls: Record<string, () => unknown> = {
   'a definition with a url': () => new MCPClient({ servers: { it: { url: 'http://localhost', ...unknownOption } } }),
   'a definition with a server': () => new MCPClient({ servers: { it: { server, ...unknownOption } } }),
   'MCPClient.callTool': () => mcp.callTool({ serverName: 'it', name: 'x', ...unknownOption }),
+  'MCPClient.forRequest': () => mcp.forRequest(new RequestContext(), unknown),
   'MCPClient.complete': () => mcp.complete(unknown),
   'MCPClient.listTools': () => mcp.listTools(unknown),
   'MCPClient.listToolsets': () => mcp.listToolsets(unknown),
@@ -158,7 +160,6 @@ const exempt: Record<string, string> = {
   'MCPServer.resources.notifyListChanged': none,
   'MCPServer.prompts.notifyListChanged': none,
   'MCPServer.elicitation.notifyComplete': 'takes a notification of the protocol',
-  'MCPClient.forRequest': 'takes a request context',
   'MCPClient.setRoots': 'takes roots, and rejects unknown members of them',
   'MCPClient.toolsFromDefinitions': 'takes definitions of the protocol',
   'MCPClient.getServerStderr': none,

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions } from '@quiver/core/options';
 import type { CallToolResult, CompleteResult } from '../protocol/types.js';
-import { forCaller, type Caller } from './config/caller.js';
+import { forCaller, withHandlers, type Caller } from './config/caller.js';
 import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
 import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import { createClientResources, type ClientResources } from './features/resources.js';
@@ -109,7 +109,7 @@ export class BoundClient {
    */
   async callTool(given: CallToolOptions): Promise<CallToolResult> {
     checkOptions('mcp.callTool', given, callToolChecks);
-    const { serverName, ...options } = forCaller(this.#caller, given);
+    const { serverName, ...options } = withHandlers(this.#caller, given);
     return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
   }
 

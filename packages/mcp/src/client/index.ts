@@ -5,7 +5,7 @@
  */
 export { MCPClient, type AuthenticateServerOptions, type ClientLease, type MCPClientOptions } from './mcp-client.js';
 export type { BoundClient } from './bound-client.js';
-export type { RequestOptions } from './config/caller.js';
+export type { CallerHandlers, InteractiveRequestOptions, RequestOptions } from './config/caller.js';
 export type { ClientInfo } from './config/client-info.js';
 export { loadMcpConfig, type LoadMcpConfigOptions, type SkippedMcpSetting } from './config/config-file.js';
 export type {
@@ -15,6 +15,7 @@ export type {
   LoggingLevel,
   LogMessage,
   ProgressUpdate,
+  RequestHandlers,
   SamplingHandler,
   SamplingModel,
   SamplingOptions,

@@ -52,6 +52,17 @@ describe('types of the client', () => {
     void view.disconnect;
     // @ts-expect-error the request context is the point of a view
     void mcp.forRequest();
+    void mcp.forRequest(requestContext, {
+      onElicitation: async ({ requestedSchema, serverName }, { signal }) => {
+        expectTypeOf(requestedSchema.required).toEqualTypeOf<string[] | undefined>();
+        expectTypeOf(serverName).toEqualTypeOf<string>();
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+        return { action: 'decline' };
+      },
+      onProgress: ({ message }) => expectTypeOf(message).toEqualTypeOf<string | undefined>(),
+    });
+    // @ts-expect-error a handler of a person returns what the person did
+    void mcp.callTool({ serverName: 's', name: 't', onElicitation: async () => 'yes' });
     void new MCPClient({ servers: {}, identity: (context) => context.get('user') });
     // @ts-expect-error a key is a text
     void new MCPClient({ servers: {}, identity: () => 1 });

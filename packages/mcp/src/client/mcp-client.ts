@@ -4,6 +4,7 @@ import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { BoundClient } from './bound-client.js';
+import { callerChecks, type CallerHandlers } from './config/caller.js';
 import { clientInfoCheck, type ClientInfo } from './config/client-info.js';
 import { rootList } from './config/definition-options.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
@@ -156,15 +157,18 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
    * Returns the methods of this client for one caller: everything that they send carries the request context. A view holds no
    * connection: create one per request of the application.
    *
+   * @param handlers - for the calls and reads of the view, also those of its tools. They precede the handlers of the servers
+   *
    * @throws `OPTIONS_INVALID` for a value that is not a request context
    * @example
    * const tools = await mcp.forRequest(requestContext).listTools(); // the caller's own tools, which send the caller's headers
    */
-  forRequest(requestContext: AnyRequestContext): BoundClient {
+  forRequest(requestContext: AnyRequestContext, handlers: CallerHandlers = {}): BoundClient {
+    checkOptions('mcp.forRequest', handlers, callerChecks);
     // `undefined` would send the requests of a user without the user's headers. Programs in JavaScript pass it.
     if (typeof (requestContext as AnyRequestContext | undefined)?.get !== 'function')
       throw new QuiverError('OPTIONS_INVALID', 'mcp.forRequest needs a request context: `new RequestContext()`.');
-    return new BoundClient(this.#servers, { requestContext });
+    return new BoundClient(this.#servers, { ...handlers, requestContext });
   }
 
   /** Replaces the roots of a server, and notifies it. @throws `OPTIONS_INVALID`, `MCP_CLIENT_SET_ROOTS_FAILED` */

@@ -1,5 +1,6 @@
-import { anyValue, signalValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
+import type { ProgressUpdate, RequestHandlers } from './handlers.js';
 
 /** Options of a request to a server. */
 export interface RequestOptions {
@@ -8,14 +9,41 @@ export interface RequestOptions {
   requestContext?: AnyRequestContext | undefined;
 }
 
+/** Options of a request that the server may need the user's input for. */
+export interface InteractiveRequestOptions extends RequestOptions, RequestHandlers {}
+
+/** Handlers of the calls of one caller. */
+export interface CallerHandlers extends RequestHandlers {
+  /** Receives the progress of each call, in addition to the handler of `mcp.progress.onUpdate()`. */
+  onProgress?: ((update: ProgressUpdate) => void) | undefined;
+}
+
 export const requestChecks: OptionChecks<RequestOptions> = { signal: signalValue, requestContext: anyValue };
+const handlerChecks: OptionChecks<RequestHandlers> = { onElicitation: functionValue, onSampling: functionValue };
+export const callerChecks: OptionChecks<CallerHandlers> = { ...handlerChecks, onProgress: functionValue };
+export const interactiveChecks: OptionChecks<InteractiveRequestOptions> = { ...requestChecks, ...handlerChecks };
 
 /** The party that requests are sent for: all requests of a view, or none in particular. */
-export interface Caller {
+export interface Caller extends CallerHandlers {
   readonly requestContext?: AnyRequestContext | undefined;
 }
 
 /** Returns the options of a request for a caller. The request context of a view always applies. */
-export function forCaller<Options extends Caller>({ requestContext }: Caller, options: Options): Options {
+export function forCaller<Options extends Pick<RequestOptions, 'requestContext'>>(
+  { requestContext }: Caller,
+  options: Options,
+): Options {
   return requestContext ? { ...options, requestContext } : options;
+}
+
+/** Returns the same as {@link forCaller}, with the handlers of the caller where the request has none. */
+export function withHandlers<Options extends RequestOptions & CallerHandlers>(caller: Caller, given: Options): Options {
+  const options = forCaller(caller, given);
+  if (options === given) return given;
+  const {
+    onElicitation = caller.onElicitation,
+    onSampling = caller.onSampling,
+    onProgress = caller.onProgress,
+  } = given;
+  return { ...options, onElicitation, onSampling, onProgress };
 }

@@ -1,6 +1,7 @@
 import type { LanguageModel } from '@quiver/core/llm';
 import type { AnyRequestContext, ElicitRequest, ElicitResult } from '@quiver/core/tools';
 import type {
+  ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
   CreateMessageResultWithTools,
@@ -55,8 +56,14 @@ export interface ElicitationRequest extends Omit<ElicitRequest, 'mode'> {
   url?: string;
 }
 
-/** Responds to an elicitation request. `content` must match `requestedSchema`; missing fields get their default. */
-export type ElicitationHandler = (request: ElicitationRequest) => ElicitResult | PromiseLike<ElicitResult>;
+/**
+ * Responds to an elicitation request. `content` must match `requestedSchema`; missing fields get their default. The signal fires when the
+ * response is no longer needed.
+ */
+export type ElicitationHandler = (
+  request: ElicitationRequest,
+  options: { signal: AbortSignal },
+) => ElicitResult | PromiseLike<ElicitResult>;
 
 /** Sampling request of a server. */
 export type SamplingRequest = CreateMessageRequestParams & {
@@ -84,6 +91,19 @@ export interface SamplingModel {
 
 /** Sampling support of a server definition. */
 export type SamplingOptions = SamplingHandler | SamplingModel;
+
+/** Handlers of one request, which precede those of its server. */
+export interface RequestHandlers {
+  /** Responds to elicitation requests that belong to this request. Default: the handler of `mcp.elicitation.onRequest()`. */
+  onElicitation?: ElicitationHandler | undefined;
+  /** Responds to sampling requests that belong to this request. Default: `sampling` of the server definition. */
+  onSampling?: SamplingHandler | undefined;
+}
+
+/** Returns the capabilities that follow from handlers. */
+export function declareHandlers(onElicitation: unknown, onSampling: unknown): ClientCapabilities {
+  return { ...(onElicitation ? { elicitation: { form: {} } } : {}), ...(onSampling ? { sampling: {} } : {}) };
+}
 
 /** Lists of a server that change. */
 export type ListKind = 'tools' | 'resources' | 'prompts';

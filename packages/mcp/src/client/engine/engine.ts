@@ -13,7 +13,7 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { ProgressUpdate } from '../config/handlers.js';
+import { declareHandlers, type ProgressUpdate, type RequestHandlers } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
 import { interactiveMethods, provideInput, type Application } from './provide-input.js';
@@ -29,7 +29,7 @@ export interface ServerFacts {
   readonly instructions?: string | undefined;
 }
 
-export interface EngineRequestOptions {
+export interface EngineRequestOptions extends RequestHandlers {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds; 0 for no limit. Default 0. */
   readonly timeout?: number | undefined;
@@ -55,6 +55,7 @@ export interface EngineRequestOptions {
 export interface EngineOptions {
   readonly channel: Channel;
   readonly clientInfo: { readonly name: string; readonly version: string };
+  /** Capabilities that every modern request declares. */
   readonly capabilities: ClientCapabilities;
   /** Whether a modern server may run tool calls as tasks. Default `false`. */
   readonly tasks?: boolean | undefined;
@@ -102,12 +103,15 @@ interface Call {
   sending: Sending;
   resolve: (result: Params) => void;
   reject: (error: unknown) => void;
-  /** Ends the handlers that provide input. */
-  input: AbortController | undefined;
-  /** Time at which the request times out, on the clock of the engine. */
+  /** Ends the handlers of the application that respond to the server for it. */
+  handling: Set<AbortController> | undefined;
+  /** Time at which the request times out, unless its clock stands still. */
   expiresAt: number;
   /** Time that progress does not exceed. */
-  readonly latest: number;
+  latest: number;
+  /** Number of handlers of the application in progress, which stop the clock of the request. */
+  pauses: number;
+  pausedAt: number;
 }
 
 /**
@@ -128,10 +132,8 @@ export class Engine implements Receiver {
   readonly #waiting = new Map<number, Call>();
   #progress: Map<string, Call> | undefined;
   #responding: Map<RequestId, AbortController> | undefined;
-  /** Number of handlers of the application in progress, which stop the clock of the requests. */
+  /** Number of handlers in progress that belong to no request in particular, which stop the clocks of all. */
   #pauses = 0;
-  #pausedAt = 0;
-  #pausedTime = 0;
   /** One timer for all calls: one for each adds a fifth to the cost of a call over stdio. Workers have numbers for timers. */
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
@@ -181,7 +183,7 @@ export class Engine implements Receiver {
     const weight = onAcknowledged ? 0 : 1;
     this.active += weight;
     try {
-      const described = this.#describe(method, params, token);
+      const described = this.#describe(method, params, options, token);
       let received = await this.#exchange(call, described);
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
         if (received['resultType'] === 'task' && method === 'tools/call' && this.#taskCapabilities)
@@ -213,7 +215,7 @@ export class Engine implements Receiver {
       const event = this.#createEvent('sent', method, params);
       return channel.trace(event, () => this.notify(method, event.meta ? withMeta(params, event.meta) : params, false));
     }
-    const described = this.isModern ? this.#describe(method, params ?? {}) : params;
+    const described = this.isModern ? this.#describe(method, params ?? {}, {}) : params;
     await this.channel.send({ jsonrpc: '2.0', method, ...(described && { params: described }) }, {});
   }
 
@@ -233,9 +235,9 @@ export class Engine implements Receiver {
     await this.channel.close();
   }
 
-  onMessage(value: unknown): void {
+  onMessage(value: unknown, requestId?: RequestId): void {
     try {
-      this.#receive(value);
+      this.#receive(value, requestId);
     } catch (error) {
       this.#options.onError(error);
     }
@@ -255,11 +257,11 @@ export class Engine implements Receiver {
     this.#options.onClosed();
   }
 
-  #receive(value: unknown): void {
+  #receive(value: unknown, requestId: RequestId | undefined): void {
     const incoming = parseMessage(value);
     if (incoming?.kind === 'response') this.#settle(incoming.message);
     else if (incoming) {
-      if (incoming.kind === 'request') void this.#respond(incoming.message);
+      if (incoming.kind === 'request') void this.#respond(incoming.message, this.#findCall(requestId));
       else this.#receiveNotification(incoming.message);
       this.#options.application.onMessage?.(incoming.message);
     } else {
@@ -294,7 +296,7 @@ export class Engine implements Receiver {
 
   #start(method: string, options: EngineRequestOptions): Call {
     const { timeout = 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
-    const now = this.#now();
+    const now = Date.now();
     const latest = now + maxTotalTimeout;
     const call: Call = {
       method,
@@ -303,9 +305,11 @@ export class Engine implements Receiver {
       sending: {},
       resolve() {},
       reject() {},
-      input: undefined,
+      handling: undefined,
       expiresAt: timeout > 0 ? Math.min(now + timeout, latest) : latest,
       latest,
+      pauses: this.#pauses,
+      pausedAt: now,
     };
     this.#calls.add(call);
     if (this.#calls.size === 1) this.#timer?.ref?.();
@@ -333,49 +337,54 @@ export class Engine implements Receiver {
   async #provideInput(call: Call, result: Params, round: number): Promise<Params> {
     const { application, maxInputRounds } = this.#options;
     const controller = new AbortController();
-    call.input = controller;
-    this.#pause();
+    const required = { method: call.method, result, round, maxInputRounds, handlers: call.options };
+    this.#pause(call, controller);
     try {
-      return await provideInput(application, { method: call.method, result, round, maxInputRounds }, controller.signal);
+      return await provideInput(application, required, controller.signal);
     } catch (error) {
       controller.abort(error);
       throw error;
     } finally {
-      call.input = undefined;
-      this.#resume();
+      this.#resume(call, controller);
     }
   }
 
-  /** Returns the time on a clock that stops while the application responds to the server. */
-  #now(): number {
-    return (this.#pauses > 0 ? this.#pausedAt : Date.now()) - this.#pausedTime;
+  /** Stops the clock of a call while a handler responds to the server for it; of all calls without one. */
+  #pause(only: Call | undefined, handler: AbortController): void {
+    if (only) (only.handling ??= new Set()).add(handler);
+    else this.#pauses += 1;
+    for (const call of only ? [only] : this.#calls) {
+      if (call.pauses === 0) call.pausedAt = Date.now();
+      call.pauses += 1;
+    }
   }
 
-  #pause(): void {
-    if (this.#pauses === 0) this.#pausedAt = Date.now();
-    this.#pauses += 1;
-  }
-
-  #resume(): void {
-    this.#pauses -= 1;
-    if (this.#pauses > 0) return;
-    this.#pausedTime += Date.now() - this.#pausedAt;
-    this.#expire();
+  #resume(only: Call | undefined, handler: AbortController): void {
+    if (only) only.handling?.delete(handler);
+    else this.#pauses -= 1;
+    for (const call of only ? [only] : this.#calls) {
+      call.pauses -= 1;
+      if (call.pauses > 0) continue;
+      const passed = Date.now() - call.pausedAt;
+      call.expiresAt += passed;
+      call.latest += passed;
+      if (this.#calls.has(call)) this.#setTimer(call.expiresAt);
+    }
   }
 
   #setTimer(due: number): void {
     if (this.isClosed || due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - this.#now()), maxDelay));
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - Date.now()), maxDelay));
   }
 
   /** Ends the calls whose time is over, which progress and pauses extend. */
   #expire(): void {
     this.#timerDue = Number.POSITIVE_INFINITY;
-    if (this.#pauses > 0) return;
-    const now = this.#now();
+    const now = Date.now();
     for (const call of this.#calls) {
+      if (call.pauses > 0) continue;
       if (call.expiresAt <= now) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
       else this.#setTimer(call.expiresAt);
     }
@@ -383,7 +392,7 @@ export class Engine implements Receiver {
 
   /** Ends a call before its response, and notifies the server. */
   #end(call: Call, error: unknown, reason: string): void {
-    call.input?.abort(error);
+    abortHandlers(call, error);
     if (!this.#take(call.id)) return;
     call.reject(error);
     const { onAbandoned } = this.#options;
@@ -446,11 +455,14 @@ export class Engine implements Receiver {
     return { protocolVersion, transport, serverAddress: url.hostname, serverPort };
   }
 
-  #describe(method: string, params: Params, progressToken?: string): Params {
+  #describe(method: string, params: Params, handlers: RequestHandlers, progressToken?: string): Params {
     const { clientInfo, capabilities, logLevel } = this.#options;
     const token = progressToken !== undefined && { progressToken };
     if (!this.isModern) return token ? { ...params, _meta: { ...(params['_meta'] as Params), ...token } } : params;
-    const declared = (taskMethods.has(method) && this.#taskCapabilities) || capabilities;
+    const always = (taskMethods.has(method) && this.#taskCapabilities) || capabilities;
+    const { onElicitation, onSampling } = handlers;
+    const declared =
+      onElicitation || onSampling ? { ...declareHandlers(onElicitation, onSampling), ...always } : always;
     const envelope = createEnvelope(this.server.protocolVersion, clientInfo, declared);
     const level = logLevel !== undefined && interactiveMethods.has(method) && { [metaKeys.logLevel]: logLevel };
     return { ...params, _meta: { ...envelope, ...level, ...(params['_meta'] as Params), ...token } };
@@ -468,7 +480,8 @@ export class Engine implements Receiver {
     const call = this.#progress?.get(update.progressToken);
     if (!call) return;
     const { timeout = 0, resetTimeoutOnProgress, onProgress } = call.options;
-    if (resetTimeoutOnProgress && timeout > 0) call.expiresAt = Math.min(this.#now() + timeout, call.latest);
+    const now = call.pauses > 0 ? call.pausedAt : Date.now();
+    if (resetTimeoutOnProgress && timeout > 0) call.expiresAt = Math.min(now + timeout, call.latest);
     onProgress?.(update);
   }
 
@@ -489,24 +502,44 @@ export class Engine implements Receiver {
     }
   }
 
-  async #respond({ id, method, params = {} }: JsonRpcRequest): Promise<void> {
+  /**
+   * Returns the request that a request of the server belongs to: the one on whose stream it arrived. Other transports do not tell; there,
+   * it is the only one in progress that may require input.
+   */
+  #findCall(requestId: RequestId | undefined): Call | undefined {
+    if (requestId !== undefined) return this.#waiting.get(requestId as number);
+    const [call, ...others] = [...this.#calls].filter(({ method }) => interactiveMethods.has(method));
+    return others.length === 0 ? call : undefined;
+  }
+
+  /** Says why a request of the server was not passed to the handlers of a call. */
+  #explainUnassigned(error: unknown): unknown {
+    if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
+    if (![...this.#calls].some(({ options }) => options.onElicitation ?? options.onSampling)) return error;
+    const reason =
+      'Several calls are in progress, and the transport does not tell which of them the request belongs to.';
+    return new ProtocolError(error.code, `${error.message}. ${reason}`);
+  }
+
+  /** @param call - the request that it belongs to, if that is known */
+  async #respond({ id, method, params = {} }: JsonRpcRequest, call: Call | undefined): Promise<void> {
     const controller = new AbortController();
     const responding = (this.#responding ??= new Map());
     responding.set(id, controller);
-    this.#pause();
+    this.#pause(call, controller);
     let outcome: Pick<JsonRpcResponse, 'result' | 'error'>;
     try {
       const { application } = this.#options;
       const { signal } = controller;
       const respond = async (): Promise<Params> =>
-        method === 'ping' ? {} : application.respond(method, params, signal);
+        method === 'ping' ? {} : application.respond(method, params, signal, call?.options);
       const event = channel.isActive && { ...this.#createEvent('received', method, params), requestId: id };
       outcome = { result: await (event ? channel.trace(event, respond) : respond()) };
     } catch (error) {
-      outcome = { error: toErrorObject(error) };
+      outcome = { error: toErrorObject(call ? error : this.#explainUnassigned(error)) };
     } finally {
       responding.delete(id);
-      this.#resume();
+      this.#resume(call, controller);
     }
     if (controller.signal.aborted || this.isClosed) return;
     try {
@@ -522,10 +555,14 @@ export class Engine implements Receiver {
     this.#endSession?.(error);
     clearTimeout(this.#timer);
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
-    for (const call of this.#calls) call.input?.abort(error);
+    for (const call of this.#calls) abortHandlers(call, error);
     for (const call of [...this.#calls, ...this.#waiting.values()]) call.reject(error);
     this.#waiting.clear();
   }
+}
+
+function abortHandlers({ handling }: Call, error: unknown): void {
+  for (const handler of handling ?? []) handler.abort(error);
 }
 
 function withoutType(received: Params): Params {

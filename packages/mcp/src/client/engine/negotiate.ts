@@ -11,7 +11,10 @@ export type NegotiationMode = 'auto' | ServerEra;
 export interface NegotiateOptions {
   readonly mode: NegotiationMode;
   readonly clientInfo: { readonly name: string; readonly version: string };
+  /** Capabilities that every modern request declares. */
   readonly capabilities: ClientCapabilities;
+  /** Capabilities that the handshake of a legacy connection declares. Default: the same. */
+  readonly handshakeCapabilities?: ClientCapabilities | undefined;
   /** URL of a server over HTTP, whose era is cached. */
   readonly url?: URL | undefined;
 }
@@ -107,7 +110,8 @@ function toFacts(era: ServerEra, protocolVersion: string, described: Params, inf
 
 const legacyVersions: ReadonlySet<unknown> = new Set(LEGACY_VERSIONS);
 
-async function initialize(engine: Engine, { clientInfo, capabilities }: NegotiateOptions): Promise<ServerFacts> {
+async function initialize(engine: Engine, options: NegotiateOptions): Promise<ServerFacts> {
+  const { clientInfo, handshakeCapabilities: capabilities = options.capabilities } = options;
   const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
   const result = await engine.request('initialize', params);
   const { protocolVersion, serverInfo } = result;

@@ -2,12 +2,15 @@ import { isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { failureKey } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { ServerMessage } from '../config/handlers.js';
+import type { RequestHandlers, ServerMessage } from '../config/handlers.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
-  /** @throws `ProtocolError` for a method without a handler */
-  respond(method: string, params: Params, signal: AbortSignal): Promise<Params>;
+  /**
+   * @param handlers - those of the client's request that this one belongs to
+   * @throws `ProtocolError` for a method without a handler
+   */
+  respond(method: string, params: Params, signal: AbortSignal, handlers?: RequestHandlers): Promise<Params>;
   notify(notification: JsonRpcNotification): void;
   /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined;
@@ -33,6 +36,8 @@ export interface InputRequired {
   readonly round: number;
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
+  /** Handlers of the request. */
+  readonly handlers: RequestHandlers;
 }
 
 /**
@@ -42,7 +47,7 @@ export interface InputRequired {
  */
 export async function provideInput(
   application: Application,
-  { method, result, round, maxInputRounds = defaultMaxInputRounds }: InputRequired,
+  { method, result, round, maxInputRounds = defaultMaxInputRounds, handlers }: InputRequired,
   signal: AbortSignal,
 ): Promise<Params> {
   const { resultType, inputRequests, requestState } = result;
@@ -58,7 +63,7 @@ export async function provideInput(
   }
   const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
     key,
-    await respondToInput(application, key, request, signal),
+    await respondToInput(application, key, request, signal, handlers),
   ];
   const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
   return { inputResponses: Object.fromEntries(responses), ...state };
@@ -75,11 +80,12 @@ export async function respondToInput(
   key: string,
   request: unknown,
   signal: AbortSignal,
+  handlers: RequestHandlers,
 ): Promise<Params> {
   const { method, params = {} } = isObject(request) ? request : {};
   if (typeof method !== 'string' || !isObject(params))
     throw new TypeError(`Invalid input request '${key}': method and params are required`);
-  const responding = application.respond(method, params, signal);
+  const responding = application.respond(method, params, signal, handlers);
   application.onMessage?.({ method, params });
   try {
     return await responding;

@@ -1,5 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { RequestId } from '../../protocol/json-rpc.js';
+import type { Channel } from '../transports/channel.js';
 import { createInProcessChannel } from '../transports/in-process.js';
 import { Engine, type EngineRequestOptions } from './engine.js';
 import { negotiate } from './negotiate.js';
@@ -8,6 +10,8 @@ let engine: Engine;
 let settled: string[];
 /** Ends the elicitation requests of the server. */
 let answers: (() => void)[];
+/** Whether requests of the server arrive on the stream of the last call, as over HTTP. */
+let hasStreams = false;
 beforeEach(async () => {
   vi.useFakeTimers();
   settled = [];
@@ -26,13 +30,18 @@ beforeEach(async () => {
     await mcpReq.elicitInput({ message: '?', requestedSchema: { type: 'object', properties: {} } }, { timeout: 1e6 });
     return { content: [] };
   });
+  server.registerTool('askAndHang', {}, async ({ mcpReq }) => {
+    await mcpReq.elicitInput({ message: '?', requestedSchema: { type: 'object', properties: {} } }, { timeout: 1e6 });
+    return new Promise(() => {});
+  });
   const capabilities = { elicitation: { form: {} } };
   const clientInfo = { name: 'test', version: '1' };
   const respond = async () => {
     await new Promise<void>((resolve) => answers.push(resolve));
     return { action: 'decline' };
   };
-  const channel = createInProcessChannel(server);
+  hasStreams = false;
+  const channel = withStreams(createInProcessChannel(server));
   const ignore = (): void => {};
   engine = new Engine({
     channel,
@@ -50,6 +59,25 @@ afterEach(async () => {
   await engine.close();
   vi.useRealTimers();
 });
+
+function withStreams(channel: Channel): Channel {
+  let last: RequestId | undefined;
+  return {
+    kind: channel.kind,
+    close: () => channel.close(),
+    send: (message, sending) => {
+      if ('method' in message && message.method === 'tools/call' && 'id' in message) last = message.id;
+      return channel.send(message, sending);
+    },
+    start: (receiver) =>
+      channel.start({
+        onMessage: (message) => receiver.onMessage(message, hasStreams ? last : undefined),
+        onError: (error) => receiver.onError(error),
+        onSessionLost: () => receiver.onSessionLost(),
+        onClosed: (error) => receiver.onClosed(error),
+      }),
+  };
+}
 
 function call(label: string, name: string, options: EngineRequestOptions): void {
   const end = (): void => void settled.push(label);
@@ -107,6 +135,25 @@ test('no time passes while the application answers the server', async () => {
   expect(await advance(1)).toEqual(['first', 'second', 'it']);
   expect(await advance(159)).toEqual(['first', 'second', 'it']);
   expect(await advance(1)).toEqual(['first', 'second', 'it', 'later']);
+});
+
+test('no time passes for the call that the server asks about, if that is known', async () => {
+  hasStreams = true;
+  call('other', 'hang', { timeout: 150 });
+  call('asking', 'ask', { timeout: 100, maxTotalTimeout: 100 });
+  expect(await advance(149)).toEqual([]);
+  expect(await advance(10_000)).toEqual(['other']);
+  answers[0]?.();
+  expect(await advance(0)).toEqual(['other', 'asking']);
+});
+
+test('the time that is left passes after the answer', async () => {
+  hasStreams = true;
+  call('asking', 'askAndHang', { timeout: 100 });
+  await advance(10_000);
+  answers[0]?.();
+  expect(await advance(99)).toEqual([]);
+  expect(await advance(1)).toEqual(['asking']);
 });
 
 test('keeps timeouts longer than the longest timer', async () => {

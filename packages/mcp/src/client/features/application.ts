@@ -3,7 +3,7 @@ import { isLoggingLevel } from '../../protocol/constants.js';
 import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import { findShapeError } from '../../protocol/schemas.js';
-import type { SamplingRequest } from '../config/handlers.js';
+import type { RequestHandlers, SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
 import type { RemoteServer } from '../server/remote-server.js';
@@ -13,20 +13,27 @@ import { answerElicitation } from './elicitation.js';
 export function createApplication(server: RemoteServer): Application {
   const { onMessage } = server.options;
   return {
-    respond: (method, params, signal) => respond(server, method, params, signal),
+    respond: (...request) => respond(server, ...request),
     notify: (notification) => receive(server, notification),
     onMessage:
       onMessage && ((message) => isolated(server, 'message', () => onMessage(message, { serverName: server.name }))),
   };
 }
 
-async function respond(server: RemoteServer, method: string, params: Params, signal: AbortSignal): Promise<Params> {
+async function respond(
+  server: RemoteServer,
+  method: string,
+  params: Params,
+  signal: AbortSignal,
+  own: RequestHandlers = {},
+): Promise<Params> {
   const { name: serverName, handlers } = server;
-  const { elicitation, sampling, roots } = handlers;
+  const { roots } = handlers;
+  const { onElicitation: elicitation = handlers.elicitation, onSampling: sampling = handlers.sampling } = own;
   if (method === 'elicitation/create' && elicitation) {
     if (typeof params['message'] !== 'string') throw invalidParams('Invalid params: message is required');
     try {
-      return { ...(await answerElicitation(serverName, params, elicitation)) };
+      return { ...(await answerElicitation(serverName, params, elicitation, signal)) };
     } catch (error) {
       // The server receives the error, and the application no other sign of it.
       server.log('error', `An elicitation request was not answered: ${toErrorMessage(error)}`, error);

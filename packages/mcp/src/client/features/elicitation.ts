@@ -14,17 +14,16 @@ export async function answerElicitation(
   serverName: string,
   params: Record<string, unknown>,
   handler: ElicitationHandler,
+  signal: AbortSignal,
 ): Promise<ElicitResult> {
   const mode = params['mode'] === 'url' ? 'url' : 'form';
   const requestedSchema = (params['requestedSchema'] ?? noFields) as ElicitRequest['requestedSchema'];
   const url = mode === 'url' ? requireSafeUrl(serverName, params['url']) : undefined;
-  const answer = await handler({
-    message: String(params['message']),
-    requestedSchema,
-    serverName,
-    mode,
-    ...(url !== undefined && { url }),
-  });
+  const message = String(params['message']);
+  const answer = await handler(
+    { message, requestedSchema, serverName, mode, ...(url !== undefined && { url }) },
+    { signal },
+  );
   if (answer.action !== 'accept') return { action: answer.action };
   if (mode === 'url') return { action: 'accept' };
   const content: Record<string, unknown> = {

@@ -1,10 +1,16 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
-import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
+import {
+  forCaller,
+  interactiveChecks,
+  withHandlers,
+  type Caller,
+  type InteractiveRequestOptions,
+} from '../config/caller.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
 /** Options of `mcp.prompts.get()`. */
-export interface GetPromptOptions extends RequestOptions {
+export interface GetPromptOptions extends InteractiveRequestOptions {
   serverName: string;
   name: string;
   /** Strings are sent unchanged, everything else as JSON: the protocol has string arguments only. */
@@ -28,7 +34,7 @@ export interface ClientPrompts {
 }
 
 const getPromptChecks: OptionChecks<GetPromptOptions> = {
-  ...requestChecks,
+  ...interactiveChecks,
   serverName: anyValue,
   name: anyValue,
   args: anyValue,
@@ -41,7 +47,7 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
     list: async (options = {}) => servers.listLogged('prompts/list', forCaller(caller, options)),
     get: async (given) => {
       checkOptions('mcp.prompts.get', given, getPromptChecks);
-      const { serverName, name, args, version, ...options } = forCaller(caller, given);
+      const { serverName, name, args, version, ...options } = withHandlers(caller, given);
       const params = {
         name,
         ...(args && { arguments: toTexts(args) }),

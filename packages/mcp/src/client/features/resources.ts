@@ -1,7 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { checkOptions } from '@quiver/core/options';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
+import {
+  forCaller,
+  interactiveChecks,
+  withHandlers,
+  type Caller,
+  type InteractiveRequestOptions,
+} from '../config/caller.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
@@ -40,7 +46,7 @@ export interface ClientResources {
   read(
     serverName: string,
     resource: string | { readonly uri: string },
-    options?: RequestOptions,
+    options?: InteractiveRequestOptions,
   ): Promise<ReadResourceResult>;
   /**
    * Reads a resource as text or bytes. A resource of several parts is a list.
@@ -50,7 +56,7 @@ export interface ClientResources {
   readContent(
     serverName: string,
     resource: string | { readonly uri: string },
-    options?: RequestOptions,
+    options?: InteractiveRequestOptions,
   ): Promise<string | BinaryContent | (string | BinaryContent)[]>;
   /**
    * Subscribes to a resource, in both protocol eras, and again after a reconnect. Set a handler with `onUpdated`.
@@ -68,8 +74,8 @@ export interface ClientResources {
 
 export function createClientResources(servers: SharedServers, caller: Caller): ClientResources {
   const read: ClientResources['read'] = async (serverName, resource, given = {}) => {
-    checkOptions('mcp.resources.read', given, requestChecks);
-    const options = forCaller(caller, given);
+    checkOptions('mcp.resources.read', given, interactiveChecks);
+    const options = withHandlers(caller, given);
     const params = { uri: typeof resource === 'string' ? resource : resource.uri };
     const send = async (server: RemoteServer): Promise<ReadResourceResult> => {
       const settings = { ...options, retries: 1 };

@@ -1,4 +1,5 @@
 import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/core';
+import type { ClientCapabilities } from '../../protocol/types.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerTarget } from '../config/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
@@ -9,6 +10,8 @@ import { ConnectionLostError, type Channel } from '../transports/channel.js';
 export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
   readonly name: string;
   readonly target: ServerTarget;
+  /** Capabilities that the handshake of a legacy connection declares. */
+  readonly handshakeCapabilities: ClientCapabilities;
   /** Milliseconds until the connection must be open. */
   readonly limit: number;
   /** Whether to resume the session of the definition. */

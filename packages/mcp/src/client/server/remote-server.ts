@@ -5,7 +5,13 @@ import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../..
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
-import type { ListKind, LoggingLevel, ServerHandlers } from '../config/handlers.js';
+import {
+  declareHandlers,
+  type ListKind,
+  type LoggingLevel,
+  type RequestHandlers,
+  type ServerHandlers,
+} from '../config/handlers.js';
 import { parseServerDefinition } from '../config/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
@@ -91,8 +97,10 @@ export class RemoteServer {
   #connecting: Promise<Engine> | undefined;
   #attempt: AbortController | undefined;
   #current: Engine | undefined;
-  /** Capabilities, as JSON, of the current connection or attempt. */
-  #declared = '';
+  /** Capabilities of the current connection or attempt: as JSON, and the number of `#requestHandlers`. */
+  #declared = { always: '', byRequests: 0 };
+  /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
+  readonly #requestHandlers = new Set<keyof RequestHandlers>();
   #lastError: QuiverError | undefined;
   #resume = true;
   #revival: NodeJS.Timeout | undefined;
@@ -206,7 +214,7 @@ export class RemoteServer {
     if (signal) setMaxListeners(0, signal);
     for (let attempt = 1, left = retries; ; attempt += 1) {
       signal?.throwIfAborted();
-      const engine = await untilAborted(() => this.connect(), signal);
+      const engine = await untilAborted(() => this.#connectFor(settings), signal);
       const { channel } = engine;
       try {
         return await run(engine, options);
@@ -226,15 +234,30 @@ export class RemoteServer {
     }
   }
 
+  /** Connects with the capabilities that the handlers of a request need, for which a legacy server is connected again. */
+  #connectFor({ onElicitation, onSampling }: RequestHandlers): Promise<Engine> {
+    if (!onElicitation && !onSampling) return this.connect();
+    const { elicitation, sampling } = this.#capabilities;
+    if (onElicitation && !elicitation) this.#requestHandlers.add('onElicitation');
+    if (onSampling && !sampling) this.#requestHandlers.add('onSampling');
+    // An attempt in progress may declare less.
+    return this.connect().then((engine) => (this.#declaresAll(engine) ? engine : this.connect()));
+  }
+
+  /** Returns whether a connection declares what the handlers need. Modern requests declare their own handlers. */
+  #declaresAll({ isModern }: Engine): boolean {
+    const { always, byRequests } = this.#declared;
+    return always === JSON.stringify(this.#capabilities) && (isModern || byRequests === this.#requestHandlers.size);
+  }
+
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
   connect(): Promise<Engine> {
-    const declared = this.#capabilities();
-    if (this.#current && this.#declared !== declared) this.#forget(this.#current);
+    if (this.#current && !this.#declaresAll(this.#current)) this.#forget(this.#current);
     if (this.#connecting) return this.#connecting;
     if (this.#lastError && this.#backOff.remaining() > 0) return Promise.reject(this.#lastError);
     const attempt = new AbortController();
     this.#attempt = attempt;
-    this.#declared = declared;
+    this.#declared = { always: JSON.stringify(this.#capabilities), byRequests: this.#requestHandlers.size };
     const connecting = this.#open(attempt.signal);
     this.#connecting = connecting;
     const release = (): void => {
@@ -330,26 +353,26 @@ export class RemoteServer {
     this.handlers.roots = roots;
     const engine = this.#current;
     // A modern server requests the roots each time; a server that roots were not declared to is connected again.
-    if (!engine || engine.isModern || this.#declared !== this.#capabilities()) return;
+    if (!engine || engine.isModern || !this.#declaresAll(engine)) return;
     await engine.notify('notifications/roots/list_changed');
   }
 
-  /** Returns the capabilities, as JSON, that follow from the handlers, extended by those of the definition. */
-  #capabilities(): string {
+  /** The capabilities that follow from the handlers of the server, extended by those of the definition. */
+  get #capabilities(): ClientCapabilities {
     const { elicitation, sampling, roots } = this.handlers;
-    const capabilities: ClientCapabilities = {
-      ...(elicitation && { elicitation: { form: {} } }),
-      ...(sampling && { sampling: {} }),
+    return {
+      ...declareHandlers(elicitation, sampling),
       ...(roots && { roots: { listChanged: true } }),
       ...this.options.capabilities,
     };
-    return JSON.stringify(capabilities);
   }
 
   async #open(signal: AbortSignal): Promise<Engine> {
     const { name, target, options } = this;
     const { enableServerLogs = true, maxInputRounds, logger = options.log, clientInfo } = options;
     const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
+    const capabilities = JSON.parse(this.#declared.always) as ClientCapabilities;
+    const ofRequests = this.#requestHandlers;
     let opened: Engine | undefined;
     const engine = await openConnection(
       {
@@ -358,7 +381,11 @@ export class RemoteServer {
         target,
         limit: this.#connectLimit,
         clientInfo: clientInfo ?? this.#options.clientInfo ?? defaultClientInfo,
-        capabilities: JSON.parse(this.#declared) as ClientCapabilities,
+        capabilities,
+        handshakeCapabilities: {
+          ...declareHandlers(ofRequests.has('onElicitation'), ofRequests.has('onSampling')),
+          ...capabilities,
+        },
         maxInputRounds,
         tasks: options.tasks !== false,
         logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,

@@ -4,7 +4,7 @@ import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { RequestOptions } from '../config/caller.js';
+import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/provide-input.js';
@@ -15,7 +15,7 @@ import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescrip
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
-export interface AwaitTaskOptions extends RequestOptions {
+export interface AwaitTaskOptions extends InteractiveRequestOptions {
   /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
   readonly timeout?: number | undefined;
   /** Whether a new status message restarts the timeout. */
@@ -226,7 +226,10 @@ class AwaitedTask {
   async #respond(key: string, request: unknown, signal: AbortSignal): Promise<void> {
     try {
       const { application } = this.#server;
-      const response = await untilAborted(() => respondToInput(application, key, request, signal), signal);
+      const response = await untilAborted(
+        () => respondToInput(application, key, request, signal, this.#options),
+        signal,
+      );
       // A computed key never sets the prototype, also where it is `__proto__`.
       const responses = { [key]: response };
       await this.#send((options) => updateTask(this.#server, this.#taskId, responses, options));
@@ -239,14 +242,17 @@ class AwaitedTask {
   }
 
   /** Sends a request that may be repeated, until the server responds. */
-  async #send<Result>(send: (options: RequestOptions & { timeout: number }) => Promise<Result>): Promise<Result> {
+  async #send<Result>(
+    send: (options: InteractiveRequestOptions & { timeout: number }) => Promise<Result>,
+  ): Promise<Result> {
     const { signal } = this.#end;
-    const { requestContext } = this.#options;
+    const { requestContext, onElicitation, onSampling } = this.#options;
+    const options = { signal, requestContext, onElicitation, onSampling, timeout: pollTimeout };
     const backOff = createBackOff();
     const start = Date.now();
     for (;;) {
       try {
-        const result = await send({ signal, requestContext, timeout: pollTimeout });
+        const result = await send(options);
         this.#isKnown = true;
         return result;
       } catch (error) {

@@ -5,7 +5,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { requestChecks, type RequestOptions } from '../config/caller.js';
+import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
@@ -13,7 +13,7 @@ import type { RemoteServer } from '../server/remote-server.js';
 import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */
-export interface CallToolOptions extends RequestOptions {
+export interface CallToolOptions extends InteractiveRequestOptions {
   serverName: string;
   /** The server's own name of the tool. */
   name: string;
@@ -26,13 +26,14 @@ export interface CallToolOptions extends RequestOptions {
   resetTimeoutOnProgress?: boolean;
   /** Milliseconds that progress cannot extend. For a task they begin with its creation. */
   maxTotalTimeout?: number;
-  onProgress?: (update: ProgressUpdate) => void;
+  /** Receives the progress of this call, in addition to the handler of `mcp.progress.onUpdate()`. */
+  onProgress?: ((update: ProgressUpdate) => void) | undefined;
   /** The progress token. Default: a unique one. */
   runId?: string;
 }
 
 export const callToolChecks: OptionChecks<CallToolOptions> = {
-  ...requestChecks,
+  ...interactiveChecks,
   serverName: anyValue,
   name: anyValue,
   args: anyValue,
@@ -85,7 +86,7 @@ export function sendCall(
   onProgress: CallToolOptions['onProgress'] = options.onProgress,
   known?: ProtocolTool,
 ): Promise<CallToolResult | CreatedTask> {
-  const { name, args = {}, meta, requestContext, toolCallId } = options;
+  const { name, args = {}, meta, requestContext, onElicitation, onSampling, toolCallId } = options;
   const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
@@ -112,6 +113,8 @@ export function sendCall(
     maxTotalTimeout,
     resetTimeoutOnProgress,
     requestContext,
+    onElicitation,
+    onSampling,
     onProgress,
     retries: isHarmless ? retryIdempotent : 0,
     progressToken: enableProgressTracking || options.onProgress ? runId : undefined,

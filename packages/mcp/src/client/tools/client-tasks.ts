@@ -2,7 +2,15 @@ import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { forCaller, requestChecks, type Caller, type RequestOptions } from '../config/caller.js';
+import {
+  forCaller,
+  interactiveChecks,
+  requestChecks,
+  withHandlers,
+  type Caller,
+  type InteractiveRequestOptions,
+  type RequestOptions,
+} from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask } from '../engine/check-result.js';
 import type { SharedServers } from '../server/shared-servers.js';
@@ -20,9 +28,9 @@ export type TaskHandle =
   | { serverName: string; name: string; result: CallToolResult };
 
 /** Options of `mcp.tasks.result()`. */
-export interface TaskResultOptions extends RequestOptions {
+export interface TaskResultOptions extends InteractiveRequestOptions {
   /** Receives the status messages of the task. */
-  onProgress?: (update: ProgressUpdate) => void;
+  onProgress?: ((update: ProgressUpdate) => void) | undefined;
   /** Milliseconds to wait. Default: `taskTimeout` of the server. */
   maxTotalTimeout?: number;
 }
@@ -54,7 +62,7 @@ export interface ClientTasks {
 }
 
 const resultChecks: OptionChecks<TaskResultOptions> = {
-  ...requestChecks,
+  ...interactiveChecks,
   onProgress: functionValue,
   maxTotalTimeout: anyValue,
 };
@@ -63,7 +71,7 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
   return {
     start: async (given) => {
       checkOptions('mcp.tasks.start', given, callToolChecks);
-      const { serverName, ...options } = forCaller(caller, given);
+      const { serverName, ...options } = withHandlers(caller, given);
       return servers.run(
         'TOOL_EXECUTION',
         serverName,
@@ -84,7 +92,7 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
     },
     result: async (handle, given = {}) => {
       checkOptions('mcp.tasks.result', given, resultChecks);
-      const { maxTotalTimeout, ...options } = forCaller(caller, given);
+      const { maxTotalTimeout, ...options } = withHandlers(caller, given);
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return result;
       const settings = { ...options, timeout: maxTotalTimeout, runId: taskId, isOwner: false };

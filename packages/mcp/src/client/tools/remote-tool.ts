@@ -10,7 +10,7 @@ import {
 import { isContentResult } from '../../content.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { forCaller, type Caller } from '../config/caller.js';
+import { forCaller, withHandlers, type Caller } from '../config/caller.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { callTool } from './call-tool.js';
@@ -106,7 +106,7 @@ class RemoteDefinition {
     const send: Parameters<ToolCallProcessor>[1] = (changes = {}) =>
       callTool(
         server,
-        {
+        withHandlers(this.caller, {
           name: tool.name,
           args: changes.args ?? args,
           meta: { ...meta, ...changes.meta },
@@ -114,7 +114,7 @@ class RemoteDefinition {
           toolCallId,
           requestContext,
           ...(signal && { signal }),
-        },
+        }),
         tool,
       );
     const call = { serverName: server.name, toolName: tool.name, args, requestContext, signal };

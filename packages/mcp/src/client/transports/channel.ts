@@ -1,5 +1,5 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../../protocol/json-rpc.js';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../../protocol/json-rpc.js';
 
 export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
@@ -15,8 +15,11 @@ export interface Sending {
 
 /** Receives from a channel. Its methods do not throw. */
 export interface Receiver {
-  /** @param message - parsed JSON of any shape */
-  onMessage(message: unknown): void;
+  /**
+   * @param message - parsed JSON of any shape
+   * @param requestId - id of the request on whose stream it arrived
+   */
+  onMessage(message: unknown, requestId?: RequestId): void;
   /** An error that ends no request, for the log. */
   onError(error: unknown): void;
   /** The server no longer knows the session. */

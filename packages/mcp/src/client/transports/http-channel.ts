@@ -95,10 +95,10 @@ export abstract class HttpConnection {
   }
 
   /** Delivers the message of an event, and returns it. */
-  protected receiveEvent(data: string): unknown {
+  protected receiveEvent(data: string, requestId?: RequestId): unknown {
     try {
       const message: unknown = JSON.parse(data);
-      this.receiver?.onMessage(message);
+      this.receiver?.onMessage(message, requestId);
       return message;
     } catch (error) {
       return this.receiver?.onError(error);
@@ -214,7 +214,7 @@ export class HttpChannel extends HttpConnection implements Channel {
       // An error that the server could not assign to a request belongs to this one.
       const isOurs = isObject(message) && isObject(message['error']) && (message['id'] ?? null) === null;
       isAnswered ||= isOurs || isResponseTo(requestId, message);
-      this.receiver?.onMessage(isOurs ? { ...message, id: requestId } : message);
+      this.receiver?.onMessage(isOurs ? { ...message, id: requestId } : message, requestId);
     }
     if (!isAnswered) throw new TypeError('the server did not respond to the request, but sent other messages');
   }
@@ -246,7 +246,7 @@ export class HttpChannel extends HttpConnection implements Channel {
           if (id !== undefined) stream.lastEventId = id;
           stream.attempts = 0;
           if (data === '' || event !== 'message') return;
-          const message = this.receiveEvent(data);
+          const message = this.receiveEvent(data, stream.requestId);
           if (stream.requestId !== undefined) stream.isAnswered ||= isResponseTo(stream.requestId, message);
           // The server may keep the stream open, which would keep the process alive.
           if (isResumed && stream.isAnswered) call.cancel();

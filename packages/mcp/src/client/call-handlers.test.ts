@@ -1,0 +1,462 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RequestContext } from '@quiver/core/request-context';
+import { createTool } from '@quiver/core/tools';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CallToolRequestSchema, ElicitResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { generateText } from 'ai-v7';
+import { MockLanguageModelV4 } from 'ai-v7/test';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { exampleTools } from '../../test/example-tools.ts';
+import { commandFor } from '../../test/spawn-server.ts';
+import { MCPServer } from '../server/mcp-server.js';
+import type { ElicitationHandler } from './config/handlers.js';
+import type { MastraMCPServerDefinition } from './config/server-definition.js';
+import { MCPClient } from './mcp-client.js';
+
+/** Handshakes that the server has received, each with the declared capabilities. */
+let handshakes: unknown[] = [];
+let release = (): void => {};
+let released = Promise.resolve();
+
+const server = new MCPServer({
+  name: 'Example',
+  version: '1',
+  tools: {
+    ...exampleTools,
+    complete: createTool({
+      id: 'complete',
+      description: 'Asks the model of the client',
+      execute: async (_input, { mcp }) => {
+        const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
+        return (await mcp.sample({ messages, maxTokens: 10 })).text;
+      },
+    }),
+    report: createTool({
+      id: 'report',
+      description: 'Asks for a title, as a task',
+      mcp: { task: { mode: 'optional', pollIntervalMs: 20 } },
+      execute: async (_input, { mcp }) => {
+        const requestedSchema = { type: 'object' as const, properties: { title: { type: 'string' as const } } };
+        const { content } = await mcp.elicitation.sendRequest({ message: 'Title?', requestedSchema });
+        return `titled ${String(content?.['title'])}`;
+      },
+    }),
+    hold: createTool({
+      id: 'hold',
+      description: 'Returns when it is released',
+      execute: async () => released.then(() => 'released'),
+    }),
+  },
+  prompts: {
+    listPrompts: async () => [{ name: 'ask' }],
+    getPromptMessages: async ({ mcp }) => {
+      const { content } = await mcp.elicitation.sendRequest(nameRequest);
+      return [{ role: 'user', content: { type: 'text', text: String(content?.['name']) } }];
+    },
+  },
+  resources: {
+    listResources: async () => [{ uri: 'note://ask', name: 'ask' }],
+    getResourceContent: async ({ mcp }) => {
+      const { content } = await mcp.elicitation.sendRequest(nameRequest);
+      return { text: String(content?.['name']) };
+    },
+  },
+});
+const nameRequest = {
+  message: 'What is your name?',
+  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' as const } } },
+};
+
+let url = '';
+beforeAll(async () => {
+  ({ url } = await server.listen());
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  handshakes = [];
+  released = new Promise((resolve) => {
+    release = resolve;
+  });
+});
+
+const recordHandshakes: typeof fetch = (to, init) => {
+  const body = typeof init?.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {};
+  const { capabilities } = (body['params'] ?? {}) as { capabilities?: unknown };
+  if (body['method'] === 'initialize') handshakes.push(capabilities);
+  return fetch(to, init);
+};
+
+function clientOf(definition: object): MCPClient {
+  const servers = { it: definition as MastraMCPServerDefinition };
+  const mcp = new MCPClient({ id: `call handlers ${Math.random()}`, servers });
+  onTestFinished(() => mcp.disconnect());
+  return mcp;
+}
+
+const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
+
+/** A person who answers the questions of `contact`. */
+function personOf(
+  name: string,
+  begin: () => unknown = () => {},
+): { asked: string[]; onElicitation: ElicitationHandler } {
+  const asked: string[] = [];
+  const onElicitation: ElicitationHandler = async ({ message }) => {
+    asked.push(message);
+    await begin();
+    return { action: 'accept', content: message.includes('old') ? { age: name.length } : { name, title: name } };
+  };
+  return { asked, onElicitation };
+}
+const both = ['What is your name?', 'How old are you?'];
+
+/** Returns a function whose calls wait for each other. */
+function meetingOf(count: number): () => Promise<void> {
+  let waiting = 0;
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    waiting += 1;
+    if (waiting === count) open();
+    return opened;
+  };
+}
+
+const associated = [
+  { name: 'HTTP, sessions', define: (): object => ({ url, protocol: 'legacy' }) },
+  { name: 'HTTP, 2026-07-28', define: (): object => ({ url, protocol: 'modern' }) },
+  { name: 'in process', define: (): object => ({ server, protocol: 'legacy' }) },
+  { name: 'in process, 2026-07-28', define: (): object => ({ server, protocol: 'modern' }) },
+  { name: 'stdio, 2026-07-28', define: (): object => ({ ...commandFor('stdio-server.ts'), protocol: 'modern' }) },
+];
+
+describe.each(associated)('$name', ({ define }) => {
+  test('asks each user about the user’s own call, at the same time over one connection', async () => {
+    const mcp = clientOf(define());
+    const operator = personOf('operator');
+    await mcp.elicitation.onRequest('it', operator.onElicitation);
+    const meeting = meetingOf(3);
+    const people = ['Ada', 'Grace', 'Barbara'].map((name) => ({ name, ...personOf(name, meeting) }));
+    const calls = people.map(({ name, onElicitation }) =>
+      mcp.callTool({ serverName: 'it', name: 'contact', args: { greeting: name }, onElicitation }),
+    );
+    const lengths = { Ada: 3, Grace: 5, Barbara: 7 };
+    expect(await Promise.all(calls)).toMatchObject(
+      Object.entries(lengths).map(([name, length]) => textOf(`${name} ${name}, ${length}`)),
+    );
+    for (const { asked } of people) expect(asked).toEqual(both);
+    expect(operator.asked).toEqual([]);
+    // Other calls keep the handler of the server.
+    await mcp.callTool({ serverName: 'it', name: 'contact' });
+    expect(operator.asked).toEqual(both);
+  });
+});
+
+const allSetups = [
+  ...associated,
+  { name: 'stdio, sessions', define: (): object => commandFor('stdio-server.ts') },
+  { name: 'HTTP+SSE', define: (): object => ({ url: sse.url, transport: 'sse' }) },
+];
+
+const sse = { url: '' };
+beforeAll(async () => {
+  const http = createServer((request, response) =>
+    server.startSSE({
+      url: new URL(request.url ?? '', 'http://localhost'),
+      ssePath: '/sse',
+      messagePath: '/message',
+      req: request,
+      res: response,
+    }),
+  ).listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  sse.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`;
+});
+
+test.each(allSetups)('a call has handlers of its own, before those of the server: $name', async ({ define }) => {
+  const mcp = clientOf(define());
+  const ada = personOf('Ada');
+  const call = { serverName: 'it', name: 'contact', args: { greeting: 'Hi' } };
+  expect(await mcp.callTool({ ...call, onElicitation: ada.onElicitation })).toMatchObject(textOf('Hi Ada, 3'));
+  const operator = personOf('operator');
+  await mcp.elicitation.onRequest('it', operator.onElicitation);
+  expect(await mcp.callTool({ ...call, onElicitation: ada.onElicitation })).toMatchObject(textOf('Hi Ada, 3'));
+  expect(await mcp.callTool(call)).toMatchObject(textOf('Hi operator, 8'));
+  expect([ada.asked.length, operator.asked.length]).toEqual([4, 2]);
+});
+
+describe('a transport that does not tell which call a request belongs to', () => {
+  test('asks the handler of the server while several calls are in progress', async () => {
+    const mcp = clientOf(commandFor('stdio-server.ts'));
+    const operator = personOf('operator', meetingOf(2));
+    await mcp.elicitation.onRequest('it', operator.onElicitation);
+    const call = (user: string): Promise<unknown> =>
+      mcp.callTool({
+        serverName: 'it',
+        name: 'contact',
+        args: { greeting: user },
+        onElicitation: personOf(user).onElicitation,
+      });
+    const results = await Promise.all([call('Ada'), call('Grace')]);
+    // The last question arrives when the other call has ended, at the earliest.
+    expect(JSON.stringify(results)).toContain('Ada operator, ');
+    expect(JSON.stringify(results)).toContain('Grace operator, ');
+  });
+
+  test('rejects the request where the server has no handler, instead of asking any user', async () => {
+    const mcp = clientOf({
+      server: createPlainServer(async (sdk) => {
+        const failed = await sdk.elicitInput(nameRequest).catch((error: unknown) => error);
+        return String(failed);
+      }),
+    });
+    const { onElicitation, asked } = personOf('Ada');
+    const call = { serverName: 'it', name: 'ask', onElicitation };
+    const results = await Promise.all([mcp.callTool(call), mcp.callTool(call)]);
+    expect(JSON.stringify(results)).toContain('does not tell which of them the request belongs to');
+    expect(asked.length).toBeLessThan(2);
+  });
+});
+
+/** A server of the official SDK with a tool `ask`. */
+function createPlainServer(ask: (server: Server, id: string | number) => Promise<string>): Server {
+  const sdk = new Server({ name: 'sdk', version: '1' }, { capabilities: { tools: {} } });
+  sdk.setRequestHandler(CallToolRequestSchema, async (_request, { requestId }) => ({
+    content: [{ type: 'text', text: await ask(sdk, requestId) }],
+  }));
+  return sdk;
+}
+
+describe('the official SDK', () => {
+  const ways: [string, (server: Server, id: string | number) => Promise<string>][] = [
+    [
+      'on the stream of the call',
+      async (sdk, relatedRequestId) => {
+        const request = { method: 'elicitation/create' as const, params: { mode: 'form' as const, ...nameRequest } };
+        const { content } = await sdk.request(request, ElicitResultSchema, { relatedRequestId });
+        return String(content?.['name']);
+      },
+    ],
+    ['on the standalone stream', async (sdk) => String((await sdk.elicitInput(nameRequest)).content?.['name'])],
+  ];
+
+  test.each(ways)('asks the user of a call %s', async (_way, ask) => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() });
+    await createPlainServer(ask).connect(transport as Parameters<Server['connect']>[0]);
+    let listening = (): void => {};
+    const listens = new Promise<void>((resolve) => {
+      listening = resolve;
+    });
+    const http = createServer((request, response) => {
+      const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => typeof response;
+      response.writeHead = (...head: unknown[]) => {
+        if (request.method === 'GET') listening();
+        return writeHead(...head);
+      };
+      void transport.handleRequest(request, response);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => http.once('listening', resolve));
+    onTestFinished(() => http.closeAllConnections());
+    const capabilities = { elicitation: { form: {} } };
+    const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const mcp = clientOf({ url: address, protocol: 'legacy', capabilities });
+    await mcp.reconnectServer('it');
+    await listens;
+    const { onElicitation } = personOf('Ada');
+    expect(await mcp.callTool({ serverName: 'it', name: 'ask', onElicitation })).toMatchObject(textOf('Ada'));
+  });
+});
+
+describe.each(associated.slice(0, 2))('$name', ({ define }) => {
+  test('other requests have handlers of their own as well', async () => {
+    const mcp = clientOf(define());
+    const { onElicitation } = personOf('Ada');
+    const { messages } = await mcp.prompts.get({ serverName: 'it', name: 'ask', onElicitation });
+    expect(messages).toMatchObject([{ content: { text: 'Ada' } }]);
+    expect(await mcp.resources.readContent('it', 'note://ask', { onElicitation })).toBe('Ada');
+    const onSampling = async () => ({
+      role: 'assistant' as const,
+      model: 'own',
+      content: { type: 'text' as const, text: 'Paris' },
+    });
+    const call = { serverName: 'it', name: 'complete' };
+    expect(await mcp.callTool({ ...call, onSampling })).toMatchObject(textOf('Paris'));
+  });
+
+  test('the signal of a handler fires when the call ends', async () => {
+    const mcp = clientOf(define());
+    const stop = new AbortController();
+    const reason = new Error('the user has left');
+    const ended = new Promise<unknown>((resolve) => {
+      const onElicitation: ElicitationHandler = (_request, { signal }) => {
+        signal.addEventListener('abort', () => resolve(signal.reason));
+        stop.abort(reason);
+        return new Promise(() => {});
+      };
+      const call = { serverName: 'it', name: 'contact', signal: stop.signal, onElicitation };
+      mcp.callTool(call).catch(() => {});
+    });
+    expect(await ended).toBe(reason);
+  });
+
+  test('a question to one user does not stop the clock of the others', async () => {
+    const mcp = clientOf(define());
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const ada = personOf('Ada', () => {
+      begin();
+      return answered;
+    });
+    const asking = mcp.callTool({ serverName: 'it', name: 'contact', onElicitation: ada.onElicitation });
+    await begun;
+    const held = mcp.callTool({ serverName: 'it', name: 'hold', timeout: 20 });
+    await expect(held).rejects.toMatchObject({ details: { reason: 'MCP_REQUEST_TIMEOUT' } });
+    release();
+    answer();
+    expect(await asking).toMatchObject(textOf('Hello Ada, 3'));
+  });
+});
+
+describe('the capability', () => {
+  test('is declared by the first call with a handler, over one further connection', async () => {
+    const mcp = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes });
+    const call = { serverName: 'it', name: 'contact', onElicitation: personOf('Ada').onElicitation };
+    const plain = { serverName: 'it', name: 'contact' };
+    expect(await mcp.callTool(plain)).toMatchObject(textOf('could not ask: ELICITATION_NOT_SUPPORTED'));
+    await Promise.all([mcp.callTool(call), mcp.callTool(call), mcp.callTool(call)]);
+    await mcp.callTool(call);
+    expect(handshakes).toEqual([{}, { elicitation: { form: {} } }]);
+    // From then on it is declared for all calls: the server learns later that there is no handler.
+    expect(await mcp.callTool(plain)).toMatchObject(textOf('could not ask: ELICITATION_FAILED'));
+  });
+
+  test('needs no further connection where the definition declares it, or the first call', async () => {
+    const capabilities = { elicitation: { form: {} } };
+    const declared = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes, capabilities });
+    const call = { serverName: 'it', name: 'contact', onElicitation: personOf('Ada').onElicitation };
+    await declared.listTools();
+    await declared.callTool(call);
+    expect(handshakes).toEqual([capabilities]);
+    const first = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes });
+    await first.callTool(call);
+    await first.listTools();
+    expect(handshakes).toEqual([capabilities, capabilities]);
+  });
+
+  test('is declared by each modern request for itself', async () => {
+    const mcp = clientOf({ url, protocol: 'modern', fetch: recordHandshakes });
+    const plain = { serverName: 'it', name: 'contact' };
+    await mcp.callTool({ ...plain, onElicitation: personOf('Ada').onElicitation });
+    expect(await mcp.callTool(plain)).toMatchObject(textOf('could not ask: ELICITATION_NOT_SUPPORTED'));
+  });
+});
+
+describe('a task', () => {
+  test('asks the user who called the tool', async () => {
+    const mcp = clientOf({ url, protocol: 'modern' });
+    const people = ['Ada', 'Grace'].map((name) => personOf(name, meetingOf(1)));
+    const calls = people.map(({ onElicitation }) => mcp.callTool({ serverName: 'it', name: 'report', onElicitation }));
+    expect(await Promise.all(calls)).toMatchObject([textOf('titled Ada'), textOf('titled Grace')]);
+  });
+
+  test('asks the user who waits for its result', async () => {
+    const mcp = clientOf({ url, protocol: 'modern' });
+    const handle = await mcp.tasks.start({ serverName: 'it', name: 'report' });
+    await expect(mcp.tasks.result(handle)).rejects.toMatchObject({ details: { reason: 'MCP_TASK_INPUT_UNSUPPORTED' } });
+    const { onElicitation } = personOf('Ada');
+    expect(await mcp.tasks.result(handle, { onElicitation })).toMatchObject(textOf('titled Ada'));
+  });
+});
+
+describe('a view', () => {
+  const requestContext = new RequestContext({ user: 'ada' });
+
+  test('has handlers for the calls of its tools, by a program and by a model', async () => {
+    const mcp = clientOf({ url });
+    const { onElicitation } = personOf('Ada');
+    const updates: number[] = [];
+    const view = mcp.forRequest(requestContext, {
+      onElicitation,
+      onProgress: ({ progress }) => updates.push(progress),
+    });
+    const tools = await view.listTools();
+    expect(await tools['it_contact']?.execute({})).toMatchObject(textOf('Hello Ada, 3'));
+    await tools['it_steps']?.execute({});
+    expect(updates.length).toBeGreaterThan(0);
+    const model = new MockLanguageModelV4({
+      doGenerate: {
+        content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'it_contact', input: '{"greeting":"Dear"}' }],
+        finishReason: { unified: 'tool-calls', raw: undefined },
+        usage: {
+          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 1, text: 1, reasoning: 0 },
+        },
+        warnings: [],
+      },
+    });
+    const { toolResults } = await generateText({ model, tools, prompt: 'Greet' });
+    expect(toolResults).toMatchObject([{ output: textOf('Dear Ada, 3') }]);
+    expect(await view.resources.readContent('it', 'note://ask')).toBe('Ada');
+  });
+
+  test('leaves the handler of a call in place', async () => {
+    const mcp = clientOf({ url });
+    const view = mcp.forRequest(requestContext, { onElicitation: personOf('Ada').onElicitation });
+    const { onElicitation } = personOf('Grace');
+    const call = { serverName: 'it', name: 'contact', onElicitation };
+    expect(await view.callTool(call)).toMatchObject(textOf('Hello Grace, 5'));
+    const none = { serverName: 'it', name: 'contact', onElicitation: undefined };
+    expect(await view.callTool(none)).toMatchObject(textOf('Hello Ada, 3'));
+  });
+});
+
+const eras = ['legacy', 'modern'] as const;
+const pairs = eras.flatMap((era) => eras.map((upstreamEra) => ({ era, upstreamEra })));
+
+test.each(pairs)('a gateway ($upstreamEra) asks the caller ($era) whose call it is', async ({ era, upstreamEra }) => {
+  const upstream = clientOf({ url, protocol: upstreamEra });
+  const gateway = new MCPServer({
+    name: 'Gateway',
+    version: '1',
+    tools: {
+      contact: createTool({
+        id: 'contact',
+        description: 'Asks the caller',
+        inputSchema: z.object({ greeting: z.string() }),
+        execute: (args, { mcp, abortSignal }) =>
+          upstream.callTool({
+            serverName: 'it',
+            name: 'contact',
+            args,
+            signal: abortSignal,
+            onElicitation: ({ message, requestedSchema }, { signal }) =>
+              mcp.elicitation.sendRequest({ message, requestedSchema }, { key: message, signal }),
+          }),
+      }),
+    },
+  });
+  const { url: address } = await gateway.listen();
+  onTestFinished(() => gateway.close());
+  const mcp = clientOf({ url: address, protocol: era });
+  const meeting = meetingOf(2);
+  const calls = ['Ada', 'Grace'].map((name) =>
+    mcp.callTool({
+      serverName: 'it',
+      name: 'contact',
+      args: { greeting: name },
+      onElicitation: personOf(name, meeting).onElicitation,
+    }),
+  );
+  expect(await Promise.all(calls)).toMatchObject([textOf('Ada Ada, 3'), textOf('Grace Grace, 5')]);
+});
