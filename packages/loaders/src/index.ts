@@ -8,14 +8,15 @@ export {
   type LoadProgress,
 } from './files/load-documents.js';
 export { loadRepository, type LoadRepositoryOptions } from './git/load-repository.js';
-export {
-  loadPages,
-  type LoadPagesOptions,
-  type PageProgress,
-  type PageSkipReason,
-  type SkippedPage,
-} from './web/load-pages.js';
+export { loadPages, type LoadPagesOptions, type PageProgress } from './web/load-pages.js';
+export type { PageSkipReason, SkippedPage } from './web/load-page.js';
 export type { PageContent } from './formats/web-page.js';
 export type { PageRequestOptions } from './web/page-client.js';
-export { readPageState, writePageState, type PageRecord, type PageState } from './web/page-state.js';
+export {
+  readPageState,
+  writePageState,
+  type PageRecord,
+  type PageState,
+  type UnfinishedPage,
+} from './web/page-state.js';
 export { readSitemap, type ReadSitemapOptions } from './web/sitemap.js';

@@ -12,7 +12,7 @@ import {
 import type { Metadata } from '@quiver/rag/document';
 import { MDocument } from '@quiver/rag/document';
 import { readInWorker } from './document-worker-pool.js';
-import { tooLargeDocument, type SkippedFile } from './formats/document-loader.js';
+import { tooLargeDocument, type LoadedDocument, type SkippedFile } from './formats/document-loader.js';
 import type { RecognizeText } from './formats/pdf/scanned-page.js';
 import { readDocument, requireFormat, type ReadRequest } from './formats/read-document.js';
 
@@ -118,11 +118,12 @@ export async function loadDocument(
   const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
   const bytes =
     file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
-  return loadBytes(bytes, { ...options, name, mediaType, isOwned: file instanceof Blob });
+  const read = await readBytes(bytes, { ...options, name, mediaType, isOwned: file instanceof Blob });
+  return read.map((document) => new MDocument(document));
 }
 
-/** Options of `loadBytes()`, which are valid. */
-type LoadBytesOptions = Omit<Optional<LoadDocumentOptions>, 'name'> &
+/** Options of `readBytes()`, which are valid. */
+type ReadBytesOptions = Omit<Optional<LoadDocumentOptions>, 'name'> &
   Pick<ReadRequest, 'name' | 'page'> & {
     /** Whether the bytes may be detached from this thread. */
     readonly isOwned: boolean;
@@ -132,9 +133,9 @@ type Optional<Options> = { [Key in keyof Options]?: Options[Key] | undefined };
 
 /**
  * Reads a file whose size was checked: in a worker thread, unless its format takes linear time and it is small, or there are no worker
- * threads.
+ * threads. The documents are plain data, with the metadata of the caller.
  */
-export async function loadBytes(bytes: Uint8Array, options: LoadBytesOptions): Promise<MDocument[]> {
+export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): Promise<LoadedDocument[]> {
   const { name, mediaType, encoding, page, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
   const { ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
   const request = { name, mediaType, encoding, page, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
@@ -145,16 +146,12 @@ export async function loadBytes(bytes: Uint8Array, options: LoadBytesOptions): P
       ? undefined
       : await readInWorker(bytes, request, { ...hooks, timeout, maxMemoryMb, isOwned })) ??
     (await readDocument(bytes, request, hooks));
-  return loaded.map(
-    ({ docs, ...document }) =>
-      new MDocument({
-        ...document,
-        docs: docs.map((doc) => ({
-          ...doc,
-          // The source of a page is its canonical URL.
-          metadata:
-            page === undefined ? { source: name, ...metadata, ...doc.metadata } : { ...doc.metadata, ...metadata },
-        })),
-      }),
-  );
+  return loaded.map(({ docs, ...document }) => ({
+    ...document,
+    docs: docs.map((doc) => ({
+      ...doc,
+      // The source of a page is its canonical URL.
+      metadata: page === undefined ? { source: name, ...metadata, ...doc.metadata } : { ...doc.metadata, ...metadata },
+    })),
+  }));
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
@@ -27,7 +28,7 @@ console.log([...packages].sort().join(' '));
 
 async function packagesOf(...parameters: string[]): Promise<string> {
   const options = ['--conditions=@quiver/source', '--import', hooks, '--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)('node', [...options, '--', ...parameters]);
+  const { stdout } = await promisify(execFile)(process.execPath, [...options, '--', ...parameters]);
   return stdout.trim();
 }
 

@@ -3,12 +3,12 @@ import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { runAhead } from '@quiver/core/async-items';
 import { checkOptions, functionValue, signalValue, stringList, type OptionChecks } from '@quiver/core/options';
-import type { MDocument } from '@quiver/rag/document';
+import { MDocument } from '@quiver/rag/document';
 import { findFormat } from '../formats/document-formats.js';
 import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../formats/document-loader.js';
 import {
   defaultMaxSize,
-  loadBytes,
+  readBytes,
   loadSettings,
   positiveValue,
   readChecks,
@@ -136,7 +136,7 @@ async function loadFile(root: string, path: string, { isGiven, ...options }: Loa
     if (isGiven) await requireInside(root, path);
     const { size } = await stat(join(root, path));
     if (size > maxSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxSize}`);
-    const documents = await loadBytes(await readFile(join(root, path), { signal }), {
+    const read = await readBytes(await readFile(join(root, path), { signal }), {
       ...options,
       metadata: { ...options.metadata, source: path },
       name: path,
@@ -145,7 +145,7 @@ async function loadFile(root: string, path: string, { isGiven, ...options }: Loa
       onSkip: (part) => parts.push(part),
       isOwned: true,
     });
-    return { path, documents, parts };
+    return { path, documents: read.map((document) => new MDocument(document)), parts };
   } catch (error) {
     signal.throwIfAborted();
     // Every other file would fail as well.

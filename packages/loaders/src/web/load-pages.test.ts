@@ -10,7 +10,8 @@ import { createLexicalEmbedder } from '@quiver/rag';
 import { deleteDocuments } from '@quiver/rag';
 import { ingest } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
-import { loadPages, type LoadPagesOptions, type PageProgress, type SkippedPage } from './load-pages.js';
+import type { SkippedPage } from './load-page.js';
+import { loadPages, type LoadPagesOptions, type PageProgress } from './load-pages.js';
 import { readPageState, writePageState, type PageState } from './page-state.js';
 import { readSitemap, type ReadSitemapOptions } from './sitemap.js';
 
@@ -134,7 +135,7 @@ describe('loadPages', () => {
       url,
       `http://localhost:${port}/ok`,
       `http://[::1]:${port}/`,
-      `http://2130706433:${port}/`,
+      `http://2130706433:${port}/ok`,
       'http://169.254.169.254/latest/',
     ];
     expect(await load(urls, { allowPrivateAddresses: false })).toEqual([]);
@@ -253,6 +254,33 @@ describe('loadPages', () => {
     expect(await readdir(folder)).toEqual(['pages.json']);
   });
 
+  test('loads a page once that several URLs lead to', async () => {
+    const moved: RequestListener = (_request, response) => response.writeHead(301, { location: '/a' }).end();
+    const { url, requests } = await startSite({ '/a': article('A'), '/old': moved, '/older': moved });
+    const urls = ['/old', '/a', '/a#part', '/older'].map((path) => url + path);
+    expect(sources(await load(urls, { robots: false }))).toEqual([`${url}/a`]);
+    expect(skipped.map(({ url, reason }) => [url, reason])).toEqual([
+      [`${url}/old`, 'duplicate'],
+      [`${url}/a`, 'duplicate'],
+      [`${url}/older`, 'duplicate'],
+    ]);
+    expect(requests.filter((path) => path === '/a')).toHaveLength(1);
+  });
+
+  test('recognizes pages without validators by their content', async () => {
+    let text = 'First';
+    const { url } = await startSite({
+      '/a': (_request, response) => response.setHeader('content-type', 'text/html').end(article(text)),
+    });
+    const state: PageState = new Map();
+    const run = async (): Promise<unknown> => sources(await load([`${url}/a`], { state, robots: false }));
+    expect(await run()).toEqual([`${url}/a`]);
+    expect(await run()).toEqual([]);
+    expect(reasons()).toEqual(['unchanged']);
+    text = 'Second';
+    expect(await run()).toEqual([`${url}/a`]);
+  });
+
   test('forgets a page that is gone, and sends If-Modified-Since', async () => {
     const times: unknown[] = [];
     const { url } = await startSite({
@@ -283,11 +311,7 @@ describe('loadPages', () => {
     expect(sources(await load(urls))).toEqual([`${url}/private/open`]);
     expect(reasons()).toEqual(['disallowed', 'disallowed']);
     expect(requests.toSorted()).toEqual(['/moved', '/private/open', '/robots.txt']);
-    expect(sources(await load(urls, { robots: false }))).toEqual([
-      `${url}/private/a`,
-      `${url}/private/open`,
-      `${url}/private/a`,
-    ]);
+    expect(sources(await load(urls, { robots: false }))).toEqual([`${url}/private/a`, `${url}/private/open`]);
   });
 
   test('loads nothing from a host whose robots.txt is unavailable', async () => {
@@ -466,14 +490,14 @@ describe('loadPages', () => {
     const folder = await mkdtemp(join(tmpdir(), 'quiver-pages-'));
     closers.push(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, 'pages.json');
-    expect(await readPageState(path)).toEqual(new Map());
-    for (const damaged of ['{', '{"https://a/": 1}', 'null']) {
+    expect(new Map(await readPageState(path))).toEqual(new Map());
+    for (const damaged of ['{\n', '{"etag":"1"}\n', 'null\n']) {
       await writeFile(path, damaged);
       await expect(readPageState(path)).rejects.toMatchObject({ code: 'PAGE_STATE_INVALID' });
     }
     const state: PageState = new Map([['https://a/', { etag: '"1"', lastModified: 'x' }]]);
     await writePageState(path, state);
-    expect(await readPageState(path)).toEqual(state);
+    expect(new Map(await readPageState(path))).toEqual(state);
   });
 });
 
