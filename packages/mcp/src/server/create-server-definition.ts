@@ -40,6 +40,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   const catalog = new Catalog(config.visible, logger);
   const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
+  const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
   const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,
@@ -55,7 +56,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     instructions: config.instructions,
     capabilities,
     catalog,
-    tools: collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger),
+    tools,
     resources,
     prompts,
     resultLimit,
@@ -74,6 +75,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     tasks: new Tasks({
       ...config.tasks,
       instance,
+      tools,
       resume: (call) => resumeCall(definition, call),
     }),
     subscribers: new Subscribers({

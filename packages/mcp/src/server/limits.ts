@@ -97,6 +97,10 @@ export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
 export const TASK_PROGRESS_INTERVAL = 250;
 /** Milliseconds between two looks for responses that another instance received, in case its message was lost. */
 export const TASK_CHECK_INTERVAL = 5_000;
+/** Milliseconds from the first to the second search for tasks whose process has died: longer than the lifetime of a sign of life. */
+export const ORPHAN_CHECK_DELAY = 30_000;
+/** Milliseconds between later searches. */
+export const ORPHAN_CHECK_INTERVAL: number = 5 * 60_000;
 /** Longest lifetime of a record in milliseconds. */
 export const MAX_LIFETIME = 1e12;
 /** Longest delay of a timer. */

@@ -364,6 +364,7 @@ export class MCPServer implements AsyncDisposable {
     };
     if (!this.#isOpen) await close();
     this.#requireOpen();
+    void this.#definition.tasks.watchOrphans();
     return { url: listener.url, port: listener.port, close };
   }
 

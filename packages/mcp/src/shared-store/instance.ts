@@ -41,6 +41,7 @@ export class Instance {
   /** Time of the sign of life after which none was late. */
   #steadySince = -Infinity;
   #isClosed = false;
+  readonly #startListeners: (() => void)[] = [];
   /** Probes without a reply, by instance. */
   readonly #probes = new Map<string, Promise<boolean>>();
 
@@ -75,6 +76,11 @@ export class Instance {
       this.#running = undefined;
       throw error;
     }));
+  }
+
+  /** Runs a function once, after {@link Instance.start}. */
+  onStart(listener: () => void): void {
+    this.#startListeners.push(listener);
   }
 
   /**
@@ -146,6 +152,7 @@ export class Instance {
       await Promise.allSettled(unsubscribe.map((end) => end()));
       throw error;
     }
+    for (const listener of this.#startListeners.splice(0)) listener();
     const timer = setInterval(() => void renew().catch(this.#warn), SIGN_OF_LIFE_INTERVAL);
     // Outside of Node timers are numbers and keep nothing alive.
     timer.unref?.();

@@ -1,5 +1,6 @@
 import { isQuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
+import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
 import {
@@ -87,7 +88,7 @@ export class RequestTimeoutError extends Error {
 const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
 
 /** Milliseconds in which the response of an abandoned call may arrive. */
-const lateResponseTime = 500;
+const lateResponseTime = 2000;
 
 const channel = traceChannels['quiver:mcp.client'];
 
@@ -296,7 +297,7 @@ export class Engine implements Receiver {
 
   #start(method: string, options: EngineRequestOptions): Call {
     const { timeout = 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
-    const now = Date.now();
+    const now = monotonicNow();
     const latest = now + maxTotalTimeout;
     const call: Call = {
       method,
@@ -354,7 +355,7 @@ export class Engine implements Receiver {
     if (only) (only.handling ??= new Set()).add(handler);
     else this.#pauses += 1;
     for (const call of only ? [only] : this.#calls) {
-      if (call.pauses === 0) call.pausedAt = Date.now();
+      if (call.pauses === 0) call.pausedAt = monotonicNow();
       call.pauses += 1;
     }
   }
@@ -365,7 +366,7 @@ export class Engine implements Receiver {
     for (const call of only ? [only] : this.#calls) {
       call.pauses -= 1;
       if (call.pauses > 0) continue;
-      const passed = Date.now() - call.pausedAt;
+      const passed = monotonicNow() - call.pausedAt;
       call.expiresAt += passed;
       call.latest += passed;
       if (this.#calls.has(call)) this.#setTimer(call.expiresAt);
@@ -376,13 +377,13 @@ export class Engine implements Receiver {
     if (this.isClosed || due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - Date.now()), maxDelay));
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), maxDelay));
   }
 
   /** Ends the calls whose time is over, which progress and pauses extend. */
   #expire(): void {
     this.#timerDue = Number.POSITIVE_INFINITY;
-    const now = Date.now();
+    const now = monotonicNow();
     for (const call of this.#calls) {
       if (call.pauses > 0) continue;
       if (call.expiresAt <= now) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
@@ -480,7 +481,7 @@ export class Engine implements Receiver {
     const call = this.#progress?.get(update.progressToken);
     if (!call) return;
     const { timeout = 0, resetTimeoutOnProgress, onProgress } = call.options;
-    const now = call.pauses > 0 ? call.pausedAt : Date.now();
+    const now = call.pauses > 0 ? call.pausedAt : monotonicNow();
     if (resetTimeoutOnProgress && timeout > 0) call.expiresAt = Math.min(now + timeout, call.latest);
     onProgress?.(update);
   }

@@ -1,3 +1,4 @@
+import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
@@ -40,7 +41,7 @@ const eras = new Map<string, { readonly era: ServerEra; readonly at: number }>()
 export async function negotiate(engine: Engine, options: NegotiateOptions): Promise<void> {
   const { mode, url } = options;
   const known = mode === 'auto' && url ? eras.get(url.href) : undefined;
-  const isKnownLegacy = known?.era === 'legacy' && Date.now() - known.at < eraLifetime;
+  const isKnownLegacy = known?.era === 'legacy' && monotonicNow() - known.at < eraLifetime;
   const isLegacy = mode === 'legacy' || isKnownLegacy;
   const modern = isLegacy ? undefined : await discover(engine, options);
   if (!modern && mode === 'modern')
@@ -51,7 +52,7 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   engine.server = facts;
   if (!url) return;
   if (eras.size >= maxEras) eras.clear();
-  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: Date.now() });
+  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: monotonicNow() });
 }
 
 /** @returns `undefined` for a legacy server */

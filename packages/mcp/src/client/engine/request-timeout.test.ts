@@ -98,6 +98,14 @@ test('expires each request at its own time', async () => {
   expect(await advance(200)).toEqual(['fast', 'slow']);
 });
 
+test('expires no request early when the wall clock is set forward', async () => {
+  call('slow', 'hang', { timeout: 300 });
+  call('fast', 'hang', { timeout: 100 });
+  vi.setSystemTime(Date.now() + 3_600_000);
+  expect(await advance(100)).toEqual(['fast']);
+  expect(await advance(200)).toEqual(['fast', 'slow']);
+});
+
 test('uses one timer for all requests, which ends with the connection', async () => {
   call('it', 'done', { timeout: 1000 });
   expect(await advance(0)).toEqual(['it']);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { monotonicNow } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -249,7 +250,7 @@ class AwaitedTask {
     const { requestContext, onElicitation, onSampling } = this.#options;
     const options = { signal, requestContext, onElicitation, onSampling, timeout: pollTimeout };
     const backOff = createBackOff();
-    const start = Date.now();
+    const start = monotonicNow();
     for (;;) {
       try {
         const result = await send(options);
@@ -259,7 +260,7 @@ class AwaitedTask {
         signal.throwIfAborted();
         this.#isOver ||= isQuiverError(error, 'MCP_TASK_NOT_FOUND');
         if (!this.#isKnown || !isTemporary(error)) throw error;
-        if (Date.now() - start > maxOutage) {
+        if (monotonicNow() - start > maxOutage) {
           // The task may still run: its id permits to continue it.
           this.#isOver = true;
           const { code, message, cause, details } = error;
@@ -279,7 +280,7 @@ class AwaitedTask {
   /** The clock stops while the application responds to input requests, as for direct requests. */
   #startClock(): void {
     if (this.#end.signal.aborted || this.#responding.size > 0) return;
-    this.#clockStart = Date.now();
+    this.#clockStart = monotonicNow();
     const left = Math.min(this.#timeLeft, this.#totalLeft);
     if (left <= maxDelay) this.#timer = setTimeout(() => void this.stop(this.#timedOut()), Math.max(0, left));
   }
@@ -287,7 +288,7 @@ class AwaitedTask {
   #stopClock(): void {
     if (this.#clockStart === undefined) return;
     clearTimeout(this.#timer);
-    const passed = Date.now() - this.#clockStart;
+    const passed = monotonicNow() - this.#clockStart;
     this.#clockStart = undefined;
     this.#timeLeft -= passed;
     this.#totalLeft -= passed;

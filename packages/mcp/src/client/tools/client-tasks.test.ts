@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTool, type ToolContext } from '@quiver/core/tools';
 import { generateText } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
@@ -85,11 +85,15 @@ const tools = {
   ask: createTool({
     id: 'ask',
     description: 'Asks',
-    inputSchema: z.object({ names: z.array(z.string()) }),
+    inputSchema: z.object({ names: z.array(z.string()), message: z.string().optional() }),
     mcp,
-    execute: async ({ names }, context) => {
+    execute: async ({ names, message }, context) => {
       contexts.push(context);
       await sleep(1);
+      if (message !== undefined) {
+        await context.mcp.progress({ progress: 1, message });
+        await received[0]?.passed;
+      }
       return (await Promise.all(names.map((name) => ask(context, name)))).join('\n');
     },
   }),
@@ -279,6 +283,22 @@ describe('a call that becomes a task', () => {
     });
     const options = { serverName: 'it', name: 'ask', args: { names: ['a'] }, timeout: 2000 };
     expect(await client.callTool(options)).toMatchObject(textOf('a: decline undefined'));
+  });
+
+  test('keeps its timeout when the wall clock is set forward', async () => {
+    const { client } = connect();
+    const { now } = Date;
+    onTestFinished(() => void (Date.now = now));
+    await client.elicitation.onRequest('it', async ({ message }) => ({
+      action: 'accept',
+      content: { value: message },
+    }));
+    await client.progress.onUpdate('it', () => {
+      Date.now = () => now() + 3_600_000;
+      received[0]?.open();
+    });
+    const options = { serverName: 'it', name: 'ask', args: { names: ['a'], message: 'go' }, timeout: 60_000 };
+    expect(await client.callTool(options)).toMatchObject(textOf('a: accept {"value":"a"}'));
   });
 
   test('reports a failed handler and an invalid answer to the tool', async () => {

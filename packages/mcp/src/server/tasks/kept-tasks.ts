@@ -25,9 +25,17 @@ export interface TaskLimits {
   maxCharacters?: number;
 }
 
+/** Number of tasks, and of their characters. */
+interface Sum {
+  tasks: number;
+  characters: number;
+}
+
 interface KeptTask {
+  readonly id: string;
   /** Principal of the caller; empty without authentication. */
   readonly principal: string;
+  readonly ttlMs: number;
   /** Time at which its lifetime ends, on the monotonic clock. */
   readonly end: number;
   /** Characters of its record. */
@@ -38,6 +46,10 @@ interface KeptTask {
 export class KeptTasks {
   readonly #limits: Required<TaskLimits>;
   readonly #tasks = new Map<string, KeptTask>();
+  /** Tasks with one lifetime, which is a setting of their tool, in the order of its end. */
+  readonly #byLifetime = new Map<number, Set<KeptTask>>();
+  readonly #all: Sum = { tasks: 0, characters: 0 };
+  readonly #byPrincipal = new Map<string, Sum>();
 
   constructor({
     maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER,
@@ -49,19 +61,32 @@ export class KeptTasks {
   }
 
   add(id: string, principal: string, ttlMs: number): void {
-    this.#tasks.set(id, { principal, end: monotonicNow() + ttlMs, size: 0 });
+    this.delete(id);
+    const task: KeptTask = { id, principal, ttlMs, end: monotonicNow() + ttlMs, size: 0 };
+    this.#tasks.set(id, task);
+    const others = this.#byLifetime.get(ttlMs) ?? new Set();
+    this.#byLifetime.set(ttlMs, others.add(task));
+    this.#count(task, 1, 0);
   }
 
   delete(id: string): void {
+    const task = this.#tasks.get(id);
+    if (!task) return;
     this.#tasks.delete(id);
+    const others = this.#byLifetime.get(task.ttlMs);
+    others?.delete(task);
+    if (others?.size === 0) this.#byLifetime.delete(task.ttlMs);
+    this.#count(task, -1, -task.size);
   }
 
   /** Returns whether a caller may have one more task. */
   hasRoom(principal: string): boolean {
     const { maxPerCaller, maxTotal, maxCharactersPerCaller, maxCharacters } = this.#limits;
-    const { own, all } = this.#count(principal);
+    this.#deleteEnded();
+    const all = this.#all;
     if (all.tasks >= maxTotal || all.characters >= maxCharacters) return false;
-    return principal === '' || (own.tasks < maxPerCaller && own.characters < maxCharactersPerCaller);
+    const { tasks, characters } = this.#sumOf(principal);
+    return principal === '' || (tasks < maxPerCaller && characters < maxCharactersPerCaller);
   }
 
   /**
@@ -70,23 +95,26 @@ export class KeptTasks {
    * @returns the limit that it exceeds, and what is left of it; `undefined` when there is room
    */
   reserve(id: string, length: number): { readonly name: keyof TaskLimits; readonly left: number } | undefined {
+    this.#deleteEnded();
     const task = this.#tasks.get(id);
     // Its lifetime has ended, and the store drops it.
     if (!task) return undefined;
     const { maxCharactersPerCaller, maxCharacters } = this.#limits;
-    const { own, all } = this.#count(task.principal);
-    const leftOfAll = maxCharacters - all.characters;
-    const leftOfOwn = task.principal === '' ? Infinity : maxCharactersPerCaller - own.characters;
+    const leftOfAll = maxCharacters - this.#all.characters;
+    const { principal } = task;
+    const leftOfOwn = principal === '' ? Infinity : maxCharactersPerCaller - this.#sumOf(principal).characters;
     if (length > leftOfAll) return { name: 'maxCharacters', left: leftOfAll };
     if (length > leftOfOwn) return { name: 'maxCharactersPerCaller', left: leftOfOwn };
-    task.size += length;
+    this.resize(id, task.size + length);
     return undefined;
   }
 
   /** Takes over the number of characters that were stored. */
   resize(id: string, size: number): void {
     const task = this.#tasks.get(id);
-    if (task) task.size = size;
+    if (!task) return;
+    this.#count(task, 0, size - task.size);
+    task.size = size;
   }
 
   /** Returns the milliseconds that are left of the lifetime of a task of this process. */
@@ -95,20 +123,27 @@ export class KeptTasks {
     return task && Math.max(1, task.end - monotonicNow());
   }
 
-  #count(principal: string): Record<'own' | 'all', { tasks: number; characters: number }> {
+  #sumOf(principal: string): Sum {
+    return this.#byPrincipal.get(principal) ?? { tasks: 0, characters: 0 };
+  }
+
+  #count({ principal }: KeptTask, tasks: number, characters: number): void {
+    const own = this.#sumOf(principal);
+    for (const sum of [own, this.#all]) {
+      sum.tasks += tasks;
+      sum.characters += characters;
+    }
+    if (own.tasks === 0) this.#byPrincipal.delete(principal);
+    else this.#byPrincipal.set(principal, own);
+  }
+
+  #deleteEnded(): void {
     const now = monotonicNow();
-    const own = { tasks: 0, characters: 0 };
-    const all = { tasks: 0, characters: 0 };
-    for (const [id, task] of this.#tasks) {
-      if (task.end <= now) {
-        this.#tasks.delete(id);
-        continue;
-      }
-      for (const count of task.principal === principal ? [own, all] : [all]) {
-        count.tasks += 1;
-        count.characters += task.size;
+    for (const tasks of this.#byLifetime.values()) {
+      for (const { id, end } of tasks) {
+        if (end > now) break;
+        this.delete(id);
       }
     }
-    return { own, all };
   }
 }

@@ -1,5 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
+import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { findFailure, invalidResult, type ClientRequest } from '../client-requests.js';
 import { digestOfClientRequest } from '../digest.js';
@@ -47,8 +48,6 @@ export class RunningTask {
   /** Resolves when the task is stored. */
   readonly #isStored: Promise<void>;
   #markStored!: () => void;
-  /** Writes of this process, one after the other. */
-  #writes: Promise<unknown>;
   /** Requests that wait for a response, by key. */
   readonly #waiting = new Map<string, (response: unknown) => void>();
   /** Keys that this run has used. */
@@ -66,7 +65,6 @@ export class RunningTask {
     this.#isStored = new Promise((resolve) => {
       this.#markStored = resolve;
     });
-    this.#writes = this.#isStored;
   }
 
   /** Begins to write. The task must be stored. */
@@ -132,71 +130,84 @@ export class RunningTask {
     }
   }
 
-  /** Writes the end of the task, unless it has one. While the store is unavailable, tries again until the task expires. */
-  async end(end: TaskEnd): Promise<void> {
+  /**
+   * Writes the end of the task, unless it has one. While the store is unavailable, tries again until the task expires.
+   *
+   * @returns whether the task has ended; `false` when another run continues it
+   */
+  async end(end: TaskEnd): Promise<boolean> {
     const { logger, ttlMs } = this.#options;
     this.#isOver = true;
     const message = this.#message;
-    const deadline = Date.now() + ttlMs;
+    let hasEndedNow = false;
+    const deadline = monotonicNow() + ttlMs;
     for (let wait = 500; ; wait = Math.min(2 * wait, 30_000)) {
       try {
-        await this.change((record) => {
+        const changed = await this.change((record) => {
           const ended = endTask(record, end);
           return ended && { ...ended, ...(message !== undefined && { statusMessage: message }) };
         });
+        hasEndedNow = !changed || hasEnded(changed.record);
         break;
       } catch (error) {
         logger.error(`The end of a task cannot be stored: ${toErrorMessage(error)}`, error);
-        if (Date.now() + wait > deadline || isQuiverError(error, 'TASK_RECORD_INVALID')) break;
+        if (monotonicNow() + wait > deadline || isQuiverError(error, 'TASK_RECORD_INVALID')) break;
         await new Promise((resolve) => unref(setTimeout(resolve, wait)));
       }
     }
     clearTimeout(this.#expiryTimer);
     clearTimeout(this.#reportTimer);
-  }
-
-  /** Leaves the task to other instances, when its call may run again; otherwise it fails. Then ends the run. */
-  async release(reason: string): Promise<void> {
-    const error = { code: errorCodes.internal, message: reason };
-    await this.change((record) =>
-      record.call ? { ...record, instance: '', run: record.run + 1 } : endTask(record, { status: 'failed', error }),
-    ).catch((problem: unknown) =>
-      this.#options.logger.error(`A task cannot be released: ${toErrorMessage(problem)}`, problem),
-    );
-    this.#options.host.stop(new DOMException(reason, 'AbortError'));
+    return hasEndedNow;
   }
 
   /**
-   * Changes the stored task, after earlier changes of this process.
+   * Leaves the task to other instances, when its call may run again; otherwise it fails. Then ends the run.
+   *
+   * @returns whether another instance may continue the task
+   */
+  async release(reason: string): Promise<boolean> {
+    const error = { code: errorCodes.internal, message: reason };
+    const released = await this.change((record) =>
+      record.call ? { ...record, instance: '', run: record.run + 1 } : endTask(record, { status: 'failed', error }),
+    ).catch((problem: unknown) => {
+      this.#options.logger.error(`A task cannot be released: ${toErrorMessage(problem)}`, problem);
+      return undefined;
+    });
+    this.#options.host.stop(new DOMException(reason, 'AbortError'));
+    return released?.isChanged === true && !hasEnded(released.record);
+  }
+
+  /**
+   * Changes the stored task.
    *
    * @returns its state; `undefined` when the task has expired. Nothing changes when another run has taken it over
    */
-  async change(change: TaskChange, onChange?: (record: TaskRecord) => void): Promise<ChangedTask | undefined> {
+  async change(change: TaskChange): Promise<ChangedTask | undefined> {
+    await this.#isStored;
     const { storage, run } = this.#options;
-    const write = async (): Promise<ChangedTask | undefined> => {
-      const changed = await storage.change(this.id, (record) =>
-        record.run === run && !hasEnded(record) ? change(record) : undefined,
-      );
-      if (changed) onChange?.(changed.record);
-      this.#notice(changed?.record);
-      return changed;
-    };
-    const writing = this.#writes.then(write);
-    this.#writes = writing.catch(() => {});
-    return writing;
+    const changed = await storage.change(this.id, (record) =>
+      record.run === run && !hasEnded(record) ? change(record) : undefined,
+    );
+    this.#notice(changed?.record);
+    return changed;
   }
 
   async #ask<Result>(base: string, request: ClientRequest<Result>, signal: AbortSignal): Promise<Result | undefined> {
     const digest = await digestOfClientRequest(request);
-    let key = base;
-    const changed = await this.change(
-      (record) => {
-        key = this.#chooseKey(base, digest, record);
-        const isKnown = Object.hasOwn(record.responses, key) || Object.hasOwn(record.answers, key);
-        return isKnown ? undefined : addRequest(record, key, request, digest);
-      },
-      () => this.#keys.add(key),
-    );
+    let chosen: string | undefined;
+    const changed = await this.change((record) => {
+      // The change is made again when another writer was faster.
+      if (chosen !== undefined) this.#keys.delete(chosen);
+      const key = this.#chooseKey(base, digest, record);
+      chosen = key;
+      this.#keys.add(key);
+      const isKnown = Object.hasOwn(record.responses, key) || Object.hasOwn(record.answers, key);
+      return isKnown ? undefined : addRequest(record, key, request, digest);
+    }).catch((error: unknown) => {
+      if (chosen !== undefined) this.#keys.delete(chosen);
+      throw error;
+    });
+    const key = chosen ?? base;
     if (signal.aborted) await this.#withdraw(key);
     signal.throwIfAborted();
     const { answers = {}, responses = {} }: Partial<TaskRecord> = changed?.record ?? {};

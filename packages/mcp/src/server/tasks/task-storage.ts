@@ -25,8 +25,9 @@ const idPattern = /^[\w-]{32}$/;
 /** Tasks in the store of the instance. */
 export class TaskStorage {
   readonly #instance: Instance;
-
   readonly #kept: KeptTasks;
+  /** Last change of each task by this process. Simultaneous changes would compete for the version of the record. */
+  readonly #changes = new Map<string, Promise<unknown>>();
 
   constructor(instance: Instance, kept: KeptTasks) {
     this.#instance = instance;
@@ -53,11 +54,22 @@ export class TaskStorage {
   }
 
   /**
-   * Changes a task with compare-and-set.
+   * Changes a task with compare-and-set, after earlier changes of this process.
    *
    * @returns its state, and whether it was changed; `undefined` when there is no such task, or its lifetime has ended
    */
-  async change(id: string, change: TaskChange): Promise<ChangedTask | undefined> {
+  change(id: string, change: TaskChange): Promise<ChangedTask | undefined> {
+    const changing = (this.#changes.get(id) ?? Promise.resolve()).then(() => this.#change(id, change));
+    const settled = changing
+      .catch(() => {})
+      .finally(() => {
+        if (this.#changes.get(id) === settled) this.#changes.delete(id);
+      });
+    this.#changes.set(id, settled);
+    return changing;
+  }
+
+  async #change(id: string, change: TaskChange): Promise<ChangedTask | undefined> {
     for (;;) {
       const stored = await this.read(id);
       if (!stored) return undefined;

@@ -150,6 +150,30 @@ describe('another instance', () => {
     },
   );
 
+  test('writes once for each of many simultaneous responses', async () => {
+    const a = start({}, async (input, context) => {
+      const names = Array.from({ length: 40 }, () => ask(input, context));
+      return (await Promise.all(names)).join('');
+    });
+    const taskId = await startTask(a);
+    const keys = await eventually(async () => {
+      const all = await asked(a.as(), taskId);
+      expect(all).toHaveLength(40);
+      return all;
+    });
+    const put = vi.spyOn(shared, 'put');
+    await Promise.all(
+      keys.map((key) => {
+        const inputResponses = { [key]: { action: 'accept', content: { name: key } } };
+        return a.as().request('tasks/update', { taskId, inputResponses });
+      }),
+    );
+    expect(put.mock.calls.filter(([key]) => key.startsWith('task/'))).toHaveLength(40);
+    await eventually(() => expect(a.runs).toHaveLength(1));
+    a.runs[0]?.finish('');
+    expect(await ended(a.as(), taskId)).toMatchObject({ status: 'completed' });
+  });
+
   test('rejects other callers', async () => {
     const [a, b] = [start(), start()];
     const taskId = await startTask(a, { authInfo: { token: 'one', clientId: 'a' } });
@@ -263,6 +287,41 @@ describe('a task whose process died', () => {
     a.runs[0]?.finish('late');
     expect(await ended(a.as({ authInfo }), taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
     expect(runs()).toHaveLength(1);
+  });
+
+  test('runs again without a request, where an instance with its tool starts to listen', async () => {
+    const a = start({ resume: true });
+    const taskId = await startTask(a, {}, { year: 2026 });
+    a.die();
+    const without = start();
+    await without.server.listen({ port: 0, host: '127.0.0.1' });
+    const b = start({ resume: true });
+    await b.server.listen({ port: 0, host: '127.0.0.1' });
+    await eventually(() => expect(b.runs).toHaveLength(1));
+    expect(b.runs[0]?.input).toEqual({ year: 2026 });
+    b.runs[0]?.finish('resumed');
+    expect(await ended(without.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+  });
+
+  test('runs again at once where its server is closed', async () => {
+    const [a, b] = [start({ resume: true }), start({ resume: true })];
+    const taskId = await startTask(a);
+    // It can now receive what others send.
+    await startTask(b);
+    await a.server.close({ grace: 0 });
+    await eventually(() => expect(b.runs).toHaveLength(2));
+    b.runs[1]?.finish('resumed');
+    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+  });
+
+  test('leaves no record of its run after its end', async () => {
+    const a = start({ resume: true });
+    const ids = [await startTask(a), await startTask(a)];
+    await eventually(async () => expect(await shared.keys('task-run/')).toHaveLength(2));
+    a.runs[0]?.finish('done');
+    await a.as().request('tasks/cancel', { taskId: ids[1] });
+    a.runs[1]?.finish('late');
+    await eventually(async () => expect(await shared.keys('task-run/')).toEqual([]));
   });
 
   test('ignores the end of its first run after its instance has taken it back', async () => {

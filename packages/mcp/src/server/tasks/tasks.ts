@@ -7,8 +7,10 @@ import { untilEmpty } from '../lifecycle.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_TASK_RESULT } from '../limits.js';
 import type { RequestState } from '../request-state.js';
+import type { ToolRegistry } from '../tool-registry.js';
 import { KeptTasks, type TaskLimits } from './kept-tasks.js';
 import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
+import { ResumableRuns } from './resumable-runs.js';
 import type { TaskOptions } from './task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
 import { TaskStorage } from './task-storage.js';
@@ -27,6 +29,7 @@ export interface TasksOptions extends TaskLimits {
 
 export interface TasksConfig extends TasksOptions {
   readonly instance: Instance;
+  readonly tools: Pick<ToolRegistry, 'get' | 'values'>;
   /** Prepares a stored call to run again. */
   readonly resume: (call: StoredCall) => TaskHost;
 }
@@ -56,18 +59,34 @@ export class Tasks {
   readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
   readonly #kept: KeptTasks;
   readonly #stored: TaskStorage;
+  readonly #resumable: ResumableRuns;
 
   constructor(config: TasksConfig) {
     this.#config = config;
     this.#kept = new KeptTasks(config);
     this.#stored = new TaskStorage(config.instance, this.#kept);
     this.callerData = config.callerData ?? [];
+    this.#resumable = new ResumableRuns({
+      instance: config.instance,
+      hasTools: () => this.#hasResumableTools,
+      recover: (id) => this.#recoverById(id),
+    });
+    config.instance.onStart(() => this.#resumable.watch());
     config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
   /** Number of tasks that run in this process. */
   get runningCount(): number {
     return this.#running.size;
+  }
+
+  /** Continues tasks whose process has died, also when no request asks for them. */
+  async watchOrphans(): Promise<void> {
+    const { instance } = this.#config;
+    if (!this.#hasResumableTools) return;
+    await instance
+      .start()
+      .catch((error: unknown) => instance.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error));
   }
 
   /** Returns whether no limit is reached. */
@@ -120,8 +139,9 @@ export class Tasks {
         answers,
         ...(call && { call }),
       };
+      if (call) await this.#resumable.add(task.id, options.ttlMs);
       await this.#stored.create(record);
-      this.#track(task, host, run);
+      this.#track(task, host, run, call !== undefined);
       return record;
     } catch (error) {
       this.#kept.delete(task.id);
@@ -192,9 +212,13 @@ export class Tasks {
    * again; the others fail.
    */
   async close(graceMilliseconds: number): Promise<void> {
+    this.#resumable.close();
     await untilEmpty(this.#running, graceMilliseconds);
     const reason = 'The server was closed while the task was running. Call the tool again.';
-    await Promise.all([...this.#running.values()].map(({ task }) => task.release(reason)));
+    const release = async ({ task }: { task: RunningTask }): Promise<void> => {
+      if (await task.release(reason)) await this.#resumable.release(task.id);
+    };
+    await Promise.all([...this.#running.values()].map(release));
   }
 
   /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */
@@ -209,7 +233,7 @@ export class Tasks {
   }
 
   /** Follows a run whose task is stored. */
-  #track(task: RunningTask, host: TaskHost, run: Promise<string>): void {
+  #track(task: RunningTask, host: TaskHost, run: Promise<string>, isResumable: boolean): void {
     task.start();
     // A run that another instance has taken over in between.
     void this.#running.get(task.id)?.task.check();
@@ -223,6 +247,7 @@ export class Tasks {
         },
       )
       .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
+      .then((hasEndedNow) => (hasEndedNow && isResumable ? this.#resumable.delete(task.id) : undefined))
       .finally(() => {
         if (this.#running.get(task.id)?.task === task) this.#running.delete(task.id);
       });
@@ -261,7 +286,10 @@ export class Tasks {
       if (!latest.call) return endTask(latest, diedWithProcess);
       return { ...latest, instance: instance.id, run: latest.run + 1 };
     });
-    if (changed?.isChanged && changed.record.call) this.#resume(changed.record, changed.record.call);
+    if (changed?.isChanged && changed.record.call) {
+      this.#resume(changed.record, changed.record.call);
+      await this.#resumable.add(taskId, record.ttlMs);
+    }
     return changed?.record;
   }
 
@@ -269,7 +297,20 @@ export class Tasks {
     const host = this.#config.resume(call);
     this.#kept.add(id, host.principal ?? '', ttlMs);
     const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
-    this.#track(task, host, host.resume(task));
+    this.#track(task, host, host.resume(task), true);
+  }
+
+  /** Without a request, a task of a tool that only other instances have is left to them. */
+  async #recoverById(id: string): Promise<{ hasEnded: boolean }> {
+    const record = (await this.#stored.read(id))?.record;
+    if (!record || hasEnded(record)) return { hasEnded: true };
+    const tool = this.#config.tools.get(String(record.call?.params['name']));
+    if (tool?.task?.resume) await this.#recover(record);
+    return { hasEnded: false };
+  }
+
+  get #hasResumableTools(): boolean {
+    return Array.from(this.#config.tools.values()).some(({ task }) => task?.resume);
   }
 
   /** Lets the run of a task notice a change: in this process at once, in another one soon. */
