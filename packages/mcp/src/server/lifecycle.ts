@@ -1,3 +1,4 @@
+import { monotonicNow } from '../monotonic-now.js';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import { RETRY_AFTER_CLOSED_SECONDS } from './limits.js';
@@ -78,8 +79,8 @@ export function countHeld(inFlight: Iterable<InFlight>): number {
 
 /** Settles when a condition holds, or after the timeout. */
 export async function until(condition: () => boolean, milliseconds: number): Promise<void> {
-  const deadline = Date.now() + milliseconds;
-  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+  const deadline = monotonicNow() + milliseconds;
+  while (!condition() && monotonicNow() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Settles when a collection is empty, or after the timeout. */

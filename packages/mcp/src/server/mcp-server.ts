@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { anyValue, booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import { monotonicNow } from '../monotonic-now.js';
 import { toAuthInfo } from './auth-info.js';
 import { createServerDefinition } from './create-server-definition.js';
 import { HttpEndpoint } from './http/endpoint.js';
@@ -418,12 +419,12 @@ export class MCPServer implements AsyncDisposable {
     for (const remove of this.#signalHandlers) remove();
     this.#signalHandlers.clear();
     const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
-    const deadline = Date.now() + delay + grace;
+    const deadline = monotonicNow() + delay + grace;
     await Promise.all(this.#transports.map((transport) => transport.shutDown(options.grace)));
     const { tasks, auditing, subscribers, instance, lifecycle } = this.#definition;
     lifecycle.close();
     // After the transports: a call in flight may still have become a task.
-    await tasks.close(Math.max(0, deadline - Date.now()));
+    await tasks.close(Math.max(0, deadline - monotonicNow()));
     // Calls that were canceled just now have entries too.
     await untilEmpty(auditing, grace);
     subscribers.close();

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { monotonicNow } from '../../monotonic-now.js';
 import { until, type Transport } from '../lifecycle.js';
 import {
   DEFAULT_GRACE,
@@ -165,7 +166,7 @@ export class Listener implements Transport {
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     this.drain();
     if (this.drainDelay > 0) await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
-    const deadline = Date.now() + grace;
+    const deadline = monotonicNow() + grace;
     await Promise.all([this.#leave(grace), endpoint.settle(grace)]);
     await this.#quiet(deadline);
     // In the same turn of the event loop, in which no request came.
@@ -191,19 +192,19 @@ export class Listener implements Transport {
   /** Waits until no request is in flight and none is on its way: over a connection that is new, or idle for a moment. */
   async #quiet(deadline: number): Promise<void> {
     const { sockets } = this.#traffic;
-    const begin = Date.now();
+    const begin = monotonicNow();
     let seen = -1;
     let since = begin;
     await until(() => {
       if (seen !== this.#traffic.requests) {
         seen = this.#traffic.requests;
-        since = Date.now();
+        since = monotonicNow();
       }
       if (this.inFlight > 0) return false;
       if (sockets.size === 0) return true;
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
       const quietTime = Array.from(sockets).some(isNew) ? FIRST_REQUEST_TIMEOUT : QUIET_TIME;
-      return Date.now() - since >= quietTime;
+      return monotonicNow() - since >= quietTime;
     }, deadline - begin);
   }
 }
