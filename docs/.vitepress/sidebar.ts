@@ -28,7 +28,9 @@ const api = existsSync(`${pages}/reference/api/README.md`)
 export const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Getting started',
-    items: ['mcp-server', 'agent-tools', 'query-documents'].map((name) => page(`getting-started/${name}`)),
+    items: ['mcp-server', 'publish-a-server', 'agent-tools', 'query-documents'].map((name) =>
+      page(`getting-started/${name}`),
+    ),
   },
   {
     text: 'Guides',

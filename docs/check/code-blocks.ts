@@ -59,7 +59,9 @@ export function takeImports(pieces: readonly string[]): Imports {
 export function toModule(page: string): string {
   const blocks = readCodeBlocks(page).filter(({ language }) => language === 'ts');
   const { header, bodies } = takeImports(
-    blocks.map(({ code }) => code.replaceAll(/ from '[.@]\/server(\.ts)?'/g, " from './server.ts'")),
+    blocks.map(({ code }) =>
+      code.replace(/^#!.*/, '').replaceAll(/ from '[.@]\/server(\.ts)?'/g, " from './server.ts'"),
+    ),
   );
   const lines: string[] = page.split('\n').map(() => '');
   for (const [index, { line }] of blocks.entries()) {
