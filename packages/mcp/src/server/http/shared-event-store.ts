@@ -43,12 +43,16 @@ export class SharedEventStore implements EventStore {
     await this.#append(streamId, END, COMPLETE_STREAM_LIFETIME);
   }
 
+  /**
+   * Returns `undefined` also when nothing is left to resume. Clients of the official SDK 1.x resume a stream that ended with an error; after
+   * an empty one they would open the standalone stream a second time.
+   */
   async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
     const { streamId, entry } = parseEventId(eventId);
     if (streamId === '') return undefined;
     try {
-      await this.#instance.store.read(this.#logOf(streamId), entry);
-      return streamId;
+      const [next] = await this.#instance.store.read(this.#logOf(streamId), entry);
+      return next?.value === END ? undefined : streamId;
     } catch (error) {
       if (isUnknownEntry(error)) return undefined;
       throw error;

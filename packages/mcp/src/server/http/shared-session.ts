@@ -191,7 +191,8 @@ export class SharedSession extends HttpSession {
     const { events, onStoreError } = this.#server;
     const standaloneId = this.standaloneStreamId;
     const streamId = lastEventId ? await events.getStreamIdForEventId(lastEventId) : standaloneId;
-    if (streamId === undefined || !this.ownsStream(streamId)) throw refused(400, 'Bad Request: unknown Last-Event-ID');
+    if (streamId === undefined || !this.ownsStream(streamId))
+      throw refused(400, 'Bad Request: unknown Last-Event-ID, or no event follows it');
     const hasMoved = streamId === standaloneId && (await this.#takeStandaloneStream());
     const start = lastEventId || (await events.storeEvent(streamId, {}));
     const hasLeft = streamId === standaloneId && this.#reader !== this.#server.instance.id;
@@ -218,7 +219,11 @@ export class SharedSession extends HttpSession {
     };
     void (async () => {
       const outcome = await events.follow(start, { send, signal: ended.signal, writer });
-      if (outcome === 'lost' && requestId !== undefined) sink.write(toEvent(errorText(requestId, callLost())));
+      if (outcome !== 'lost' || requestId === undefined) return;
+      // With an id, after which nothing can be resumed.
+      const text = errorText(requestId, callLost());
+      sink.write(toEvent(text, await events.storeEvent(streamId, JSON.parse(text) as object)));
+      await events.endStream(streamId);
     })()
       .catch(onStoreError)
       .finally(close);

@@ -560,6 +560,8 @@ describe('the event stream of a call', () => {
     const third = await readEvents(a.url, { headers: { ...session, 'last-event-id': second.events[1]?.id ?? '' } });
     await third.ended;
     expect(messagesOf(third)).toMatchObject([{ id: 7 }]);
+    const end = { headers: { ...session, 'last-event-id': third.events.at(-1)?.id ?? '' } };
+    expect((await readEvents(b.url, end)).status).toBe(400);
   });
 
   test('is not resumed by another session, or after an unknown event', async () => {
@@ -595,6 +597,9 @@ describe('the event stream of a call', () => {
       { params: { data: 'started' } },
       { id: 7, error: { message: expect.stringContaining('has ended') } },
     ]);
+    // Clients of the official SDK 1.x resume after an error.
+    const end = { headers: { ...session, 'last-event-id': second.events.at(-1)?.id ?? '' } };
+    for (const { url } of [a, b]) expect((await readEvents(url, end)).status).toBe(400);
   });
 });
 
