@@ -45,7 +45,7 @@ export class EventStream implements Channel {
     if (!store) return;
     this.#enqueue(async () => {
       const eventId = await store.storeEvent(id, {});
-      this.#sink?.write(`id: ${eventId}\n${retryInterval === undefined ? '' : `retry: ${retryInterval}\n`}data: \n\n`);
+      this.#sink?.write(primingEvent(eventId, retryInterval));
     });
   }
 
@@ -144,6 +144,11 @@ export async function findStreamId(store: EventStore, eventId: string): Promise<
   } catch {
     return undefined;
   }
+}
+
+/** Returns an event without a message, after whose id a client resumes a stream that breaks before the next event. */
+export function primingEvent(eventId: string, retryInterval: number | undefined): string {
+  return `id: ${eventId}\n${retryInterval === undefined ? '' : `retry: ${retryInterval}\n`}data: \n\n`;
 }
 
 export function toEvent(messageText: string, eventId?: string): string {

@@ -10,7 +10,7 @@ import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { Channel } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';
 import type { EventStore } from './event-store.js';
-import { EventStream, findStreamId, replay } from './event-stream.js';
+import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, jsonHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
@@ -258,6 +258,8 @@ export class HttpResponse implements Channel, InFlight {
     const isStandalone = streamId === session.standaloneStreamId;
     const stream = isStandalone ? this.#standaloneStreamOf(session) : session.streams?.get(streamId);
     const sink = this.#openSink(session, stream);
+    if (session.protocolVersion >= LAST_LEGACY_VERSION)
+      sink.write(primingEvent(lastEventId, this.options.retryInterval));
     if (stream) return stream.resume(sink, store, lastEventId);
     // The response is complete: replay the rest and end.
     await replay(store, lastEventId, sink).catch(this.endpoint.onStoreError);

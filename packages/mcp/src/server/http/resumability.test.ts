@@ -70,6 +70,8 @@ describe('with an event store', () => {
     expect(messagesOf(first).map(({ params }) => params?.data)).toEqual(['before']);
     const second = await readEvents(url, { headers: { ...session, 'last-event-id': lastId(first) } });
     await second.ended;
+    // A client that loses this stream before its first message resumes after the same event.
+    expect(second.events[0]).toMatchObject({ id: lastId(first), data: '' });
     expect(messagesOf(second)).toMatchObject([
       { params: { data: 'meanwhile' } },
       { id: 7, result: { content: [{ text: 'worth the wait' }] } },

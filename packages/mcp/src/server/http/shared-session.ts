@@ -9,7 +9,7 @@ import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.j
 import type { ClientMessage } from '../legacy-session.js';
 import { MAX_LIFETIME } from '../limits.js';
 import { notificationText, type ServerEvent } from '../subscribers.js';
-import { EventStream, toEvent } from './event-stream.js';
+import { EventStream, primingEvent, toEvent } from './event-stream.js';
 import { eventStreamHeaders, type EventSink, type HttpReply } from './message.js';
 import { HttpSession, sessionIdInvalid, sessionNotFound, type SessionLimits, type SessionOwner } from './sessions.js';
 import type { SharedEventStore } from './shared-event-store.js';
@@ -211,8 +211,7 @@ export class SharedSession extends HttpSession {
     reply.onClose(close);
     // Sends the headers, which the client waits for.
     sink.write(': keep-alive\n\n');
-    if (!lastEventId && this.protocolVersion >= LAST_LEGACY_VERSION)
-      sink.write(`id: ${start}\n${retryInterval === undefined ? '' : `retry: ${retryInterval}\n`}data: \n\n`);
+    if (this.protocolVersion >= LAST_LEGACY_VERSION) sink.write(primingEvent(start, retryInterval));
     const { writer, requestId } = parseStreamId(streamId.slice(this.id.length + 1));
     const send = (eventId: string, message: object): void => {
       if (Object.keys(message).length > 0) sink.write(toEvent(JSON.stringify(message), eventId));

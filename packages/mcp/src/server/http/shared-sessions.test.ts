@@ -549,6 +549,8 @@ describe('the event stream of a call', () => {
     first.destroy();
     const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
     await eventually(() => expect(messagesOf(second)).toHaveLength(1));
+    // If this stream breaks before its first message, the client must know where to continue.
+    expect(second.events[0]).toMatchObject({ id: last, data: '' });
     gates.get('one')?.();
     await second.ended;
     expect(messagesOf(second)).toMatchObject([
@@ -557,7 +559,7 @@ describe('the event stream of a call', () => {
       { id: 7, result: { content: [{ text: 'done one' }] } },
     ]);
     // Complete: what is left is replayed.
-    const third = await readEvents(a.url, { headers: { ...session, 'last-event-id': second.events[1]?.id ?? '' } });
+    const third = await readEvents(a.url, { headers: { ...session, 'last-event-id': second.events.at(-2)?.id ?? '' } });
     await third.ended;
     expect(messagesOf(third)).toMatchObject([{ id: 7 }]);
     const end = { headers: { ...session, 'last-event-id': third.events.at(-1)?.id ?? '' } };
