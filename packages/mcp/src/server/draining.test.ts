@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -9,6 +10,7 @@ import { readEvents } from '../../test/event-reader.ts';
 import { spawnHttpServer } from '../../test/spawn-server.ts';
 import { modern, openSession, rpc, send, type WireAnswer, type WireRequest } from '../../test/wire.ts';
 import { MCPClient } from '../client/index.js';
+import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { MCPServer } from './mcp-server.js';
 import type { ListenOptions } from './http/listen.js';
 
@@ -168,6 +170,32 @@ describe.each(Object.entries(eras))('close() in the %s era', (_era, createCall) 
     await closing;
     await expect(sendOver(busy, url, list)).rejects.toThrow('ECONNREFUSED');
   });
+});
+
+test('ends subscriptions when the server begins to drain, because their connections stay in use', async () => {
+  const { server, url } = await start();
+  const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const stream = await readEvents(url, { method: 'POST', ...(listen as { headers: Record<string, string> }) });
+  await server.drain();
+  await stream.ended;
+  expect(stream.events.at(-1)?.data).toContain('"result"');
+  expect(server.health().status).toBe('draining');
+});
+
+test('serves requests over connections of a balancer until each was used once more', async () => {
+  const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools, sharedStore: new InMemoryStore() });
+  servers.push(server);
+  const { url } = await server.listen();
+  const list = modern('tools/list');
+  const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true }));
+  for (const agent of agents) await sendOver(agent, url, list);
+  const closing = server.close();
+  for (const agent of agents) {
+    // Longer than a server without other instances waits.
+    await setTimeout(100);
+    expect((await sendOver(agent, url, list)).headers.connection).toBe('close');
+  }
+  await closing;
 });
 
 describe('the answers of a user to a call in flight', () => {

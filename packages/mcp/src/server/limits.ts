@@ -58,10 +58,10 @@ export const DEFAULT_MAX_REQUESTS_PER_SESSION = 1_000;
 export const DEFAULT_GRACE = 10_000;
 /** Milliseconds in which the last events of a server that closes must be stored and written. */
 export const LAST_EVENTS_TIMEOUT = 1_000;
-/** Milliseconds in which the first request of a connection must arrive at a server that closes. */
-export const FIRST_REQUEST_TIMEOUT = 1_000;
 /** Milliseconds without a request after which a server that closes ends idle connections: a request may be on its way. */
 export const QUIET_TIME = 50;
+/** As `QUIET_TIME`, for new connections and for servers behind a balancer, which would receive an error instead of a response. */
+export const LONG_QUIET_TIME = 1_000;
 /** Milliseconds in which the headers of a request must arrive. */
 export const DEFAULT_HEADERS_TIMEOUT = 10_000;
 /** Milliseconds in which a whole request must arrive. */

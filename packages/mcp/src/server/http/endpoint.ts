@@ -28,6 +28,7 @@ import {
   type StreamableHTTPServerTransportOptions,
 } from './response.js';
 import { ownerOf, SessionStore } from './sessions.js';
+import { SharedSession } from './shared-session.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
 export class HttpEndpoint implements HttpEndpointState, Transport {
@@ -107,7 +108,12 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
 
   drain(): void {
     this.lifecycle.drain();
-    for (const response of this.pending) response.endConnection();
+    for (const response of this.pending) {
+      response.endConnection();
+      response.release();
+    }
+    // The header of these streams is sent. Clients open them again, and balancers may use their connections until the server is closed.
+    for (const session of this.sessions) if (session instanceof SharedSession) session.endReaders();
   }
 
   async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {

@@ -8,7 +8,7 @@ import {
   DEFAULT_HEADERS_TIMEOUT,
   DEFAULT_REQUEST_TIMEOUT,
   KEEP_ALIVE_TIMEOUT,
-  FIRST_REQUEST_TIMEOUT,
+  LONG_QUIET_TIME,
   QUIET_TIME,
 } from '../limits.js';
 import type { ShutdownSignal } from '../shutdown-signals.js';
@@ -59,6 +59,7 @@ export interface McpHttpServer {
 
 /** What has come to an HTTP server so far. */
 interface Traffic {
+  /** Open connections over which further requests may come. */
   readonly sockets: Set<Socket>;
   connections: number;
   requests: number;
@@ -130,6 +131,8 @@ export class Listener implements Transport {
     const traffic: Traffic = { sockets: new Set(), connections: 0, requests: 0 };
     const server = createServer(limits, (req, res) => {
       traffic.requests += 1;
+      // The response says `Connection: close`.
+      if (endpoint.lifecycle.state !== 'open') traffic.sockets.delete(req.socket);
       const pathname = pathOf(req.url);
       if (pathname === undefined) return void res.writeHead(400).end();
       const reply = new NodeReply(res);
@@ -192,6 +195,8 @@ export class Listener implements Transport {
   /** Waits until no request is in flight and none is on its way: over a connection that is new, or idle for a moment. */
   async #quiet(deadline: number): Promise<void> {
     const { sockets } = this.#traffic;
+    // It uses idle connections one after another, and learns from each response that the server leaves.
+    const isBehindBalancer = this.#endpoint.server.instance.isShared;
     const begin = monotonicNow();
     let seen = -1;
     let since = begin;
@@ -203,7 +208,7 @@ export class Listener implements Transport {
       if (this.inFlight > 0) return false;
       if (sockets.size === 0) return true;
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
-      const quietTime = Array.from(sockets).some(isNew) ? FIRST_REQUEST_TIMEOUT : QUIET_TIME;
+      const quietTime = isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME;
       return monotonicNow() - since >= quietTime;
     }, deadline - begin);
   }

@@ -234,6 +234,11 @@ export class SharedSession extends HttpSession {
     // The stream may continue at another instance.
     this.standaloneStream = undefined;
     super.end();
+    this.endReaders();
+  }
+
+  /** Ends the event streams of GET requests, which clients continue at another instance. */
+  endReaders(): void {
     for (const { close } of Array.from(this.#readers.values())) close();
   }
 

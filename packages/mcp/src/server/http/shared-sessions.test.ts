@@ -490,6 +490,18 @@ describe('a standalone event stream', () => {
     second.destroy();
   });
 
+  test('ends at an instance that begins to drain', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await readEvents(a.url, { headers: session });
+    await a.server.drain();
+    await first.ended;
+    const second = await readEvents(b.url, { headers: session });
+    await a.server.toolActions.notifyListChanged();
+    await eventually(() => expect(methodsOf(second)).toContain('notifications/tools/list_changed'));
+    second.destroy();
+  });
+
   test('ends at the instance that had it when the client opens it at another one', async () => {
     const [a, b] = await startTwo();
     const session = await openSession(a.url);
