@@ -10,7 +10,7 @@ export {
 export { loadRepository, type LoadRepositoryOptions } from './git/load-repository.js';
 export { loadPages, type LoadPagesOptions, type PageProgress } from './web/load-pages.js';
 export type { PageSkipReason, SkippedPage } from './web/load-page.js';
-export type { PageContent } from './formats/web-page.js';
+export type { PageContent } from './formats/document-loader.js';
 export type { PageRequestOptions } from './web/page-client.js';
 export {
   readPageState,

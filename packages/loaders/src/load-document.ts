@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import {
   checkOptions,
   functionValue,
+  oneOf,
   signalValue,
   stringValue,
   valueThat,
@@ -12,7 +13,12 @@ import {
 import type { Metadata } from '@quiver/rag/document';
 import { MDocument } from '@quiver/rag/document';
 import { readInWorker } from './document-worker-pool.js';
-import { tooLargeDocument, type LoadedDocument, type SkippedFile } from './formats/document-loader.js';
+import {
+  tooLargeDocument,
+  type LoadedDocument,
+  type PageContent,
+  type SkippedFile,
+} from './formats/document-loader.js';
 import type { RecognizeText } from './formats/pdf/scanned-page.js';
 import { readDocument, requireFormat, type ReadRequest } from './formats/read-document.js';
 
@@ -33,6 +39,8 @@ export interface LoadDocumentOptions {
    * `maxSize` with which the documents are chunked. Default 1000.
    */
   groupSize?: number;
+  /** Part of an HTML page that is searched: the main content without navigation, tables of contents and notices, or everything. Default `main`. */
+  content?: PageContent;
   /** Recognizes the text of scanned PDF pages, one page of a file at a time. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
   ocr?: RecognizeText;
   /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
@@ -55,11 +63,15 @@ export const positiveValue: OptionCheck = valueThat(
 
 /** Checks of the options that all functions have which read files. */
 export const readChecks: OptionChecks<
-  Pick<LoadDocumentOptions, 'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'>
+  Pick<
+    LoadDocumentOptions,
+    'encoding' | 'metadata' | 'content' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
+  >
 > = {
   encoding: stringValue,
   metadata: valueThat((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
   groupSize: positiveValue,
+  content: oneOf('main', 'all'),
   ocr: functionValue,
   timeout: positiveValue,
   maxMemoryMb: positiveValue,
@@ -124,7 +136,7 @@ export async function loadDocument(
 
 /** Options of `readBytes()`, which are valid. */
 type ReadBytesOptions = Omit<Optional<LoadDocumentOptions>, 'name'> &
-  Pick<ReadRequest, 'name' | 'page'> & {
+  Pick<ReadRequest, 'name'> & {
     /** Whether the bytes may be detached from this thread. */
     readonly isOwned: boolean;
   };
@@ -136,11 +148,11 @@ type Optional<Options> = { [Key in keyof Options]?: Options[Key] | undefined };
  * threads. The documents are plain data, with the metadata of the caller.
  */
 export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): Promise<LoadedDocument[]> {
-  const { name, mediaType, encoding, page, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
-  const { ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
-  const request = { name, mediaType, encoding, page, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
+  const { name, mediaType, encoding, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
+  const { content = 'main', ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
+  const request = { name, mediaType, encoding, content, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
   const hooks = { ocr, onSkip, signal };
-  const isLinear = page === undefined && requireFormat(name, mediaType).isLinear === true;
+  const isLinear = requireFormat(name, mediaType).isLinear === true;
   const loaded =
     (isLinear && bytes.length <= maxInlineSize
       ? undefined
@@ -148,10 +160,6 @@ export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): P
     (await readDocument(bytes, request, hooks));
   return loaded.map(({ docs, ...document }) => ({
     ...document,
-    docs: docs.map((doc) => ({
-      ...doc,
-      // The source of a page is its canonical URL.
-      metadata: page === undefined ? { source: name, ...metadata, ...doc.metadata } : { ...doc.metadata, ...metadata },
-    })),
+    docs: docs.map((doc) => ({ ...doc, metadata: { source: name, ...doc.metadata, ...metadata } })),
   }));
 }

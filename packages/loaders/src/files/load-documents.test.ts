@@ -53,7 +53,7 @@ describe('loadDocuments', () => {
     });
     const documents = await load({ metadata: { team: 'docs' } });
     expect(sources(documents)).toEqual(['a.txt', 'b.md', 'data.json', 'page.html', 'src/main.ts']);
-    expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'html', 'text']);
+    expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'markdown', 'text']);
     expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({
       codeLanguage: 'ts',
       team: 'docs',

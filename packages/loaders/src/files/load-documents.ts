@@ -30,7 +30,7 @@ export interface LoadProgress {
 /** Options of `loadDocuments()`. */
 export interface LoadDocumentsOptions extends Pick<
   LoadDocumentOptions,
-  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
+  'encoding' | 'metadata' | 'content' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
 > {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.
@@ -94,6 +94,8 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> =>
     loadFile(root, path, { ...rest, signal: runSignal, maxSize: maxFileSize, isGiven: given !== undefined });
   for await (const { path, documents, parts, error } of runAhead(paths, filesAhead, load, signal)) {
+    // The next files may be ready already.
+    signal?.throwIfAborted();
     for (const part of parts) onSkip(part);
     if (documents) loaded += 1;
     else skip(toSkippedFile(path, error));

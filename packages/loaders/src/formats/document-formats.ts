@@ -4,6 +4,7 @@ import type { DocumentLoader } from './document-loader.js';
 import { loadDocx } from './docx.js';
 import { loadEmail } from './email.js';
 import { loadEpub } from './epub.js';
+import { loadHtml } from './html.js';
 import { loadJsonLines } from './json-lines.js';
 import { loadNotebook } from './notebook.js';
 import { loadOdt } from './odt.js';
@@ -67,7 +68,7 @@ export const formats: readonly DocumentFormat[] = [
   {
     extensions: 'html htm xhtml',
     mediaTypes: 'text/html application/xhtml+xml',
-    load: textLoader('html'),
+    load: loadHtml,
     isLinear: true,
   },
   { extensions: 'json', mediaTypes: 'application/json', load: textLoader('json'), isLinear: true },

@@ -37,6 +37,9 @@ export interface LoadedDocument {
   docs: SourceDocument[];
 }
 
+/** Part of a web page that is searched: the main content without navigation, tables of contents and notices, or everything. */
+export type PageContent = 'main' | 'all';
+
 /** Input of a format's loader, apart from the bytes. */
 export interface LoaderOptions {
   /** Path, file name or URL, for error messages. */
@@ -49,6 +52,8 @@ export interface LoaderOptions {
   readonly unpacked: { size: number };
   /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a separate group. */
   readonly groupSize: number;
+  /** Part of a web page that is searched. */
+  readonly content: PageContent;
   /** Recognizes the text of scanned pages. */
   readonly ocr: RecognizeText | undefined;
   /** Loads a file inside the file by the loader of its own format. */

@@ -20,8 +20,9 @@ export const loadDocx: DocumentLoader = async (bytes, options) => {
     { arrayBuffer: archive.buffer, buffer: archive } as unknown as { arrayBuffer: ArrayBuffer },
     { convertImage: images.imgElement(() => Promise.resolve({ src: '' })), externalFileAccess: false },
   );
-  const text = htmlToMarkdown(value);
-  return [{ type: 'markdown', docs: text === '' ? [] : [{ text, metadata: readOfficeTitle(files, options.name) }] }];
+  const { text, skip } = htmlToMarkdown(value, { name: options.name });
+  const metadata = readOfficeTitle(files, options.name);
+  return [{ type: 'markdown', docs: text === '' ? [] : [{ text, skip, metadata }] }];
 };
 
 function requireElements(files: UnpackedFiles, name: string): void {

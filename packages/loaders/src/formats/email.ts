@@ -35,7 +35,7 @@ export const loadEmail: DocumentLoader = async (bytes, options) => {
   const headers = { subject, from: from && toText(from), to: to?.map(toText).join(', '), date };
   const metadata = Object.fromEntries(Object.entries(headers).filter(([, value]) => value));
   const isHtml = !email.text?.trim() && email.html !== undefined;
-  const body = isHtml ? htmlToMarkdown(email.html ?? '') : (email.text ?? '').trim();
+  const body = isHtml ? htmlToMarkdown(email.html ?? '', { name, searchesAll: true }).text : (email.text ?? '').trim();
   // Often the subject has the words that the body only refers to.
   const text = [...(subject ? [`Subject: ${subject}`] : []), ...(body === '' ? [] : [body])].join('\n\n');
   const docs =

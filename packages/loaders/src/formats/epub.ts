@@ -19,11 +19,11 @@ export const loadEpub: DocumentLoader = async (bytes, options) => {
     if (encrypted.has(path)) throw encryptedDocument(name);
     const content = files.get(path);
     if (!content) return [];
-    const text = htmlToMarkdown(decodeXml(content), { isXhtml: true });
+    const { text, skip } = htmlToMarkdown(decodeXml(content), { name, isXhtml: true });
     const chapterTitle = titles.get(path);
     return text === ''
       ? []
-      : [{ text, metadata: { ...book.metadata, chapter: index + 1, ...(chapterTitle && { chapterTitle }) } }];
+      : [{ text, skip, metadata: { ...book.metadata, chapter: index + 1, ...(chapterTitle && { chapterTitle }) } }];
   });
   return [{ type: 'markdown', docs }];
 };

@@ -308,7 +308,7 @@ test('a folder with a hostile file is loaded without it', async () => {
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   const skipped: SkippedFile[] = [];
   const sources: unknown[] = [];
-  const options = { timeout: 500, onSkip: (file: SkippedFile) => void skipped.push(file) };
+  const options = { timeout: 2000, onSkip: (file: SkippedFile) => void skipped.push(file) };
   for await (const { sources: texts } of loadDocuments(folder, options)) sources.push(texts[0]?.metadata['source']);
   expect(sources).toEqual(['1.docx', '2.csv', '4.docx', '5.md']);
   expect(skipped).toEqual([{ path: '3.pdf', reason: 'limit exceeded', error: exceeded('time') }]);

@@ -1,5 +1,5 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
-import { MarkdownWriter } from '../structure/markdown-writer.js';
+import { MarkdownWriter, type MarkdownText } from '../structure/markdown-writer.js';
 import { readOfficeTitle } from './office-package.js';
 import { attribute, readXml } from './xml.js';
 import { encryptedDocument, unzip } from './zip.js';
@@ -45,13 +45,13 @@ export const loadOdt: DocumentLoader = async (bytes, options) => {
   }
   const content = files.get('content.xml');
   if (!content) throw unreadableDocument(name, 'it is not an OpenDocument text: content.xml is missing.');
-  const text = readContent(content, name);
+  const { text, skip } = readContent(content, name);
   return [
-    { type: 'markdown', docs: text === '' ? [] : [{ text, metadata: readOfficeTitle(files, name, 'meta.xml') }] },
+    { type: 'markdown', docs: text === '' ? [] : [{ text, skip, metadata: readOfficeTitle(files, name, 'meta.xml') }] },
   ];
 };
 
-function readContent(content: Uint8Array, name: string): string {
+function readContent(content: Uint8Array, name: string): MarkdownText {
   const writer = new MarkdownWriter();
   let isBody = false;
   let hidden = 0;
@@ -75,8 +75,11 @@ function readContent(content: Uint8Array, name: string): string {
         else writer.text(' ');
       } else if (elements.has(element) && (notes === 0 || element === 'line-break')) {
         const href = attribute(attributes, 'href');
-        const colspan = attribute(attributes, 'number-columns-repeated');
-        writer.open(elements.get(element)!, { ...(href && { href }), ...(colspan && { colspan }) });
+        const colspan =
+          attribute(attributes, 'number-columns-spanned') ?? attribute(attributes, 'number-columns-repeated');
+        const rowspan = attribute(attributes, 'number-rows-spanned');
+        const own = { ...(href && { href }), ...(colspan && { colspan }), ...(rowspan && { rowspan }) };
+        writer.open(elements.get(element)!, own);
       }
       if (element === 'note-body') notes += 1;
     },
@@ -96,5 +99,5 @@ function readContent(content: Uint8Array, name: string): string {
       if (element === 'body') isBody = false;
     },
   });
-  return writer.toString();
+  return writer.end();
 }

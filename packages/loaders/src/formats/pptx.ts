@@ -88,6 +88,7 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
   /** Levels of the open list. */
   let listDepth = 0;
   let isOpen = false;
+  let isCovered = false;
 
   const setListDepth = (depth: number): void => {
     for (; listDepth > depth; listDepth -= 1) {
@@ -127,7 +128,10 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
       else if (element === 'br') writer.open('br');
       const table = tableNames.get(element);
       if (table === 'table') setListDepth(0);
-      if (table) writer.open(table, { colspan: attribute(attributes, 'gridSpan') ?? '1' });
+      // Cells that others span.
+      if (element === 'tc') isCovered = ['hMerge', 'vMerge'].some((key) => attribute(attributes, key) === '1');
+      const [colspan = '1', rowspan = '1'] = ['gridSpan', 'rowSpan'].map((key) => attribute(attributes, key));
+      if (table && !(element === 'tc' && isCovered)) writer.open(table, { colspan, rowspan });
     },
     text(data) {
       if (!isText) return;
@@ -145,8 +149,8 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
       } else if (element === 'txBody' || element === 'sp') setListDepth(0);
       if (element === 'sp') placeholder = undefined;
       const table = tableNames.get(element);
-      if (table) writer.close(table);
+      if (table && !(element === 'tc' && isCovered)) writer.close(table);
     },
   });
-  return { title: isNotes ? '' : title.replace(/\s+/g, ' ').trim(), text: writer.toString() };
+  return { title: isNotes ? '' : title.replace(/\s+/g, ' ').trim(), text: writer.end().text };
 }

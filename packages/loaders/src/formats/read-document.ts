@@ -4,19 +4,18 @@ import {
   limitExceeded,
   requireTexts,
   unreadableDocument,
-  type DocumentLoader,
   type LoadedDocument,
   type LoaderOptions,
 } from './document-loader.js';
 import { unknownFormat } from './unread-formats.js';
-import { pageLoader, type PageContent } from './web-page.js';
 
 /** Description of a file, apart from functions: it can be sent to another thread. */
-export interface ReadRequest extends Pick<LoaderOptions, 'name' | 'encoding' | 'maxUnpackedSize' | 'groupSize'> {
+export interface ReadRequest extends Pick<
+  LoaderOptions,
+  'name' | 'encoding' | 'maxUnpackedSize' | 'groupSize' | 'content'
+> {
   /** Media type. A known one decides before the extension of the name. */
   readonly mediaType: string | undefined;
-  /** Part to read of the web page whose URL is `name`. Default: the file is read by its format. */
-  readonly page?: PageContent | undefined;
 }
 
 /** Functions of the caller. */
@@ -59,16 +58,16 @@ export function requireFormat(name: string, mediaType: string | undefined): NonN
 }
 
 /** A file, or a file in it. */
-type Part = Pick<ReadRequest, 'name' | 'page'> & { mediaType?: string | undefined; encoding?: string | undefined };
+type Part = Pick<ReadRequest, 'name'> & { mediaType?: string | undefined; encoding?: string | undefined };
 
 /** @param options - those that a file shares with the files in it */
 async function readPart(
   bytes: Uint8Array,
-  { name, mediaType, encoding, page }: Part,
+  { name, mediaType, encoding }: Part,
   options: Omit<LoaderOptions, 'name' | 'encoding' | 'loadPart'>,
   depth: number,
 ): Promise<LoadedDocument[]> {
-  const load: DocumentLoader = page === undefined ? requireFormat(name, mediaType).load : pageLoader(page);
+  const { load } = requireFormat(name, mediaType);
   if (depth > maxDepth) {
     const problem = `it is nested more than ${maxDepth} files deep`;
     throw limitExceeded(name, problem, { limit: 'nesting', max: maxDepth });

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { maxParserDepth } from '../structure/html-to-markdown.js';
+import { maxParserDepth } from '../structure/page-structure.js';
 import { markedEncoding } from './decode-text.js';
 import { limitExceeded, unreadableDocument } from './document-loader.js';
 

@@ -1,9 +1,27 @@
-import { headingLevel, tagKind } from '@quiver/rag/document';
+import { headingLevel, tagKind, type SkippedText } from '@quiver/rag/document';
 
 /** Deeper lists, quotes and tables become plain paragraphs, so that the time stays linear. */
 const maxContainers = 20;
 /** Maximum number of columns that one cell spans. */
 const maxSpan = 50;
+/** Maximum number of columns in a table, behind which cells span nothing. */
+const maxColumns = 500;
+/** Maximum number of cells and characters that are repeated because a cell spans several. Further ones are empty. */
+const maxRepeated = 1_000_000;
+
+/** Markdown, and its parts that are not searched. */
+export interface MarkdownText {
+  readonly text: string;
+  readonly skip: readonly SkippedText[];
+}
+
+/** Characters for private use, around the parts that are not searched until the text is complete. */
+const regionMarks = { navigation: '\uE0F0', contents: '\uE0F1', notice: '\uE0F2' } as const;
+const regionEnd = '\uE0F3';
+const anyMark = /[\uE0F0-\uE0F3]/g;
+const kindOfMark: ReadonlyMap<string, string> = new Map(
+  Object.entries(regionMarks).map(([kind, mark]) => [mark, kind]),
+);
 
 /** A list, list item, quote or table cell whose content is written before it is closed. */
 interface Container {
@@ -11,10 +29,14 @@ interface Container {
   readonly blocks: string[];
   /** Rows of a table, as cells. */
   readonly rows: string[][];
+  /** Cells of rows above that reach into the next row of a table, by their column. */
+  readonly spans: ({ text: string; rows: number } | undefined)[];
   /** Whether a table contains another one: then it arranges content, and is not data. */
   isLayout: boolean;
-  /** Number of the next item of an ordered list. */
+  /** Number of the next item of an ordered list; columns of a cell; terms of a list of definitions that wait for theirs. */
   next: number;
+  /** Rows of a cell. */
+  height: number;
 }
 
 /**
@@ -31,6 +53,7 @@ export class MarkdownWriter {
   #hidden = 0;
   #preformatted = 0;
   #links: string[] = [];
+  #repeated = 0;
   readonly #baseUrl: string | undefined;
 
   /** @param baseUrl - URL that relative links are resolved against; without it, they become text */
@@ -50,7 +73,8 @@ export class MarkdownWriter {
     else if (kind === 'block' || kind === 'cell') this.#flush();
     if (level !== undefined) this.#prefix = `${'#'.repeat(level)} `;
     if (name === 'pre') this.#preformatted += 1;
-    if (name === 'tr') this.#table()?.rows.push([]);
+    if (name === 'tr') this.#openRow();
+    if (name === 'tbody' || name === 'tfoot') this.#table()?.spans.splice(0);
     if (!containerNames.has(name)) return;
     if (this.#containers.length > maxContainers) {
       this.#ignored.push(name);
@@ -60,12 +84,27 @@ export class MarkdownWriter {
     if (name === 'ol') container.next = Math.trunc(Number(attributes['start'] ?? 1)) || 1;
     if (name === 'table') for (const outer of this.#containers) if (outer.name === 'table') outer.isLayout = true;
     this.#containers.push(container);
-    if (kind === 'cell') container.next = Math.min(Number(attributes['colspan']) || 1, maxSpan);
+    if (kind !== 'cell') return;
+    container.next = Math.min(Number(attributes['colspan']) || 1, maxSpan);
+    // 0: up to the last row.
+    container.height = Number(attributes['rowspan'] ?? 1) || Number.POSITIVE_INFINITY;
   }
 
   text(data: string): void {
     if (this.#hidden > 0 || data === '') return;
-    this.#inline.push(this.#preformatted > 0 ? data : data.replace(/[ \t\n\r\f]+/g, ' '));
+    const own = data.replace(anyMark, '');
+    this.#inline.push(this.#preformatted > 0 ? own : own.replace(/[ \t\n\r\f]+/g, ' '));
+  }
+
+  /** Begins a part that is not searched. Parts are not nested. */
+  openRegion(kind: keyof typeof regionMarks): void {
+    this.#flush();
+    this.#containers.at(-1)!.blocks.push(regionMarks[kind]);
+  }
+
+  closeRegion(): void {
+    this.#flush();
+    this.#containers.at(-1)!.blocks.push(regionEnd);
   }
 
   close(name: string): void {
@@ -85,16 +124,58 @@ export class MarkdownWriter {
     else if (this.#containers.length > 1 && this.#containers.at(-1)?.name === name) this.#closeContainer();
   }
 
-  /** Returns the Markdown, after closing what is open. */
-  toString(): string {
+  /** Returns the Markdown, after closing what is open, and its parts that are not searched. */
+  end(): MarkdownText {
     this.#flush();
     while (this.#containers.length > 1) this.#closeContainer();
-    return this.#root.blocks.join('\n\n');
+    const text = this.#root.blocks.join('\n\n');
+    return withoutMarks(text);
   }
 
   #table(): Container | undefined {
     const inner = this.#containers.at(-1);
     return inner?.name === 'table' ? inner : undefined;
+  }
+
+  #openRow(): void {
+    const table = this.#table();
+    if (!table) return;
+    this.#endRow(table);
+    table.rows.push([]);
+  }
+
+  /** Adds the cells that reach into the last row from above. */
+  #endRow({ rows, spans }: Container): void {
+    const row = rows.at(-1);
+    if (!row) return;
+    const last = spans.findLastIndex((span) => span !== undefined && span.rows > 0);
+    while (row.length <= last) {
+      this.#addSpanned(row, spans);
+      if (row.length <= last) row.push('');
+    }
+  }
+
+  #addSpanned(row: string[], spans: Container['spans']): void {
+    for (let span = spans[row.length]; span && span.rows > 0; span = spans[row.length]) {
+      span.rows -= 1;
+      row.push(this.#repeat(span.text));
+    }
+  }
+
+  #addCell({ rows, spans }: Container, text: string, { next: columns, height }: Container): void {
+    if (rows.length === 0) rows.push([]);
+    const row = rows.at(-1)!;
+    this.#addSpanned(row, spans);
+    for (let column = 0; column < columns; column += 1) {
+      const own = column === 0 ? text : this.#repeat(text);
+      if (row.length < maxColumns) spans[row.length] = height > 1 ? { text, rows: height - 1 } : undefined;
+      row.push(own);
+    }
+  }
+
+  #repeat(text: string): string {
+    this.#repeated += 1 + text.length;
+    return this.#repeated > maxRepeated ? '' : text;
   }
 
   #openLink(href: string): void {
@@ -124,18 +205,18 @@ export class MarkdownWriter {
   }
 
   #closeContainer(): void {
-    const { name, blocks, rows, isLayout, next } = this.#containers.pop()!;
+    const container = this.#containers.pop()!;
+    const { name, blocks, rows, isLayout } = container;
     const parent = this.#containers.at(-1)!;
     if (name === 'table') {
+      this.#endRow(container);
       const table = isLayout ? undefined : toTable(rows);
       parent.blocks.push(...blocks, ...(table === undefined ? rows.flat().filter((cell) => cell !== '') : [table]));
     } else if (name === 'td' || name === 'th') {
-      const content = blocks.join('\n\n');
-      if (parent.name !== 'table') parent.blocks.push(...blocks);
-      else {
-        if (parent.rows.length === 0) parent.rows.push([]);
-        parent.rows.at(-1)!.push(content, ...Array.from({ length: next - 1 }, () => ''));
-      }
+      if (parent.name === 'table') this.#addCell(parent, blocks.join('\n\n'), container);
+      else parent.blocks.push(...blocks);
+    } else if (name === 'dt' || name === 'dd') {
+      addDefinition(parent, name, blocks);
     } else if (name === 'li') {
       const marker = parent.name === 'ol' ? `${parent.next}. ` : '- ';
       parent.next += 1;
@@ -143,15 +224,77 @@ export class MarkdownWriter {
       if (text !== '') parent.blocks.push(`${marker}${text.replace(/\n(?=.)/g, `\n${' '.repeat(marker.length)}`)}`);
     } else if (blocks.length > 0) {
       const isQuote = name === 'blockquote';
-      parent.blocks.push(isQuote ? blocks.join('\n\n').replace(/^/gm, '> ') : blocks.join('\n'));
+      const text = blocks.join(name === 'dl' ? '\n\n' : '\n');
+      parent.blocks.push(isQuote ? blocks.join('\n\n').replace(/^/gm, '> ') : text);
     }
   }
 }
 
-const containerNames: ReadonlySet<string> = new Set(['ul', 'ol', 'li', 'blockquote', 'table', 'td', 'th']);
+/** Removes the marks, each with the white space behind it, and returns what is between them. */
+function withoutMarks(marked: string): MarkdownText {
+  const skip: SkippedText[] = [];
+  const pieces: string[] = [];
+  let length = 0;
+  let from = 0;
+  let open: { start: number; kind: string } | undefined;
+  const add = (piece: string): void => {
+    pieces.push(piece);
+    length += piece.length;
+  };
+  for (const { 0: mark, index } of marked.matchAll(/[\uE0F0-\uE0F3]\s*/g)) {
+    add(marked.slice(from, index));
+    from = index + mark.length;
+    const kind = kindOfMark.get(mark[0]!);
+    if (kind !== undefined) open ??= { start: length, kind };
+    else if (open) {
+      const last = pieces.at(-1)!;
+      const end = length - (last.length - last.trimEnd().length);
+      if (end > open.start) skip.push({ ...open, end });
+      open = undefined;
+    }
+  }
+  add(marked.slice(from));
+  return { text: pieces.join('').trimEnd(), skip };
+}
+
+const containerNames: ReadonlySet<string> = new Set([
+  'ul',
+  'ol',
+  'li',
+  'dl',
+  'dt',
+  'dd',
+  'blockquote',
+  'table',
+  'td',
+  'th',
+]);
 
 function createContainer(name: string): Container {
-  return { name, blocks: [], rows: [], isLayout: false, next: 1 };
+  return { name, blocks: [], rows: [], spans: [], isLayout: false, next: name === 'dl' ? 0 : 1, height: 1 };
+}
+
+/** Adds a term in a line of its own, and its definition behind `: ` in the next line, as in PHP Markdown Extra. */
+function addDefinition(list: Container, name: 'dt' | 'dd', blocks: readonly string[]): void {
+  if (blocks.length === 0) return;
+  if (list.name !== 'dl') {
+    list.blocks.push(...blocks);
+    return;
+  }
+  if (name === 'dt') {
+    const term = blocks.join(' ').replace(/\s*\n\s*/g, ' ');
+    if (list.next > 0) list.blocks.push(`${list.blocks.pop()!}\n${term}`);
+    else list.blocks.push(term);
+    list.next += 1;
+    return;
+  }
+  const [first = '', ...more] = blocks;
+  const isPlain = !/^(?:[-|#>]|\d+\. |```|: )/.test(first);
+  const definition = isPlain ? `: ${first}` : first;
+  if (list.next > 0 && isPlain) list.blocks.push(`${list.blocks.pop()!}\n${definition}`);
+  else list.blocks.push(definition);
+  list.blocks.push(...more);
+  list.next = 0;
 }
 
 function toParagraph(raw: string, prefix: string): string {
@@ -192,6 +335,7 @@ export function toTableHeader(cells: readonly string[]): string {
 export function toRow(cells: readonly string[]): string {
   const texts = cells.map((cell) =>
     cell
+      .replace(anyMark, '')
       .replace(/\s+/g, ' ')
       .trim()
       .replaceAll('|', String.raw`\|`),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isQuiverError } from '@quiver/core';
 import { toSkippedFile, type LoadedDocument, type SkipReason } from '../formats/document-loader.js';
-import type { PageContent } from '../formats/web-page.js';
+import type { PageContent } from '../formats/document-loader.js';
 import { readBytes, type LoadDocumentOptions } from '../load-document.js';
 import {
   parsePageUrl,
@@ -172,19 +172,18 @@ const lengthOf = (documents: readonly LoadedDocument[]): number =>
 
 function readPage(
   { bytes, url, headers }: PageResponse,
-  { content = 'main', parseTimeout: timeout, ...options }: ReadPageOptions,
+  { content, parseTimeout: timeout, ...options }: ReadPageOptions,
   signal: AbortSignal,
   onSkip: (part: SkippedPage) => void,
 ): Promise<LoadedDocument[]> {
   const { metadata, ocr, groupSize, maxSize, maxMemoryMb } = options;
   const [mediaType = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const encoding = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
-  const isPage = /^\s*(?:text\/html|application\/xhtml\+xml)\s*$/.test(mediaType);
   return readBytes(bytes, {
     name: url,
     mediaType,
     isOwned: true,
-    page: isPage ? content : undefined,
+    content,
     onSkip: ({ path, ...skipped }) => onSkip({ url: path, ...skipped }),
     signal,
     encoding,

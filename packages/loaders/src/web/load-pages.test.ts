@@ -83,8 +83,10 @@ describe('loadPages', () => {
     expect(sources(documents)).toEqual([`${url}/a/one`, `${url}/a/2`, `${url}/notes.md`]);
     const [one, two, notes] = documents.map(({ sources: [source] }) => source!);
     expect(one!.text).toContain(`[next](${url}/a/two)`);
-    expect(one!.text).toMatch(/^# One\n/);
-    expect(one!.text).not.toMatch(/Home|Imprint/);
+    const [chunk] = await documents[0]!.chunk();
+    expect(chunk!.text).toMatch(/^# One\n/);
+    expect(chunk!.text).not.toMatch(/Home|Imprint/);
+    expect(documents[0]!.skippedText).toEqual({ navigation: expect.any(Number) });
     expect(two!.metadata).toEqual({
       source: `${url}/a/2`,
       title: 'Two',
@@ -175,7 +177,10 @@ describe('loadPages', () => {
   });
 
   test('reports a page that takes too long to read', async () => {
-    const { url } = await startSite({ '/long': article('Long', '<p>word</p>'.repeat(20_000)), '/ok': article('Fine') });
+    const { url } = await startSite({
+      '/long': (_request, response) => response.setHeader('content-type', 'text/csv').end('a,b\n'.repeat(20_000)),
+      '/ok': article('Fine'),
+    });
     expect(sources(await load([`${url}/ok`]))).toEqual([`${url}/ok`]);
     expect(await load([`${url}/long`], { parseTimeout: 1 })).toEqual([]);
     expect(skipped).toMatchObject([

@@ -1,14 +1,29 @@
 import { describe, expect, test } from 'vitest';
-import { readWebPage } from './web-page.js';
+import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
+
+/** A page, and the text of its chunks. */
+async function readPage(html: string, name: string, options: LoadDocumentOptions = {}) {
+  const [document] = await loadDocument(new TextEncoder().encode(html), { name, mediaType: 'text/html', ...options });
+  const { text, metadata } = document!.sources[0]!;
+  const searched = (await document!.chunk()).map((chunk) => chunk.text).join('\n');
+  return { text, searched, skipped: document!.skippedText, ...metadata } as {
+    text: string;
+    searched: string;
+    skipped: Record<string, number>;
+    source: string;
+    title?: string;
+    language?: string;
+  };
+}
 
 const url = 'https://docs.example.com/guide/start.html?v=1#top';
 const prose = 'The store maps its file into memory when it opens the index, and reads the log after it. ';
 const page = (head: string, body: string): string => `<!doctype html><html>${head}<body>${body}</body></html>`;
 const article = `<nav>Menu</nav><article><p>${prose.repeat(3)}</p><p>${prose.repeat(3)}</p></article>`;
 
-describe('readWebPage', () => {
+describe('HTML', () => {
   test('writes the main content with absolute links, tables, lists and code', async () => {
-    const { text } = await readWebPage(
+    const { text, searched } = await readPage(
       page(
         '<title>Start</title>',
         `<nav>Menu</nav><article><p>${prose.repeat(3)}</p><h2>Steps</h2><p>${prose.repeat(2)} See <a href="../api.html#open">the API</a>.</p><ul><li>One</li><li>Two</li></ul><table><tr><th>Key<th>Value<tr><td>a<td>1</table><pre>npm install\n  --save</pre><p>${prose}</p></article>`,
@@ -21,7 +36,7 @@ describe('readWebPage', () => {
     expect(text).toContain('| Key | Value |\n| --- | --- |\n| a | 1 |');
     expect(text).toContain('```\nnpm install\n  --save\n```');
     expect(text).toMatch(/^# Start\n/);
-    expect(text).not.toContain('Menu');
+    expect(searched).not.toContain('Menu');
   });
 
   test.each([
@@ -31,17 +46,17 @@ describe('readWebPage', () => {
     ['<link rel="canonical" href="javascript:alert(1)">', 'https://docs.example.com/guide/start.html?v=1'],
     ['<base href="/en/"><link rel="canonical" href="start">', 'https://docs.example.com/en/start'],
   ])('uses a canonical URL of its own origin: %s', async (head, expected) => {
-    expect((await readWebPage(page(`<head>${head}</head>`, article), url)).url).toBe(expected);
+    expect((await readPage(page(`<head>${head}</head>`, article), url)).source).toBe(expected);
   });
 
   test('resolves links against the base of the page, and leaves out scripts', async () => {
     const links = '<p><a href="a.html">A</a> <a href="javascript:alert(1)">B</a><script>track()</script></p>';
-    const { text } = await readWebPage(page('<base href="https://cdn.example.com/docs/">', links), url);
+    const { text } = await readPage(page('<base href="https://cdn.example.com/docs/">', links), url);
     expect(text).toBe('[A](https://cdn.example.com/docs/a.html) B');
   });
 
   test('reads pages without html and body elements', async () => {
-    const { text, title } = await readWebPage(`<title>Plain &amp; short</title><p>${prose.repeat(4)}`, url);
+    const { text, title } = await readPage(`<title>Plain &amp; short</title><p>${prose.repeat(4)}`, url);
     expect(title).toBe('Plain & short');
     expect(text).toContain(prose.trim());
   });
@@ -54,10 +69,10 @@ describe('readWebPage', () => {
     ['a list of links', '<a href="/x">word</a> '.repeat(31_000) + prose.repeat(4)],
     ['long', `<p>${prose.repeat(25_000)}`],
   ])('reads a page that is %s', async (_what, html) => {
-    expect((await readWebPage(html, url)).text).toContain(prose.trim());
+    expect((await readPage(html, url)).text).toContain(prose.trim());
   });
 
   test('rejects a page that is nested too deep for any parser', async () => {
-    await expect(readWebPage('<b>'.repeat(100_000), url)).rejects.toMatchObject({ code: 'HTML_TOO_DEEP' });
+    await expect(readPage('<b>'.repeat(100_000), url)).rejects.toMatchObject({ code: 'HTML_TOO_DEEP' });
   });
 });
