@@ -41,6 +41,7 @@ export class Instance {
   /** Time of the sign of life after which none was late. */
   #steadySince = -Infinity;
   #isClosed = false;
+  #others: Promise<boolean> | undefined;
   readonly #startListeners: (() => void)[] = [];
   /** Probes without a reply, by instance. */
   readonly #probes = new Map<string, Promise<boolean>>();
@@ -102,6 +103,15 @@ export class Instance {
     const probe = this.#probes.get(id) ?? this.#probe(id).finally(() => this.#probes.delete(id));
     this.#probes.set(id, probe);
     return probe;
+  }
+
+  /** Returns whether there was another instance of this server when it was first asked. */
+  hasOthers(): Promise<boolean> {
+    if (!this.isShared) return Promise.resolve(false);
+    // Once: a store may have to read all of its keys.
+    return (this.#others ??= this.store
+      .keys(this.nameOf('instance', ''))
+      .then((keys) => keys.some((key) => key !== this.#keyOf(this.id))));
   }
 
   /** Sends JSON to the inbox of one instance. Settles when the store has accepted it, also for an instance that is dead. */

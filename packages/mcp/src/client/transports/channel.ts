@@ -11,6 +11,8 @@ export interface Sending {
   /** Ends the HTTP request of this message. Set by transports that send each message as a request. */
   cancel?: (() => void) | undefined;
   isCanceled?: boolean;
+  /** How often the message was sent again. */
+  repeats?: number;
 }
 
 /** Receives from a channel. Its methods do not throw. */

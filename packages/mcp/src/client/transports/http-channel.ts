@@ -23,6 +23,9 @@ const defaultReconnection: ReconnectionOptions = {
   maxRetries: 15,
 };
 
+/** Milliseconds before a message is sent again that a closed server has not started: behind a balancer, another instance may get it. */
+const repeatDelays: readonly number[] = [100, 300, 1000];
+
 /** A server, and how requests reach it. */
 export interface HttpOptions {
   readonly url: URL;
@@ -169,7 +172,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
     return this.request(call, sending, async (response) => {
       const { status } = response;
-      if (!isSuccessful(status)) return this.#receiveError(response, call, requestId);
+      if (!isSuccessful(status)) return this.#receiveError(response, call, message, sending);
       if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
       if (requestId === undefined || status === 202) {
         response.discard();
@@ -220,12 +223,21 @@ export class HttpChannel extends HttpConnection implements Channel {
   }
 
   /** @throws `HttpError` unless the body is the JSON-RPC error of the request */
-  async #receiveError(response: HttpResponse, call: HttpCall, requestId: RequestId | undefined): Promise<void> {
+  async #receiveError(response: HttpResponse, call: HttpCall, sent: OutgoingMessage, sending: Sending): Promise<void> {
     const { status } = response;
+    const requestId = 'method' in sent && 'id' in sent ? sent.id : undefined;
     const text = await response.text().catch(() => '');
     // The server rejects all requests of a session that it does not know in this way.
     const isSessionLost = status === 404 && 'mcp-session-id' in call.headers;
     const message = parseErrorMessage(text);
+    const { repeats = 0 } = sending;
+    const delay = this.kind === 'http' ? repeatDelays[repeats] : undefined;
+    if (status === 503 && delay !== undefined && isNotStarted(message)) {
+      sending.repeats = repeats + 1;
+      await this.#wait(delay, sending);
+      if (sending.isCanceled || this.isClosed) throw new ConnectionLostError('Connection closed');
+      return this.send(sent, sending);
+    }
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
     const target = redirectTarget(this.options.url, response);
@@ -278,10 +290,15 @@ export class HttpChannel extends HttpConnection implements Channel {
     }
   }
 
-  /** Waits before a stream is resumed; {@link close} and the cancellation of its request end the wait. */
+  /** Waits before a stream is resumed. */
   #pause({ retry, attempts, sending }: EventStream): Promise<void> {
     const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor } = this.#reconnection;
     const delay = Math.min(initialReconnectionDelay * reconnectionDelayGrowFactor ** attempts, maxReconnectionDelay);
+    return this.#wait(retry ?? delay, sending);
+  }
+
+  /** Settles after a time, or when the request is canceled, or by {@link close}. */
+  #wait(milliseconds: number, sending: Sending): Promise<void> {
     return new Promise((resolve) => {
       const pause = {
         cancel: (): void => {
@@ -290,7 +307,7 @@ export class HttpChannel extends HttpConnection implements Channel {
           resolve();
         },
       };
-      const timer = setTimeout(pause.cancel, retry ?? delay);
+      const timer = setTimeout(pause.cancel, milliseconds);
       this.running.add(pause);
       sending.cancel = () => {
         sending.isCanceled = true;
@@ -352,6 +369,12 @@ function addModernHeaders(headers: Headers, { method, params }: { method: string
 
 function isResponseTo(id: RequestId, message: unknown): boolean {
   return isObject(message) && !('method' in message) && String(message['id']) === String(id);
+}
+
+/** Returns whether an error says that the server is closed and did not start the request, so that it is safe to send it again. */
+function isNotStarted(message: (Params & { error: Params }) | undefined): boolean {
+  const data = message?.error['data'];
+  return isObject(data) && data['code'] === 'SERVER_CLOSED';
 }
 
 function parseErrorMessage(text: string): (Params & { error: Params }) | undefined {

@@ -254,6 +254,9 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
     await endpoint.sessions.require(request, options);
     throw invalidRequest('Server already initialized');
   }
+  const { server, lifecycle } = endpoint;
+  if (options.refuseSessionsWhileDraining && lifecycle.state !== 'open' && (await server.instance.hasOthers()))
+    throw serverClosed();
   const { sessionIdGenerator = () => crypto.randomUUID(), onsessioninitialized } = options;
   const session = await endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
   session.traceSession();

@@ -126,6 +126,7 @@ for (const [service, open, isAvailable] of stores) {
     const messagesOf = ({ events }: EventReader): any[] =>
       events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
 
+    const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const interrupted = { id: 7, error: { code: -32603, data: { code: 'REQUEST_INTERRUPTED' } } };
 
     test('answers a call with an error, on its stream and to clients that resume elsewhere', async () => {
@@ -180,6 +181,28 @@ for (const [service, open, isAvailable] of stores) {
       expect(messagesOf(stream).at(-1)).toMatchObject({ id: 7, result: { content: [{ text: 'Hello Ada' }] } });
       await closing;
       expect((await send(b.url, { headers: session, body: rpc('ping') })).json).toMatchObject({ result: {} });
+    });
+
+    test('opens sessions, unless it refuses them for other instances', async () => {
+      const body = rpc('initialize', initializeParams);
+      await a.server.drain();
+      const { headers, status } = await send(a.url, { body });
+      expect([status, headers.connection]).toEqual([200, 'close']);
+      const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
+      expect((await send(b.url, { headers: session, body: rpc('ping') })).status).toBe(200);
+      const refusing = await a.server.fetch(
+        new Request(a.url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) }),
+        { refuseSessionsWhileDraining: true },
+      );
+      expect([refusing.status, refusing.headers.get('retry-after')]).toEqual([503, '5']);
+      await a.server.close();
+      await b.server.drain();
+      // No other instance is left.
+      const alone = await b.server.fetch(
+        new Request(b.url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) }),
+        { refuseSessionsWhileDraining: true },
+      );
+      expect(alone.status).toBe(200);
     });
 
     test('leaves a task to another instance, which runs it without a request', async () => {

@@ -36,6 +36,12 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
   eventStore?: EventStore | undefined;
   /** Milliseconds before a client resumes a stream. Default: the client decides. */
   retryInterval?: number | undefined;
+  /**
+   * Whether `initialize` is refused with status 503 while the server drains, if another instance shares its store. For balancers that send
+   * a request with this status to another instance, as `MCPClient` does. Default `false`: the session is opened, and with a shared store
+   * every instance serves it.
+   */
+  refuseSessionsWhileDraining?: boolean | undefined;
   /** Largest body that is read, in bytes. Default 4 MiB. */
   maxBodyBytes?: number | undefined;
   /** @deprecated Has no effect: sessions end without a callback. */

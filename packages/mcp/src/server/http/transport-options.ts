@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import {
   anyValue,
+  booleanValue,
   checkOptions,
   functionValue,
   ignoredOption,
@@ -60,6 +61,7 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   enableJsonResponse: anyValue,
   eventStore: anyValue,
   retryInterval: amount,
+  refuseSessionsWhileDraining: booleanValue,
   onsessionclosed: ignoredOption('sessions end without a callback.'),
   serverlessStreaming: ignoredOption('a response becomes an event stream when a message precedes the result.'),
 };
