@@ -1,23 +1,29 @@
 // No import of a Node module: `MCPServer` runs on platforms without processes.
-import type { ChildProcess } from 'node:child_process';
 
-/** The children of this process, with the functions that end them. One listener per signal serves all, and none stays without children. */
-const children = new Map<ChildProcess, () => Promise<void>>();
+/** A child of this process, which ends with it. */
+export interface OwnedChild {
+  /** Ends the child, and gives it time for it. */
+  close(): Promise<void>;
+  /** Ends the child at once. */
+  abort(): void;
+}
+
+/** The children of this process. One listener per signal serves all, and none stays without children. */
+const children = new Set<OwnedChild>();
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Ends the child when this process ends, except by SIGKILL.
  *
- * @param end - ends the child and gives it time for it
  * @returns a function that ends the registration
  */
-export function registerChild(child: ChildProcess, end: () => Promise<void>): () => void {
+export function registerChild(child: OwnedChild): () => void {
   const { process } = globalThis;
   if (children.size === 0) {
     process.on('exit', killAll);
     for (const signal of signals) process.on(signal, passOn);
   }
-  children.set(child, end);
+  children.add(child);
   return () => {
     if (!children.delete(child) || children.size > 0) return;
     process.off('exit', killAll);
@@ -27,7 +33,7 @@ export function registerChild(child: ChildProcess, end: () => Promise<void>): ()
 
 /** Ends all children of this process. Settles when they have ended. */
 export async function endChildren(): Promise<void> {
-  await Promise.all([...children.values()].map((end) => end()));
+  await Promise.all(Array.from(children, (child) => child.close()));
 }
 
 /** Children lead their own process groups, so no signal of a terminal reaches them. */
@@ -41,17 +47,5 @@ function passOn(signal: NodeJS.Signals): void {
 }
 
 function killAll(): void {
-  for (const child of children.keys()) killTree(child, 'SIGKILL');
-}
-
-/** Signals a child's process group: the child, and what it started. */
-export function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  const { process } = globalThis;
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill(signal);
-    else process.kill(-child.pid, signal);
-  } catch {
-    // The group is empty.
-  }
+  for (const child of children) child.abort();
 }

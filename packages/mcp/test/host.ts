@@ -17,3 +17,5 @@ const mcp = new MCPClient({ servers: { it: { command: process.execPath, args: ['
 const { content } = await mcp.callTool({ serverName: 'it', name: 'pids' });
 process.stdout.write(`${(content[0] as { text: string }).text}\n`);
 if (process.argv[2] === 'exit') process.exit(0);
+if (process.argv[2] === 'exception') throw new Error('The host fails.');
+if (process.argv[2] === 'rejection') void Promise.reject(new Error('The host fails.'));

@@ -1,6 +1,8 @@
-// A server over stdio that something keeps alive: `timer`, `call` (a tool that ignores its abort signal), `gateway` (two child servers) or
-// `kept` (`exitOnDisconnect: false`). It writes what happens to standard error.
+// A server over stdio that something keeps alive: `timer`, `call` (a tool that ignores its abort signal), `gateway` (two child servers),
+// `silent-store` (a shared store that does not answer after the end of the input), `stuck` (nothing that the end waits for ends) or `kept`
+// (`exitOnDisconnect: false`). It writes what happens to standard error.
 import { createTool } from '@quiver/core/tools';
+import { InMemoryStore, type SharedStore } from '@quiver/mcp';
 import { MCPClient } from '@quiver/mcp/client';
 import { audit, MCPServer } from '@quiver/mcp/server';
 import { commandFor } from './spawn-server.ts';
@@ -19,15 +21,40 @@ const wait = createTool({
   },
 });
 const upstream = mode === 'gateway' ? createGateway() : undefined;
-const server = new MCPServer({ name: 'Lifetime', version: '1.0.0', tools: { wait, ...(await upstream?.listTools()) } });
-server.use(audit(async ({ name }) => name && report(`audited ${name}`)));
+const never = new Promise<void>(() => {});
+const server = new MCPServer({
+  name: 'Lifetime',
+  version: '1.0.0',
+  tools: { wait, ...(await upstream?.listTools()) },
+  ...(mode === 'silent-store' && { sharedStore: createSilentStore() }),
+});
+server.use(
+  audit(async ({ name }) => {
+    if (name) report(`audited ${name}`);
+    if (mode === 'stuck') await never;
+  }),
+);
 server.onClose(async () => {
   await new Promise((resolve) => setImmediate(resolve));
   report('closed');
+  if (mode === 'stuck') await never;
 });
 process.on('exit', (code) => report(`exit ${code}`));
 if (mode === 'kept') process.stdin.on('end', () => report('end'));
 await server.startStdio(mode === 'kept' ? { exitOnDisconnect: false } : {});
+
+/** A store whose operations never settle after the end of the input. */
+function createSilentStore(): SharedStore {
+  let isSilent = false;
+  process.stdin.once('end', () => (isSilent = true));
+  return new Proxy(new InMemoryStore(), {
+    get(store, name) {
+      // Every member of a store is a function.
+      const operation = Reflect.get(store, name) as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => (isSilent ? never : operation.apply(store, args));
+    },
+  });
+}
 
 function createGateway(): MCPClient {
   const servers = { a: commandFor('lifetime-server.ts', 'timer'), b: commandFor('lifetime-server.ts', 'timer') };

@@ -15,6 +15,7 @@ export function commandFor(
     | 'recording-server.ts'
     | 'sdk1-server.ts'
     | 'shared-task-server.ts'
+    | 'starting-host.ts'
     | 'task-program.ts'
     | 'task-server.ts',
   ...args: string[]

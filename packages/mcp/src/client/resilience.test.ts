@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
@@ -423,7 +425,24 @@ describe('time', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGKILL', 'exit'] as const)(
+  test.skipIf(process.platform !== 'linux')(
+    'a child ends with a host that exits before the child has started',
+    async () => {
+      const mark = `mark-${randomUUID()}`;
+      const { args } = commandFor('starting-host.ts', mark);
+      await promisify(execFile)(process.execPath, args);
+      const isMarked = (pid: string): boolean => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+        } catch {
+          return false;
+        }
+      };
+      await expect.poll(() => readdirSync('/proc').filter(isMarked)).toEqual([]);
+    },
+  );
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'exit', 'exception', 'rejection'] as const)(
     'children and their children end with the host: %s',
     async (end) => {
       const host = spawn(
@@ -435,13 +454,14 @@ describe('time', () => {
           fileURLToPath(new URL('../../test/host.ts', import.meta.url)),
           end,
         ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
+        { stdio: ['ignore', 'pipe', 'ignore'] },
       );
       const [line] = (await once(host.stdout, 'data')) as [Buffer];
       const pids = JSON.parse(line.toString('utf8')) as number[];
       expect(pids).toHaveLength(2);
-      if (end !== 'exit') host.kill(end);
-      await once(host, 'exit');
+      const exited = once(host, 'exit');
+      if (isSignal(end)) host.kill(end);
+      await exited;
       // After SIGKILL no process is left to end a grandchild; the child sees the end of its input.
       const mortal = end === 'SIGKILL' ? pids.slice(0, 1) : pids;
       for (const pid of pids.slice(mortal.length)) onTestFinished(() => void process.kill(pid, 'SIGKILL'));
@@ -670,6 +690,10 @@ test('children leave no listeners behind', async () => {
   // Children of the tests before may still be on their way out, so there may be fewer now.
   await expect.poll(() => count().every((listeners, signal) => listeners <= (before[signal] ?? 0))).toBe(true);
 }, 60_000);
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return name.startsWith('SIG');
+}
 
 function isAlive(pid: number): boolean {
   try {

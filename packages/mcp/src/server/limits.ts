@@ -68,6 +68,8 @@ export const DEFAULT_HEADERS_TIMEOUT = 10_000;
 export const DEFAULT_REQUEST_TIMEOUT = 30_000;
 /** Milliseconds between two checks whether the host that started a stdio server still runs. */
 export const PARENT_CHECK_INTERVAL = 1_000;
+/** Milliseconds after which the process of a stdio server exits whose host has gone, also when something does not end. */
+export const EXIT_TIMEOUT = 15_000;
 /** Milliseconds in which a host must read the last lines of a stdio server that ends. */
 export const FLUSH_TIMEOUT = 1_000;
 /** Milliseconds that an idle connection stays open; longer than the idle timeout of common proxies, which would reuse a closing one. */

@@ -177,6 +177,7 @@ export class MCPServer implements AsyncDisposable {
     checkOptions('startStdio', options, stdioChecks);
     const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
     const { exitAfter, serveProcessStdio } = await import('./stdio.js');
+    const { logger } = this.#definition;
     this.#requireOpen();
     if (this.#stdio) {
       throw new QuiverError(
@@ -192,7 +193,7 @@ export class MCPServer implements AsyncDisposable {
       onClose: () => {
         this.#stdio = undefined;
       },
-      onDisconnect: exitOnDisconnect ? () => void exitAfter(() => this.close()) : undefined,
+      onDisconnect: exitOnDisconnect ? () => void exitAfter(() => this.close(), logger) : undefined,
     });
   }
 

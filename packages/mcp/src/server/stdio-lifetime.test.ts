@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 import { afterEach, describe, expect, test } from 'vitest';
+import { isLongRun } from '../../../../scripts/test-variable.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { initializeParams, rpc } from '../../test/wire.ts';
 
@@ -55,6 +56,51 @@ describe('the end of standard input', () => {
     child.stdin?.end();
     expect(await once(child, 'close')).toEqual([0, null]);
     expect(report()).toEqual(['started', 'aborted', 'audited wait', 'closed', 'exit 0']);
+  });
+
+  test('ends a process whose output and standard error have no reader, with code 0', async () => {
+    const { child, write } = await start('call');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    write(rpc('tools/call', { name: 'wait', arguments: {} }, 'second'));
+    write(rpc('ping', {}, 'third'));
+    child.stdin?.end();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('ends a process whose shared store does not answer any more', async () => {
+    const { child, report } = await start('silent-store');
+    child.stdin?.end();
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(report().slice(-2)).toEqual(['closed', 'exit 0']);
+    expect(report()[0]).toContain('The shared store did not respond within 3000 ms.');
+  });
+
+  test.skipIf(!isLongRun)(
+    'ends a process after 15 seconds in which nothing ends',
+    async () => {
+      const { child, report, write } = await start('stuck');
+      write(rpc('tools/call', { name: 'wait', arguments: {} }, 'second'));
+      await expect.poll(report).toContain('started');
+      child.stdin?.end();
+      expect(await once(child, 'close')).toEqual([0, null]);
+      expect(report().join('\n')).toContain('The server was not closed completely: It did not end within 15000 ms.');
+      expect(report().at(-1)).toBe('exit 0');
+    },
+    60_000,
+  );
+
+  test('ends a server behind a program that started it, as the files of package managers do', async () => {
+    const { command, args } = commandFor('lifetime-server.ts', 'timer');
+    const script = `require('node:child_process').spawnSync(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit' })`;
+    const child = spawn(command, ['-e', script], { stdio: ['pipe', 'pipe', 'pipe'] });
+    started.push(child);
+    let text = '';
+    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+    child.stdin.end(`${JSON.stringify(rpc('initialize', initializeParams, 'first'))}\n`);
+    child.stdout.resume();
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(text).toBe('closed\nexit 0\n');
   });
 
   test('ends the child servers of a gateway before the gateway', async () => {

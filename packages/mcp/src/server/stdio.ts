@@ -1,12 +1,18 @@
 // No import of a Node module: a Worker is one file, in which every static import runs at startup.
 import type { Readable, Writable } from 'node:stream';
-import { withinTime } from '@quiver/core';
+import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { endChildren } from '../child-processes.js';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
-import { DEFAULT_GRACE, FLUSH_TIMEOUT, MAX_STDIO_MESSAGE_BYTES, PARENT_CHECK_INTERVAL } from './limits.js';
+import {
+  DEFAULT_GRACE,
+  EXIT_TIMEOUT,
+  FLUSH_TIMEOUT,
+  MAX_STDIO_MESSAGE_BYTES,
+  PARENT_CHECK_INTERVAL,
+} from './limits.js';
 import type { Transport } from './lifecycle.js';
 import type { ServerDefinition } from './server-definition.js';
 
@@ -124,7 +130,9 @@ export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection
     },
     onDisconnect,
   });
+  // Also after the connection has closed: an output without a reader reports each write as an error, which would end the process.
   output.on('error', connection.disconnect);
+  if (!options.output) process.stderr.on('error', () => {});
   // An orphan gets another parent, except on Windows. Streams of the caller have a life of their own.
   const parentCheck = setInterval(() => {
     if (!options.input && process.ppid !== parent) connection.disconnect();
@@ -145,21 +153,20 @@ function redirectStandardOutput(): () => void {
 }
 
 /** Ends this process, also with open timers, pools and watchers: closes the server, ends child processes, and flushes standard output. */
-export async function exitAfter(close: () => Promise<void>): Promise<void> {
-  const { process } = globalThis;
-  const { stdout } = process;
+export async function exitAfter(close: () => Promise<void>, logger: Logger): Promise<void> {
+  const late = (limit: number): Error => new Error(`It did not end within ${limit} ms.`);
   try {
-    await close();
-    await endChildren();
+    await withinTime(close().then(endChildren), EXIT_TIMEOUT, late);
     // A host that does not read would block the exit.
-    if (!stdout.destroyed)
-      await withinTime(
-        new Promise<void>((resolve) => stdout.write('', () => resolve())),
-        FLUSH_TIMEOUT,
-        () => new Error('late'),
-      );
+    await withinTime(flush(globalThis.process.stdout), FLUSH_TIMEOUT, late);
+  } catch (error) {
+    logger.warn(`The server was not closed completely: ${toErrorMessage(error)}`, error);
   } finally {
     // oxlint-disable-next-line unicorn/no-process-exit -- the purpose of this function
-    process.exit();
+    globalThis.process.exit();
   }
+}
+
+async function flush(output: Writable): Promise<void> {
+  if (!output.destroyed) await new Promise<void>((resolve) => output.write('', () => resolve()));
 }

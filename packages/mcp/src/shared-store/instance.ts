@@ -1,4 +1,4 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage, withinTime, type Logger } from '@quiver/core';
 import { InMemoryStore } from './in-memory-store.js';
 import type { SharedStore } from './shared-store.js';
 
@@ -8,8 +8,15 @@ const SIGN_OF_LIFE_INTERVAL = 5_000;
 const SIGN_OF_LIFE_LIFETIME = 20_000;
 /** Milliseconds between two signs of life of an instance that reaches the store. */
 const MAX_SIGN_OF_LIFE_GAP = 2 * SIGN_OF_LIFE_INTERVAL;
+/** Milliseconds that a server waits for its store when it closes. */
+export const STORE_TIMEOUT = 3_000;
 /** Milliseconds that an instance has to reply to a probe. */
 const PROBE_TIMEOUT = 3_000;
+
+/** Returns the error of a store that does not respond while a server closes. */
+export function storeTimeout(limit: number): QuiverError {
+  return new QuiverError('SHARED_STORE_UNAVAILABLE', `The shared store did not respond within ${limit} ms.`);
+}
 
 export interface InstanceOptions {
   /** Store that all instances share. Default: in memory, for the only instance. */
@@ -139,8 +146,11 @@ export class Instance {
   /** Closes the inbox and removes the sign of life. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#running?.catch(() => {});
-    await this.#stop?.().catch(this.#warn);
+    const stop = async (): Promise<void> => {
+      await this.#running?.catch(() => {});
+      await this.#stop?.();
+    };
+    await withinTime(stop(), STORE_TIMEOUT, storeTimeout).catch(this.#warn);
     this.#stop = undefined;
   }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -75,7 +75,7 @@ describe('StdioChannel', () => {
     });
   });
 
-  test('starts a .cmd file through the command interpreter on Windows', async () => {
+  test('starts a .cmd file through the command interpreter on Windows, and ends it with what it started', async () => {
     // A program that believes to run on Windows: PATHEXT finds `tool.cmd`, and `comspec` is a script that prints its arguments.
     const interpreter = join(scratch, 'interpreter.cjs');
     writeFileSync(
@@ -83,7 +83,13 @@ describe('StdioChannel', () => {
       `#!${process.execPath}\nconsole.log(JSON.stringify({ jsonrpc: '2.0', method: 'started', params: { args: process.argv.slice(2) } }));\nsetTimeout(() => {}, 60_000);\n`,
     );
     writeFileSync(join(scratch, 'tool.cmd'), '@echo off\n');
-    for (const file of [interpreter, join(scratch, 'tool.cmd')]) chmodSync(file, 0o755);
+    // Without it, only the interpreter would end.
+    const killed = join(scratch, 'killed');
+    writeFileSync(
+      join(scratch, 'taskkill'),
+      `#!${process.execPath}\nconst [, , ...args] = process.argv;\nrequire('node:fs').writeFileSync(${JSON.stringify(killed)}, args.join(' '));\nprocess.kill(Number(args[1]), 'SIGKILL');\n`,
+    );
+    for (const file of [interpreter, join(scratch, 'tool.cmd'), join(scratch, 'taskkill')]) chmodSync(file, 0o755);
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [
@@ -95,10 +101,11 @@ describe('StdioChannel', () => {
         'a b',
         '50%',
       ],
-      { env: { ...process.env, PATHEXT: '.exe;.cmd', comspec: interpreter, PATH: `${scratch};/` } },
+      { env: { ...process.env, PATHEXT: '.exe;.cmd', comspec: interpreter, PATH: `${scratch};/:${scratch}` } },
     );
     const [slashD, slashS, slashC, line] = JSON.parse(stdout) as string[];
     expect([slashD, slashS, slashC]).toEqual(['/d', '/s', '/c']);
     expect(line).toBe('"tool ^"a^ b^" ^"50^%^""');
+    expect(readFileSync(killed, 'utf8')).toMatch(/^\/pid \d+ \/T \/F$/);
   });
 });

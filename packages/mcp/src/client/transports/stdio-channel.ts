@@ -2,10 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
-import { killTree, registerChild } from '../../child-processes.js';
+import { registerChild } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
 import type { StdioServerDefinition } from '../config/server-definition.js';
 import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
+import { killTree } from './kill-tree.js';
 
 /** The longest message: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
@@ -54,11 +55,10 @@ export class StdioChannel implements Channel {
     });
     this.#child = child;
     this.#watch(child);
+    // At once: this process may end before the child reports that it runs.
+    if (child.pid !== undefined) this.#unregister = registerChild(this);
     await new Promise<void>((resolve, reject) => {
-      child.once('spawn', () => {
-        this.#unregister = registerChild(child, () => this.close());
-        resolve();
-      });
+      child.once('spawn', resolve);
       child.once('error', (error) => {
         const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
         const split = /\s/.test(command) ? ' `command` is the program alone: its arguments belong in `args`.' : '';

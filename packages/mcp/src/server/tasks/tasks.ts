@@ -1,7 +1,7 @@
-import { toErrorMessage } from '@quiver/core';
+import { toErrorMessage, withinTime } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
-import type { Instance } from '../../shared-store/instance.js';
+import { STORE_TIMEOUT, storeTimeout, type Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
 import { untilEmpty } from '../lifecycle.js';
 import { toProtocolError } from '../failures.js';
@@ -218,7 +218,11 @@ export class Tasks {
     const release = async ({ task }: { task: RunningTask }): Promise<void> => {
       if (await task.release(reason)) await this.#resumable.release(task.id);
     };
-    await Promise.all([...this.#running.values()].map(release));
+    const releasing = Promise.all([...this.#running.values()].map(release));
+    await withinTime(releasing, STORE_TIMEOUT, storeTimeout).catch((error: unknown) => {
+      this.#config.instance.logger.warn(`Tasks were not released: ${toErrorMessage(error)}`, error);
+      for (const { host } of this.#running.values()) host.stop(new DOMException(reason, 'AbortError'));
+    });
   }
 
   /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */

@@ -1,0 +1,23 @@
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import process from 'node:process';
+
+/**
+ * Ends a child and what it started: by a signal to its process group, on Windows at once by `taskkill`, because there the child may be the
+ * command interpreter of a `.cmd` file, whose end leaves the program running. Synchronous, for the exit of this process.
+ */
+export function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  const { pid, exitCode, signalCode } = child;
+  if (pid === undefined) return;
+  if (process.platform === 'win32') {
+    // Another process may have the id of one that has ended.
+    if (exitCode !== null || signalCode !== null) return;
+    const options = { stdio: 'ignore', windowsHide: true } as const;
+    if (spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], options).status !== 0) child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is empty.
+  }
+}
