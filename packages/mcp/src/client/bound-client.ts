@@ -5,7 +5,7 @@ import { forCaller, withHandlers, type Caller } from './config/caller.js';
 import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
 import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import { createClientResources, type ClientResources } from './features/resources.js';
-import { logMissing, type ListOptions, type SharedServers } from './server/shared-servers.js';
+import type { ListOptions, SharedServers } from './server/shared-servers.js';
 import { callTool, callToolChecks, type CallToolOptions } from './tools/call-tool.js';
 import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';
@@ -121,14 +121,16 @@ export class BoundClient {
   }
 
   async #requireDefinitions(code: string, options: ListOptions = {}): Promise<ToolCatalogue> {
-    const { data, errors } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
+    const answers = await this.#servers.list('tools/list', forCaller(this.#caller, options));
+    const { data, errors, errorDetails } = answers;
     const reasons = Object.values(errors);
     if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === this.#servers.byName.size) {
       throw new QuiverError(code, `Could not list the tools of any MCP server. ${reasons.join(' ')}`, {
-        details: { errors },
+        // The message contains the texts.
+        details: { reasons: Object.fromEntries(Object.entries(errorDetails).map(([name, { code }]) => [name, code])) },
       });
     }
-    logMissing('Tools', errors);
+    this.#servers.logMissing('Tools', answers);
     return data;
   }
 }

@@ -12,7 +12,7 @@ import type { ServerDefinition } from './config/server-definition.js';
 import { createApplication } from './features/application.js';
 import type { Identity } from './server/caller-lists.js';
 import { RemoteServer, type ServerStatus } from './server/remote-server.js';
-import { askServers, logMissing, SharedServers } from './server/shared-servers.js';
+import { askServers, SharedServers } from './server/shared-servers.js';
 import type { DefinitionChanges } from './server/tool-definitions.js';
 import { resolveOAuthOptions } from './transports/http-options.js';
 
@@ -195,7 +195,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
    */
   async getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
     checkOptions('mcp.getServerInstructions', options, instructionChecks);
-    return askForInstructions(this.#servers.byName.values(), options);
+    return this.#askForInstructions(this.#servers.byName.values(), options);
   }
 
   /**
@@ -210,7 +210,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     const included = [...this.#servers.byName.values()].filter(
       ({ options: { includeInstructions } }) => includeInstructions,
     );
-    const instructions = Object.entries(await askForInstructions(included, options));
+    const instructions = Object.entries(await this.#askForInstructions(included, options));
     if (instructions.length === 0) return undefined;
     return instructions.map(([name, text]) => `Instructions of the MCP server '${name}':\n${text}`).join('\n\n');
   }
@@ -283,16 +283,16 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     const entries = [...this.#servers.byName].map(([name, server]) => [name, valueOf(server)] as const);
     return Object.fromEntries(entries.filter((entry): entry is [string, Value] => entry[1] !== undefined));
   }
-}
 
-async function askForInstructions(
-  servers: Iterable<RemoteServer>,
-  { maxLength = 512 }: { maxLength?: number },
-): Promise<Record<string, string>> {
-  const { data, errors } = await askServers(servers, async (server) => ({
-    answer: (await server.connect()).server.instructions ?? '',
-  }));
-  logMissing('Instructions', errors);
-  const entries = Object.entries(data).filter(([, text]) => text !== '');
-  return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
+  async #askForInstructions(
+    servers: Iterable<RemoteServer>,
+    { maxLength = 512 }: { maxLength?: number },
+  ): Promise<Record<string, string>> {
+    const answers = await askServers(servers, async (server) => ({
+      answer: (await server.connect()).server.instructions ?? '',
+    }));
+    this.#servers.logMissing('Instructions', answers);
+    const entries = Object.entries(answers.data).filter(([, text]) => text !== '');
+    return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
+  }
 }

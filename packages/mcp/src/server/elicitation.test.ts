@@ -147,6 +147,8 @@ describe('legacy sessions', () => {
   test('rejects an elicitation request without a session', async () => {
     const answer = await send(stateless.url, { body: rpc('tools/call', { name: 'contact', arguments: {} }) });
     expect(answer.json.result.content[0].text).toBe('could not ask: ELICITATION_NOT_SUPPORTED');
+    const uncaught = await send(stateless.url, { body: rpc('tools/call', { name: 'both', arguments: {} }) });
+    expect(uncaught.json.result.content[0].text).toMatch(/^Error: `serverless` turns off the sessions/);
   });
 
   const openAsking = async (): Promise<Record<string, string>> => {

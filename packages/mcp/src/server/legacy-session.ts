@@ -208,10 +208,10 @@ export class LegacySession {
     const { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal } = options;
     const missing = missingCapabilities(requires, this.clientCapabilities);
     if (missing) {
-      throw new QuiverError(
-        `${subject}_NOT_SUPPORTED`,
-        `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}, or calls without a session.`,
-      );
+      const reason = this.isStateless
+        ? `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`
+        : `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
+      throw new QuiverError(`${subject}_NOT_SUPPORTED`, reason);
     }
     const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
     this.#sentRequests += 1;

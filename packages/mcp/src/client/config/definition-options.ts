@@ -8,6 +8,7 @@ import {
   oneOf,
   stringList,
   stringValue,
+  wholeNumber,
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
@@ -59,6 +60,7 @@ const serverChecks: OptionChecks<ServerOptions> = {
   requestMeta: functionValue,
   retryIdempotent: anyValue,
   maxRetries: anyValue,
+  maxConsecutiveTimeouts: wholeNumber(0),
   cache: eitherOf(
     'true, false or an object',
     booleanValue,

@@ -21,6 +21,11 @@ export class InputRoundsError extends Error {
   override readonly name = 'InputRoundsError';
 }
 
+/** A handler of the application failed, or is missing, so that a required input has no response. */
+export class MissingInputError extends Error {
+  override readonly name = 'MissingInputError';
+}
+
 /** Methods that may require input, and whose requests declare a log level. */
 export const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 export const defaultMaxInputRounds = 10;
@@ -43,7 +48,7 @@ export interface InputRequired {
 /**
  * Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns.
  *
- * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of the handlers; `signal.reason`
+ * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of {@link respondToInput}; `signal.reason`
  */
 export async function provideInput(
   application: Application,
@@ -73,7 +78,8 @@ export async function provideInput(
  * Passes one of the input requests of a result, or of a task, to the application. A failed elicitation is a response, so that the tool
  * learns of it: the protocol has no error here, and every server understands that the elicitation was canceled.
  *
- * @throws `TypeError` for what is not a request, `ProtocolError` for one without a handler; errors of other handlers; `signal.reason`
+ * @throws `TypeError` for what is not a request; {@link MissingInputError} with the error of another handler, or a `ProtocolError` where
+ *   there is none, as its cause; `QuiverError` of handlers; `signal.reason`
  */
 export async function respondToInput(
   application: Application,
@@ -90,7 +96,11 @@ export async function respondToInput(
   try {
     return await responding;
   } catch (error) {
-    if (signal.aborted || method !== 'elicitation/create' || error instanceof ProtocolError) throw error;
+    if (signal.aborted) throw error;
+    if (method !== 'elicitation/create' || error instanceof ProtocolError)
+      throw isQuiverError(error)
+        ? error
+        : new MissingInputError(`${method}: ${toErrorMessage(error)}`, { cause: error });
     const code = isQuiverError(error) ? error.code : undefined;
     return { action: 'cancel', _meta: { [failureKey]: { code, message: toErrorMessage(error) } } };
   }

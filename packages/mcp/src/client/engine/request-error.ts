@@ -2,7 +2,7 @@ import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quive
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
 import { RequestTimeoutError } from './engine.js';
-import { InputRoundsError } from './provide-input.js';
+import { InputRoundsError, MissingInputError } from './provide-input.js';
 import { summarizeOutput } from './summarize-output.js';
 
 /**
@@ -45,10 +45,17 @@ export function explainRequestError(
       'MCP_CONNECTION_CLOSED',
       `The connection to MCP server '${serverName}' ended before the response: ${asSentence(reasonOf(error, channel))} The request was not repeated, because it may have had effects.`,
     );
-  return explained(
-    'MCP_REQUEST_FAILED',
-    `MCP server '${serverName}' rejected the request: ${escapeForLog(withCauses(error))}`,
-  );
+  return explained('MCP_REQUEST_FAILED', describeFailure(error, serverName));
+}
+
+/** Says which side a failure comes from: the text of a server, such as `fetch failed`, may be about a connection of its own. */
+function describeFailure(error: unknown, serverName: string): string {
+  const reason = escapeForLog(withCauses(error));
+  if (error instanceof ProtocolError) return `MCP server '${serverName}' reported an error: ${reason}`;
+  if (error instanceof HttpError) return `MCP server '${serverName}' rejected the request: ${reason}`;
+  if (error instanceof MissingInputError)
+    return `The client could not provide the input that MCP server '${serverName}' requires: ${reason}`;
+  return `The request to MCP server '${serverName}' failed: ${reason}`;
 }
 
 /** Returns whether the connection broke, or did not exist. The request may have arrived. */

@@ -1,5 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted, withinTime } from '@quiver/core';
+import {
+  escapeForLog,
+  getDefaultLogger,
+  isQuiverError,
+  QuiverError,
+  toErrorMessage,
+  untilAborted,
+  withinTime,
+} from '@quiver/core';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
@@ -23,6 +31,7 @@ import { CallerLists, type Identity } from './caller-lists.js';
 import { fetchList, lists, type ListedItems, type ListMethod } from './list-cache.js';
 import { openConnection } from './open-connection.js';
 import { Subscriptions } from './subscriptions.js';
+import { TimeoutBreaker } from './timeout-breaker.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
 
 /** Connection status of one server. */
@@ -35,8 +44,9 @@ export interface ServerStatus {
   capabilities?: ServerCapabilities;
   /** The server's description of its use. It comes from the server. */
   instructions?: string;
+  /** Why the last attempt to connect failed, or why a connected server is suspended; see `maxConsecutiveTimeouts`. */
   error?: { message: string; code: string };
-  /** Milliseconds until the next attempt after a failed one. */
+  /** Milliseconds until the next attempt after a failed one, or until the next request to a suspended server. */
   retryIn?: number;
 }
 
@@ -93,7 +103,10 @@ export class RemoteServer {
   readonly #lateTasks = new Set<Promise<void>>();
   readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
+  /** Logged reasons why lists are missing, by list. */
+  readonly #missing = new Map<string, string>();
   readonly #backOff = createBackOff();
+  readonly #breaker: TimeoutBreaker | undefined;
   #connecting: Promise<Engine> | undefined;
   #attempt: AbortController | undefined;
   #current: Engine | undefined;
@@ -110,7 +123,8 @@ export class RemoteServer {
     this.name = options.name;
     this.target = parseServerDefinition(options.name, options.definition);
     this.#options = options;
-    const { roots, sampling, resultLimit = options.resultLimit } = this.options;
+    const { roots, sampling, resultLimit = options.resultLimit, maxConsecutiveTimeouts = 0 } = this.options;
+    if (maxConsecutiveTimeouts > 0) this.#breaker = new TimeoutBreaker(this.name, maxConsecutiveTimeouts);
     this.resultLimit = resultLimit === undefined || resultLimit === false ? undefined : parseResultLimit(resultLimit);
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
@@ -146,6 +160,7 @@ export class RemoteServer {
     }
     const { channel, server } = this.#current;
     const { protocolVersion, info, capabilities, instructions } = server;
+    const suspension = this.#breaker?.suspension;
     return {
       state: 'ready',
       transport: channel.kind,
@@ -155,6 +170,10 @@ export class RemoteServer {
       }),
       ...(capabilities && { capabilities }),
       ...(instructions !== undefined && { instructions }),
+      ...(suspension && {
+        error: { message: suspension.message, code: suspension.code },
+        retryIn: Number(suspension.details?.['retryIn']),
+      }),
     };
   }
 
@@ -172,6 +191,29 @@ export class RemoteServer {
       });
     } catch {
       // Nowhere is left to report it.
+    }
+  }
+
+  /**
+   * Logs why something of this server is missing. A failure is logged once until it has ended, also when several lists are missing
+   * because of it, and not when the logger has received it as a failed connection.
+   *
+   * @param what - plural, as in `Tools`
+   * @param reason - one failure per line; `undefined` when nothing is missing
+   */
+  logMissing(what: string, reason: string | undefined): void {
+    const missing = this.#missing;
+    const isLogged = reason !== undefined && [...missing.values()].includes(reason);
+    const before = missing.get(what);
+    if (reason !== undefined) missing.set(what, reason);
+    else for (const [other, its] of missing) if (its === before) missing.delete(other);
+    if (reason === undefined || isLogged) return;
+    const { logger = this.options.log } = this.options;
+    if (logger && reason === this.#lastError?.message) return;
+    for (const line of reason.split('\n')) {
+      const message = `${what} are missing. ${line}`;
+      if (logger) this.log('error', message);
+      else getDefaultLogger().error(escapeForLog(message));
     }
   }
 
@@ -204,9 +246,14 @@ export class RemoteServer {
    *
    * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when the
    *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
-   *   `signal.reason`
+   *   `MCP_SERVER_SUSPENDED` after `maxConsecutiveTimeouts`; `signal.reason`
    */
-  async request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
+  request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
+    if (!this.#breaker) return this.#request(run, settings);
+    return this.#breaker.run(() => this.#request(run, settings));
+  }
+
+  async #request<Result>(run: SendOver<Result>, settings: RequestSettings): Promise<Result> {
     const { retries = 0, signal, timeout = this.#timeout } = settings;
     const { resetTimeoutOnProgress = this.options.resetTimeoutOnProgress } = settings;
     const options: EngineRequestOptions = { ...settings, timeout, resetTimeoutOnProgress };
@@ -323,6 +370,8 @@ export class RemoteServer {
     this.#current = undefined;
     this.#lastError = undefined;
     this.#backOff.reset();
+    this.#breaker?.reset();
+    this.#missing.clear();
     clearTimeout(this.#revival);
     // Changes go unnoticed until the next connection.
     this.invalidate();

@@ -1,4 +1,4 @@
-import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import { lists, type ListedItems, type ListMethod } from './list-cache.js';
@@ -126,10 +126,13 @@ export class SharedServers {
       return await run(this.require(serverName));
     } catch (error) {
       signal?.throwIfAborted();
+      // The cause contains the output of the server's process.
+      const { stderr: _, ...details } = (isQuiverError(error) && error.details) || {};
       throw new QuiverError(`MCP_CLIENT_${operation}_FAILED`, toErrorMessage(error), {
         cause: error,
         details: {
-          ...(isQuiverError(error) && { ...error.details, reason: error.code }),
+          ...details,
+          ...(isQuiverError(error) && { reason: error.code }),
           server: serverName,
           domain: 'MCP',
           category: 'THIRD_PARTY',
@@ -159,9 +162,14 @@ export class SharedServers {
     method: Method,
     options?: ListOptions,
   ): Promise<Record<string, ListedItems[Method][]>> {
-    const { data, errors } = await this.list(method, options);
-    logMissing(lists[method].title, errors);
-    return data;
+    const answers = await this.list(method, options);
+    this.logMissing(lists[method].title, answers);
+    return answers.data;
+  }
+
+  /** Logs why something is missing in a result. */
+  logMissing(what: string, { errors, durations }: Answers<unknown>): void {
+    for (const name of Object.keys(durations)) this.require(name).logMissing(what, errors[name]);
   }
 }
 
@@ -195,12 +203,6 @@ export async function askServers<Answer>(
     answers.errorDetails[name] = toDetails(error);
   }
   return answers;
-}
-
-/** Logs the errors of servers that are missing in a result. */
-export function logMissing(what: string, errors: Record<string, string>): void {
-  for (const line of Object.values(errors).flatMap((reason) => reason.split('\n')))
-    getDefaultLogger().error(`${what} are missing. ${escapeForLog(line)}`);
 }
 
 function toDetails(error: unknown): ServerErrorDetails {

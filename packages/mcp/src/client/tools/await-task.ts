@@ -8,7 +8,7 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
-import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/provide-input.js';
+import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../server/back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
@@ -320,9 +320,10 @@ class AwaitedTask {
 
   /** Explains why a request for input has no response. */
   #explainUnanswered(error: unknown): QuiverError {
-    const hasNoHandler = error instanceof ProtocolError && error.code === errorCodes.methodNotFound;
+    const cause = error instanceof MissingInputError ? error.cause : undefined;
+    const hasNoHandler = cause instanceof ProtocolError && cause.code === errorCodes.methodNotFound;
     if (!hasNoHandler || this.#options.isOwner) return this.#explain(error);
-    return this.#unsupported(error.message, error);
+    return this.#unsupported(cause.message, cause);
   }
 
   #explain(error: unknown): QuiverError {
@@ -349,4 +350,5 @@ const temporaryCodes: ReadonlySet<string> = new Set([
   'MCP_CLIENT_CONNECT_FAILED',
   'MCP_CONNECTION_CLOSED',
   'MCP_REQUEST_TIMEOUT',
+  'MCP_SERVER_SUSPENDED',
 ]);

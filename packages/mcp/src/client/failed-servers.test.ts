@@ -1,0 +1,173 @@
+import { inspect } from 'node:util';
+import { getDefaultLogger, isQuiverError, setDefaultLogger, type QuiverError } from '@quiver/core';
+import { createTool } from '@quiver/core/tools';
+import { Server } from '@modelcontextprotocol/server';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { MCPServer } from '../server/mcp-server.js';
+import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+
+const server = new MCPServer({
+  name: 'Example',
+  version: '1',
+  tools: {
+    complete: createTool({
+      id: 'complete',
+      description: 'Asks the model of the client',
+      execute: async (_input, { mcp }) => {
+        const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
+        return (await mcp.sample({ messages, maxTokens: 10 })).text;
+      },
+    }),
+  },
+});
+afterAll(() => server.close());
+
+function clientOf(servers: MCPClientOptions['servers']): MCPClient {
+  const mcp = new MCPClient({ id: `failed ${Math.random()}`, servers });
+  onTestFinished(() => mcp.disconnect());
+  return mcp;
+}
+
+/** A child process that runs this JavaScript. */
+const child = (script: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: ['-e', script],
+});
+
+/** A server that responds to the handshake and the list, and to no call. */
+const silent = child(`
+  const results = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+    'tools/list': { tools: [{ name: 'go', inputSchema: { type: 'object' } }] },
+  };
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    if (results[method]) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+  });`);
+
+describe('a server that does not respond', () => {
+  const call = { serverName: 'it', name: 'go', timeout: 50 };
+  const reasonOf = (mcp: MCPClient): Promise<unknown> =>
+    mcp.callTool(call).catch((error: { details: { reason: string } }) => error.details.reason);
+
+  test('is suspended after `maxConsecutiveTimeouts`, until it is connected again', async () => {
+    const mcp = clientOf({ it: { ...silent, maxConsecutiveTimeouts: 2 } });
+    expect([await reasonOf(mcp), await reasonOf(mcp)]).toEqual(['MCP_REQUEST_TIMEOUT', 'MCP_REQUEST_TIMEOUT']);
+    await expect(mcp.callTool(call)).rejects.toMatchObject({
+      message: expect.stringContaining('2 requests in a row timed out: this request was not sent'),
+      details: { reason: 'MCP_SERVER_SUSPENDED', server: 'it' },
+    });
+    expect(mcp.status()['it']).toMatchObject({ state: 'ready', error: { code: 'MCP_SERVER_SUSPENDED' } });
+    expect(mcp.status()['it']?.retryIn).toBeGreaterThan(0);
+    await mcp.reconnectServer('it');
+    expect(mcp.status()['it']).not.toHaveProperty('error');
+    expect(await reasonOf(mcp)).toBe('MCP_REQUEST_TIMEOUT');
+  });
+
+  test('is asked again and again by default', async () => {
+    const mcp = clientOf({ it: silent });
+    for (let time = 0; time < 4; time += 1) expect(await reasonOf(mcp)).toBe('MCP_REQUEST_TIMEOUT');
+  });
+});
+
+describe('a failed server', () => {
+  const crashing = child('throw new Error("no key")');
+  const captureErrors = (): string[] => {
+    const lines: string[] = [];
+    const usual = getDefaultLogger();
+    setDefaultLogger({ ...usual, error: (line: string) => void lines.push(line) });
+    onTestFinished(() => setDefaultLogger(usual));
+    return lines;
+  };
+  const message =
+    /^Could not connect to MCP server 'bad' .*: its process exited with code 1\. It wrote: Error: no key\.$/;
+
+  test('is logged once, until it has recovered', async () => {
+    const lines = captureErrors();
+    const mcp = clientOf({ it: server, bad: crashing });
+    await mcp.listTools();
+    await mcp.listToolsets();
+    await mcp.resources.list();
+    await mcp.prompts.list();
+    await mcp.getServerInstructions();
+    await mcp.listTools();
+    expect(lines).toEqual([
+      expect.stringMatching(/^Tools are missing\. Could not connect to MCP server 'bad' .* no key\.$/),
+    ]);
+  });
+
+  test('is logged again when it fails again', async () => {
+    const lines = captureErrors();
+    let isDown = true;
+    const sdk = new Server({ name: 'unstable', version: '1' }, { capabilities: { tools: {} } });
+    sdk.setRequestHandler('tools/list', async () => {
+      if (isDown) throw new Error('database down');
+      return { tools: [] };
+    });
+    const mcp = clientOf({ it: server, bad: { server: sdk, protocol: 'legacy', cache: false } });
+    for (isDown of [true, true, false, true]) await mcp.listTools();
+    const line = "Tools are missing. MCP server 'bad' reported an error: database down";
+    expect(lines).toEqual([line, line]);
+  });
+
+  test('is reported to its own logger only', async () => {
+    const lines = captureErrors();
+    const logged: string[] = [];
+    const log = ({ level, message: text }: { level: string; message: string }): void =>
+      void (level === 'error' && logged.push(text));
+    const mcp = clientOf({ it: server, bad: { ...crashing, log } });
+    await mcp.listTools();
+    await mcp.resources.list();
+    expect(lines).toEqual([]);
+    // A further attempt to connect is a further line.
+    for (const line of logged) expect(line).toMatch(/^\[bad\] Could not connect to MCP server 'bad' .* no key\.$/);
+    expect(logged.length).toBeGreaterThan(0);
+  });
+
+  test('is one message in the error of a client without another server', async () => {
+    const lines = captureErrors();
+    const mcp = clientOf({ bad: crashing });
+    const error: unknown = await mcp.listTools().catch((thrown: unknown) => thrown);
+    expect(inspect(error).match(/no key/g)).toHaveLength(1);
+    expect(error).toMatchObject({
+      code: 'MCP_CLIENT_GET_TOOLS_FAILED',
+      details: { reasons: { bad: 'MCP_CLIENT_CONNECT_FAILED' } },
+    });
+    expect((error as Error).message.replace('Could not list the tools of any MCP server. ', '')).toMatch(message);
+    const failed: unknown = await mcp.callTool({ serverName: 'bad', name: 'go' }).catch((thrown: unknown) => thrown);
+    expect((failed as Error).message).toMatch(message);
+    expect(failed).not.toHaveProperty('details.stderr');
+    expect(lines).toEqual([]);
+  });
+});
+
+test('an error says which side it comes from', async () => {
+  const sdk = new Server({ name: 'broken', version: '1' }, { capabilities: { tools: {} } });
+  sdk.setRequestHandler('tools/call', async () => {
+    throw new TypeError('fetch failed');
+  });
+  const mcp = clientOf({
+    broken: { server: sdk, protocol: 'legacy' },
+    asking: { server, protocol: 'modern' },
+    down: { url: 'http://127.0.0.1:9/mcp' },
+  });
+  const failureOf = async (serverName: string): Promise<unknown> => {
+    // The request of the application to its own model fails.
+    const onSampling = () => Promise.reject(new TypeError('fetch failed'));
+    const calling = mcp.callTool({ serverName, name: 'complete', onSampling });
+    const error = await calling.catch((thrown: unknown) => thrown as QuiverError);
+    return isQuiverError(error) && [error.details?.['reason'], error.message];
+  };
+  expect(await failureOf('broken')).toEqual([
+    'MCP_REQUEST_FAILED',
+    "MCP server 'broken' reported an error: fetch failed",
+  ]);
+  expect(await failureOf('asking')).toEqual([
+    'MCP_REQUEST_FAILED',
+    "The client could not provide the input that MCP server 'asking' requires: sampling/createMessage: fetch failed",
+  ]);
+  expect(await failureOf('down')).toEqual([
+    'MCP_CLIENT_CONNECT_FAILED',
+    expect.stringMatching(/^Could not connect to MCP server 'down' .*ECONNREFUSED/),
+  ]);
+});
