@@ -302,6 +302,31 @@ describe('results', () => {
   });
 });
 
+test('a model receives the structured content beside an image, once', async () => {
+  const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+  const rows = { rows: [1, 2] };
+  const texts: Record<string, unknown[]> = {
+    alone: [image],
+    described: [{ type: 'text', text: 'A chart' }, image],
+    repeated: [{ type: 'text', text: JSON.stringify(rows, undefined, 2) }, image],
+  };
+  const mcp = clientOf({
+    it: rawServer(
+      Object.keys(texts).map((name) => ({ name, outputSchema: { type: 'object' } })),
+      (name) => ({ content: texts[name], structuredContent: rows }),
+    ),
+  });
+  const tools = await mcp.listTools();
+  const shownOf = async (name: string): Promise<unknown[]> => {
+    const tool = pick(tools, `it_${name}`);
+    const shown = (await tool.toModelOutput?.(await tool.execute({}))) as { value: { type: string; text?: string }[] };
+    return shown.value.map(({ type, text: shownText }) => shownText ?? type);
+  };
+  expect(await shownOf('alone')).toEqual(['media', JSON.stringify(rows)]);
+  expect(await shownOf('described')).toEqual(['A chart', 'media', JSON.stringify(rows)]);
+  expect(await shownOf('repeated')).toEqual([JSON.stringify(rows, undefined, 2), 'media']);
+});
+
 describe('stored definitions', () => {
   test('creates tools from stored definitions and connects when they are called', async () => {
     const definition = { name: 'echo', description: 'Says it', inputSchema: { ...anything, required: ['m'] } };

@@ -6,7 +6,7 @@ import {
   type CheckOptionsSettings,
   type OptionChecks,
 } from '@quiver/core/options';
-import type { ElicitOptions, McpRoot, SampleRequest, SampleResult, ToolMcpContext } from '@quiver/core/tools';
+import type { ElicitOptions, McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject } from '../protocol/json-rpc.js';
 import {
@@ -35,7 +35,10 @@ function requireOptions(name: string, options: ElicitOptions = {}): void {
   checkOptions(name, options, elicitChecks, elicitSettings);
 }
 
-/** Messages that tools and callbacks send to the client of their request: requests for input, progress, log messages. */
+/**
+ * Messages that tools and callbacks send to the client of their request: requests for input, progress, log messages. The members are
+ * getters of functions that need no `this`, so that tools may take them apart: `const { sample } = context.mcp`.
+ */
 export abstract class ClientMessages {
   abstract get _meta(): Readonly<Record<string, unknown>> | undefined;
   /** Least severe level that the client wants to receive; `undefined` for no log messages. */
@@ -54,27 +57,49 @@ export abstract class ClientMessages {
     };
   }
 
-  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
-    return this.ask(() => {
-      requireOptions('sample', options);
-      return samplingRequest(request);
-    }, options);
+  get sample(): ToolMcpContext['sample'] {
+    return (request, options) =>
+      this.ask(() => {
+        requireOptions('sample', options);
+        return samplingRequest(request);
+      }, options);
   }
 
-  roots(options?: ElicitOptions): Promise<McpRoot[]> {
-    return this.ask(() => {
-      requireOptions('roots', options);
-      return rootsRequest();
-    }, options);
+  get roots(): ToolMcpContext['roots'] {
+    return (options) =>
+      this.ask(() => {
+        requireOptions('roots', options);
+        return rootsRequest();
+      }, options);
   }
 
-  async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
+  get progress(): ToolMcpContext['progress'] {
+    return async (update) => this.sendProgress(update);
+  }
+
+  get log(): ToolMcpContext['log'] {
+    return async (level, message, data) => this.#sendLog(level, message, data);
+  }
+
+  get sendNotification(): NonNullable<McpExtra['sendNotification']> {
+    return async ({ method, params }) => this.notify(method, params ?? {});
+  }
+
+  /** As in the official SDK, options may follow a result schema, which is not needed here. */
+  get sendRequest(): NonNullable<McpExtra['sendRequest']> {
+    return (request, ...[first, second]: unknown[]) => {
+      const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
+      return this.ask(() => rawRequest(request), options);
+    };
+  }
+
+  protected sendProgress(update: Parameters<ToolMcpContext['progress']>[0]): void {
     const progressToken = this._meta?.['progressToken'];
     if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
     this.notify('notifications/progress', { progressToken, ...update });
   }
 
-  async log(level: string, message: string, data?: unknown): Promise<void> {
+  #sendLog(level: string, message: string, data: unknown): void {
     const { logLevel } = this;
     const named = level === 'warn' ? 'warning' : level;
     if (!isLoggingLevel(named)) {
@@ -88,18 +113,5 @@ export abstract class ClientMessages {
       level: named,
       data: data === undefined ? message : { message, data: toJsonSafe(data) },
     });
-  }
-
-  async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
-    this.notify(method, params ?? {});
-  }
-
-  /** As in the official SDK, options may follow a result schema, which is not needed here. */
-  sendRequest(
-    request: { method: string; params?: Record<string, unknown> },
-    ...[first, second]: unknown[]
-  ): Promise<unknown> {
-    const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
-    return this.ask(() => rawRequest(request), options);
   }
 }

@@ -6,10 +6,12 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { modern, rpc, send } from '../../test/wire.ts';
+import { createTool } from '@quiver/core/tools';
+import { MCPClient } from '../client/index.js';
 import { MCPServer } from './mcp-server.js';
 
 const server = new MCPServer({ name: 'Details', version: '1.0.0', tools: exampleTools });
@@ -92,4 +94,47 @@ test('knows no client in a legacy request without a session', async () => {
   const { url } = await server.listen({ serverless: true });
   const { json } = await send(url, { body: rpc('tools/call', { name: 'requestDetails' }) });
   expect(JSON.parse(json.result.content[0].text)).not.toHaveProperty('clientInfo');
+});
+
+test.each(['legacy', 'modern'] as const)('gives tools functions that need no `this`, %s', async (protocol) => {
+  const requestedSchema = { type: 'object' as const, properties: {} };
+  const apart = createTool({
+    id: 'apart',
+    description: 'Takes its context apart',
+    execute: async (_input, { mcp: { sample, roots, progress, log, elicitation, extra = {} } }) => {
+      const { sendRequest } = elicitation;
+      const { sendNotification, sendRequest: sendRaw, closeSSEStream } = extra;
+      await progress({ progress: 1, message: 'half' });
+      await log('info', 'a log message');
+      await sendNotification?.({ method: 'notifications/progress', params: { progressToken: 'run', progress: 2 } });
+      closeSSEStream?.();
+      const [{ action }, { text }, found, raw] = await Promise.all([
+        sendRequest({ message: 'Go on?', requestedSchema }, { key: 'a' }),
+        sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 }, { key: 'b' }),
+        roots({ key: 'c' }),
+        sendRaw?.({ method: 'roots/list' }, { key: 'd' }),
+      ]);
+      return JSON.stringify([action, text, found.length, Array.isArray((raw as { roots: unknown }).roots)]);
+    },
+  });
+  const seen: unknown[] = [];
+  const mcp = new MCPClient({
+    id: `apart ${protocol}`,
+    servers: {
+      it: {
+        server: new MCPServer({ name: 'Apart', version: '1.0.0', tools: { apart } }),
+        protocol,
+        roots: [{ uri: 'file:///a' }],
+        sampling: async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello' } }),
+        serverLogLevel: 'info',
+        logger: ({ message }) => void (message.includes('a log message') && seen.push('log')),
+      },
+    },
+  });
+  onTestFinished(() => mcp.disconnect());
+  await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: {} }));
+  const onProgress = ({ progress }: { progress: number }): void => void seen.push(progress);
+  const { content } = await mcp.callTool({ serverName: 'it', name: 'apart', runId: 'run', onProgress });
+  expect(content).toEqual([{ type: 'text', text: '["accept","Hello",1,true]' }]);
+  expect(seen).toEqual(expect.arrayContaining([1, 2, 'log']));
 });

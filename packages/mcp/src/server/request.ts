@@ -359,8 +359,10 @@ export abstract class ServerRequest
     return { headers: others };
   }
 
-  closeSSEStream(): void {
-    if (this.#state === 'open') this.#channel.closeStream?.();
+  get closeSSEStream(): () => void {
+    return () => {
+      if (this.#state === 'open') this.#channel.closeStream?.();
+    };
   }
 
   /**

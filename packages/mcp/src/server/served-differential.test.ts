@@ -126,6 +126,8 @@ const requests: [method: string, params: Record<string, unknown>][] = [
   ['completion/complete', { ref: review, argument: argument('language', 'ty') }],
   ['completion/complete', { ref: review, argument: argument('language', '') }],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'user://{id}/data' }, argument: argument('id', 'ru') }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://text' }, argument: argument('id', 'ru') }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://nothing' }, argument: argument('id', 'ru') }],
 ];
 
 describe('our answers are those of the official SDK', () => {

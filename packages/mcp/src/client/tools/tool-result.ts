@@ -25,14 +25,14 @@ export function getToolResult(output: unknown): CallToolResult | undefined {
 }
 
 /**
- * Returns what a model receives of a remote tool's result: images, audio and files as such, if there are any; otherwise the structured
- * content, or the text. Nothing is sent twice.
+ * Returns what a model receives of a remote tool's result: images, audio and files as such with the text and the structured content, if there
+ * are any; otherwise the structured content, or the text. Nothing is sent twice.
  */
 export function toModelOutput(output: unknown): ToolModelOutput {
   const result = getToolResult(output);
   if (!result)
     return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
-  const { content, isError } = result;
+  const { content, isError, structuredContent } = result;
   const isPlain = content.every(({ type }) => type === 'text');
   if (isPlain && output !== result) return { type: 'json', value: output };
   if (isPlain && isError === true) return { type: 'error-text', value: toErrorText(result) };
@@ -40,7 +40,21 @@ export function toModelOutput(output: unknown): ToolModelOutput {
     const value = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
     return { type: 'text', value };
   }
-  return { type: 'content', value: content.map(toPart) };
+  const parts = content.map(toPart);
+  const structured = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  // Servers should repeat the structured content as text.
+  if (structured !== undefined && !content.some((block) => block.type === 'text' && isJsonOf(block.text, structured)))
+    parts.push({ type: 'text', text: structured });
+  return { type: 'content', value: parts };
+}
+
+/** Returns whether a text is a value as JSON, with any white space. */
+function isJsonOf(text: string, value: string): boolean {
+  try {
+    return text === value || JSON.stringify(JSON.parse(text)) === value;
+  } catch {
+    return false;
+  }
 }
 
 function toPart(block: ContentBlock): ToolModelOutputPart {

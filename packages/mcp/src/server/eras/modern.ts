@@ -71,10 +71,10 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  override async progress(update: ProgressUpdate): Promise<void> {
+  protected override sendProgress(update: ProgressUpdate): void {
     if (this.#task) return this.#task.report(update);
     this.#progress = update;
-    return super.progress(update);
+    super.sendProgress(update);
   }
 
   toJson({ members, meta, isPrivate }: EncodedResult): string {

@@ -5,7 +5,7 @@ import { refuseResult, runCallback } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
 import { requireVisiblePrompt } from './prompts.js';
-import { requireVisibleTemplate } from './resources.js';
+import { isVisibleTemplate } from './resources.js';
 
 /**
  * Answers `completion/complete`: suggestions for an argument of a prompt or a variable of a resource template.
@@ -29,20 +29,21 @@ export async function complete(request: ServerRequest): Promise<EncodedResult> {
       return server.prompts?.completeArgument?.({ name: prompt, argument: name, ...asked });
     }
     if (type === 'ref/resource' && typeof uriTemplate === 'string') {
-      await requireVisibleTemplate(request, uriTemplate);
+      if (!(await isVisibleTemplate(request, uriTemplate))) return undefined;
       return server.resources?.completeVariable?.({ uriTemplate, variable: name, ...asked });
     }
     throw invalidParams('completion/complete needs a ref of type ref/prompt with a name, or ref/resource with a uri.');
   };
   const all = await runCallback(server, `Completing ${name}`, async () => {
-    const values = (await suggest()) ?? [];
+    const values = (await suggest()) ?? undefined;
+    if (values === undefined) return undefined;
     const isValid = Array.isArray(values) && values.every((text) => typeof text === 'string');
     return isValid ? values : refuseResult('The completion callback', 'an array of strings');
   });
   const completion = {
-    values: all.slice(0, MAX_COMPLETION_VALUES),
-    total: all.length,
-    hasMore: all.length > MAX_COMPLETION_VALUES,
+    values: all?.slice(0, MAX_COMPLETION_VALUES) ?? [],
+    total: all?.length,
+    hasMore: all !== undefined && all.length > MAX_COMPLETION_VALUES,
   };
   return { members: `"completion":${JSON.stringify(completion)}` };
 }

@@ -66,16 +66,19 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
 }
 
 /**
- * Refuses the completion of a template that is not in the list of the caller.
+ * Returns whether the caller's list of templates has a URI template. Clients also send the URIs of listed resources, which have nothing to
+ * complete.
  *
- * @throws ProtocolError -32602
+ * @throws ProtocolError -32602 for what is in neither list of the caller
  */
-export async function requireVisibleTemplate(request: ServerRequest, uriTemplate: string): Promise<void> {
+export async function isVisibleTemplate(request: ServerRequest, uri: string): Promise<boolean> {
   const { catalog, resources } = request.server;
-  if (!resources) return;
-  const visible = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
-  if (!visible.some((template) => template.uriTemplate === uriTemplate))
-    throw invalidParams(`Resource template not found: ${uriTemplate}`);
+  if (!resources) return true;
+  const templates = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
+  if (templates.some(({ uriTemplate }) => uriTemplate === uri)) return true;
+  const listed = catalog.filter(request, 'resource', await resourcesFor(request));
+  if (listed.some((resource) => resource.uri === uri)) return false;
+  throw invalidParams(`Resource template not found: ${uri}`);
 }
 
 /** Returns whether to notify a caller that a resource was updated: not of one that it cannot read. */
