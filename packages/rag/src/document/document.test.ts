@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ChunkParams } from './chunking/chunking-strategy.js';
 import { MDocument, type MDocumentOptions } from './document.js';
 
 const story = 'Once upon a time. '.repeat(100);
@@ -14,8 +15,8 @@ describe('a document', () => {
     }
   });
 
-  test.each([
-    ['# One\n\nFirst.\n\n\n# Two\n\nSecond.\n\n## Three\n\nThird.', {}],
+  test.each<[string, ChunkParams]>([
+    ['# One\n\nFirst.\n\n\n# Two\n\nSecond.\n\n## Three\n\nThird.', { strategy: 'markdown', minSize: 0 }],
     [story, { maxSize: 50, overlap: 0 }],
     [story, { maxSize: 100, overlap: 20 }],
   ])(

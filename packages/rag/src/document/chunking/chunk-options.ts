@@ -39,6 +39,15 @@ export interface MeasureOptions {
   lengthFunction?: (text: string) => number;
 }
 
+/** Option of the strategies that join small chunks. */
+export interface MinSizeOptions {
+  /**
+   * Size below which a chunk joins its neighbor in the same section; at most `maxSize`. Default 200, or a quarter of `maxSize` if that is
+   * less. A smaller chunk remains where the neighbor leaves no room, and where a section is smaller.
+   */
+  minSize?: number;
+}
+
 /** Options before they are checked. */
 export type RawOptions = Readonly<Record<string, unknown>>;
 
@@ -53,6 +62,15 @@ const reservedKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex', 'he
 
 const defaultMaxSize = 4000;
 const defaultOverlap = 50;
+export const defaultMinSize = 200;
+
+interface CommonPresets {
+  readonly overlap?: number;
+  readonly separatorPosition?: SeparatorPosition;
+  readonly inTokens?: boolean;
+  /** Default of `minSize`, unless a quarter of `maxSize` is less. Without it, there is no such option. */
+  readonly minSize?: number;
+}
 
 /** A check for each smallest number: making one takes longer than reading an option. */
 const counts = [wholeNumber(0), wholeNumber(1)] as const;
@@ -135,7 +153,7 @@ export class OptionReader {
   }
 
   /** Reads the common options. `inTokens` excludes `lengthFunction`. */
-  common(presets: { overlap?: number; separatorPosition?: SeparatorPosition; inTokens?: boolean } = {}): PackOptions {
+  common(presets: CommonPresets = {}): PackOptions {
     const maxSize = this.wholeNumber('maxSize', { fallback: defaultMaxSize, least: 1, alias: 'size' });
     const usual = Math.min(presets.overlap ?? defaultOverlap, Math.floor(maxSize / 4));
     const overlap = this.wholeNumber('overlap', { fallback: usual });
@@ -144,12 +162,15 @@ export class OptionReader {
         `${this.#owner}: 'overlap' (${overlap}) must be less than 'maxSize' (${maxSize}). Reduce one or raise the other.`,
       );
     const measure = presets.inTokens ? undefined : this.value<Measure>('lengthFunction', functionValue);
+    const fallback = Math.min(presets.minSize ?? 0, Math.floor(maxSize / 4));
+    const minSize = presets.minSize === undefined ? 0 : this.wholeNumber('minSize', { fallback, maxSize });
     this.boolean('addStartIndex', true);
     const position =
       this.value<boolean | string>('separatorPosition', positions, 'keepSeparator') ?? presets.separatorPosition;
     return {
       maxSize,
       overlap,
+      minSize,
       stripWhitespace: this.boolean('stripWhitespace', true),
       separatorPosition: position === true || position === 'start' ? 'start' : 'end',
       // The result of a function of the caller is checked at every call.

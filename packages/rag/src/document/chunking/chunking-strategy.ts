@@ -4,6 +4,7 @@ import {
   OptionReader,
   type CommonChunkOptions,
   type MeasureOptions,
+  type MinSizeOptions,
   type RawOptions,
 } from './chunk-options.js';
 import type { HtmlChunkOptions } from './html.js';
@@ -56,7 +57,7 @@ function once(load: () => Promise<ChunkingStrategy>): () => Promise<ChunkingStra
 /** Chunking options. Without `strategy`, the type of the document decides: see `DocumentType`. */
 export type ChunkParams =
   | { [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & { strategy: Name } }[StrategyName]
-  | (CommonChunkOptions & MeasureOptions & { strategy?: never });
+  | (CommonChunkOptions & MeasureOptions & MinSizeOptions & { strategy?: never });
 
 /**
  * Returns the chunker of a strategy with the given options.

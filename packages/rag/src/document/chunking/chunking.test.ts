@@ -155,7 +155,7 @@ describe('options', () => {
 
   test('are rejected if they are unknown, and the known ones named', async () => {
     expect(await reject({ maxsize: 5, foo: 1 })).toMatch(
-      /^The strategy 'recursive' has no option 'maxsize'\. Did you mean 'maxSize'\? Its options are: strategy, extract, language, maxSize,/,
+      /^The strategy 'recursive' has no option 'maxsize'\. Did you mean 'maxSize'\? Its options are: strategy, extract, language, separators,/,
     );
     expect(await reject({ separators: ['\n'] }, 'markdown')).toMatch(
       /^The strategy 'markdown' has no option 'separators'\./,
@@ -174,6 +174,8 @@ describe('options', () => {
     expect(await reject({ size: 0 })).toBe("The strategy 'recursive': 'size' must be an integer of at least 1, not 0.");
     expect(await reject({ overlap: -1 })).toMatch(/'overlap' must be an integer of at least 0, not -1/);
     expect(await reject({ size: 10, maxSize: 20 })).toMatch(/'maxSize' and 'size' are two names of one option/);
+    expect(await reject({ maxSize: 100, minSize: 101 })).toMatch(/'minSize' \(101\) must not exceed 'maxSize' \(100\)/);
+    expect(await reject({ minSize: 10 }, 'character')).toMatch(/has no option 'minSize'/);
     expect(await reject({ separators: [] })).toMatch(/'separators' must be a string or a list of strings/);
     expect(await reject({ separatorPosition: 'middle' })).toMatch(/'separatorPosition' must be one of 'start', 'end'/);
     expect(await reject({ stripWhitespace: 'no' })).toMatch(/'stripWhitespace' must be true or false, not 'no'/);

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
-import type { Block } from './sections.js';
+import type { Block, BlockKind } from './sections.js';
 import { DecodedText } from './decoded-text.js';
 import { headingLevel, tagKind, type TagKind } from './html-tags.js';
 
@@ -75,6 +75,9 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
   /** Open rows of tables, and those of them that contain a block. */
   let rows = 0;
   let filledRows = 0;
+  /** Open lists, and whether the next block is the first one of an item. */
+  let lists = 0;
+  let startsItem = false;
   /** White space that is written before the next text, as an index of {@link gaps}. */
   let gap = 0;
   let gapAt = 0;
@@ -97,6 +100,14 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
     startsBlock = true;
   }
 
+  function kindOfBlock(): BlockKind | undefined {
+    if (filledRows > 0) return 'cell';
+    if (rows > 0) return 'row';
+    if (preformatted > 0) return 'code';
+    if (startsItem) return 'item';
+    return blockPath && terms.has(blockPath.name) ? 'term' : undefined;
+  }
+
   /** Writes what is before a text: white space, and the beginning of a block. */
   function beginText(): void {
     if (decoded.length > 0 && gap > 0) decoded.append(gaps[gap]!, gapAt, gapAt);
@@ -105,9 +116,11 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
     if (!startsBlock) return;
     startsBlock = false;
     if (openHeading?.block === -1) openHeading.block = blocks.length;
-    // A row of a table stays together if it fits: all but its first block are inside it.
-    blocks.push({ start: decoded.length, heading: undefined, path: blockPath, depth: filledRows });
+    // A row of a table stays together if it fits: all but its first block are inside it. So does an item, and a list with the text before.
+    const depth = filledRows + 2 * lists - (startsItem ? 1 : 0);
+    blocks.push({ start: decoded.length, heading: undefined, path: blockPath, depth, kind: kindOfBlock() });
     filledRows = rows;
+    startsItem = false;
   }
 
   function copy(start: number, end: number): void {
@@ -134,6 +147,8 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
         stack.push(element);
         if (kind === 'hidden') hidden++;
         if (name === 'tr') rows++;
+        if (listNames.has(name)) lists++;
+        if (name === 'li') startsItem = lists > 0;
         if (name === 'pre' || name === 'textarea') preformatted++;
         if (kind === 'break') addGap(lineGap, at);
         if (isBlock) startBlock(element, path, at);
@@ -147,6 +162,8 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
         const { kind, asked } = element;
         if (kind === 'hidden') hidden--;
         if (name === 'tr') filledRows = Math.min(filledRows, --rows);
+        if (listNames.has(name)) lists--;
+        if (name === 'li') startsItem = false;
         if (name === 'pre' || name === 'textarea') preformatted--;
         if (headingLevel(name) !== undefined) {
           const block = openHeading && blocks[openHeading.block];
@@ -210,3 +227,7 @@ const [spaceGap, cellGap, lineGap, paragraphGap] = [1, 2, 3, 4] as const;
 const paragraphs: ReadonlySet<string> = new Set(
   'h1 h2 h3 h4 h5 h6 p ul ol dl pre table blockquote section article'.split(' '),
 );
+
+const listNames: ReadonlySet<string> = new Set(['ul', 'ol']);
+/** Elements that mean nothing without the text after them. */
+const terms: ReadonlySet<string> = new Set(['dt', 'caption', 'summary', 'legend']);

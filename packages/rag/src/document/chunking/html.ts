@@ -1,12 +1,19 @@
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import {
+  defaultMinSize,
+  type CommonChunkOptions,
+  type MeasureOptions,
+  type MinSizeOptions,
+  type OptionReader,
+} from './chunk-options.js';
 import { headingLevel } from './html-tags.js';
 import { readHtmlText, toXpath, type HtmlElement } from './html-text.js';
 import type { Chunker } from './pack-spans.js';
-import { findSections, packSections, splitAtLines, splitSections, type Section } from './sections.js';
+import { packSections } from './pack-sections.js';
+import { findSections, splitAtLines, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
 /** Options of the strategy `html`. */
-export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
+export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
   strategy?: 'html';
   /** Headings that begin a chunk, and the metadata key of their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */
   headers?: readonly (readonly [tag: string, key: string])[];
@@ -24,7 +31,7 @@ export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
  * last, and `xpath` is the path of the element in which it starts.
  */
 export function html(read: OptionReader): Chunker {
-  const options = read.common();
+  const common = read.common({ minSize: defaultMinSize });
   const headings = read.pairs('headers', (tag) => headingLevel(tag.toLowerCase()));
   const pairs = read.pairs('sections', (tag) => (/^[a-z][a-z0-9-]*$/i.test(tag) ? tag.toLowerCase() : undefined));
   const returnEachLine = read.boolean('returnEachLine', false);
@@ -38,6 +45,7 @@ export function html(read: OptionReader): Chunker {
   }
   for (const [level, key] of headings ?? []) levels.set(level, key);
   const headers = headings === undefined && levels.size === 0 ? undefined : levels;
+  const options = { ...common, ...((returnEachLine || asked.size > 0) && { minSize: 0 }) };
   return (source) => {
     const page = readHtmlText(source, new Set(asked.keys()));
     const { text, blocks } = page;

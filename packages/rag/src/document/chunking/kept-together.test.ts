@@ -41,16 +41,6 @@ describe('a part of the text that fits into a chunk is not cut', () => {
     expect(chunks.length).toBeGreaterThan(2);
     for (const text of chunks) expect(text).toMatch(/^Name (\d)[^]*Last \d\.$/);
   });
-
-  test('a paragraph below a heading, even if only one of them fits', async () => {
-    const paragraph = words(10);
-    const chunks = await chunk(`# A title of some length\n\n${paragraph}\n`, 'markdown', {
-      strategy: 'markdown',
-      maxSize: paragraph.length + 5,
-      overlap: 0,
-    });
-    expect(chunks).toEqual(['# A title of some length', paragraph]);
-  });
 });
 
 describe('a chunk of a script without spaces', () => {

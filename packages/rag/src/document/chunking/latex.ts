@@ -1,10 +1,17 @@
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import {
+  defaultMinSize,
+  type CommonChunkOptions,
+  type MeasureOptions,
+  type MinSizeOptions,
+  type OptionReader,
+} from './chunk-options.js';
 import type { Chunker } from './pack-spans.js';
-import { findSections, packSections, type Block, type Heading } from './sections.js';
+import { packSections } from './pack-sections.js';
+import { findSections, type Block, type Heading } from './sections.js';
 import { isGraphemeBoundary, skipWhiteSpace } from './text-boundary.js';
 
 /** Options of the strategy `latex`. */
-export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
+export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
   strategy?: 'latex';
 }
 
@@ -13,7 +20,7 @@ export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
  * section longer than `maxSize` is split between paragraphs and environments, and inside an environment only if it is too long.
  */
 export function latex(read: OptionReader): Chunker {
-  const options = read.common();
+  const options = read.common({ minSize: defaultMinSize });
   return (text) => {
     const blocks = readLatexBlocks(text);
     return packSections(text, blocks, findSections(text, blocks, options), options);

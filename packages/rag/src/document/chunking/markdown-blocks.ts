@@ -1,4 +1,4 @@
-import type { Block, Heading } from './sections.js';
+import type { Block, BlockKind, Heading } from './sections.js';
 import { endOfWhiteSpace } from './text-boundary.js';
 
 /**
@@ -15,7 +15,7 @@ export function readMarkdownBlocks(text: string, marks: readonly string[] = []):
   const reader = new BlockReader(text, marks);
   frontMatter.lastIndex = 0;
   let start = frontMatter.test(text) ? frontMatter.lastIndex : 0;
-  if (start > 0) reader.blocks.push({ start: 0, heading: undefined, depth: 0 });
+  if (start > 0) reader.blocks.push({ start: 0, heading: undefined, depth: 0, kind: undefined });
   while (start < text.length) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline + 1;
@@ -212,7 +212,7 @@ class BlockReader {
     this.#skipMark(width);
     const padding = isEmpty || this.#indent > 4 ? 1 : this.#indent;
     this.#take(padding);
-    return this.#open({ indent: outer + width + padding, empty: isEmpty });
+    return this.#open({ indent: outer + width + padding, empty: isEmpty }, 'item');
   }
 
   /** Returns the length of a bullet, or of at most nine digits with `.` or `)`, before white space; 0 for anything else. */
@@ -307,24 +307,26 @@ class BlockReader {
     while (this.#containers.length > this.#depth) this.#containers.pop();
   }
 
-  #open(container: Container): true {
-    this.#begin('none');
+  #open(container: Container, kind?: BlockKind): true {
+    this.#begin('none', undefined, kind);
     this.#containers.push(container);
     this.#depth++;
     this.#inParagraph = false;
     return true;
   }
 
-  #begin(leaf: Leaf, heading?: Heading): true {
-    const depth = this.#depth;
+  #begin(leaf: Leaf, heading?: Heading, kind: BlockKind | undefined = leaf === 'fence' ? 'code' : undefined): true {
+    const containers = this.#depth;
+    // An item is deeper than the text before its list, and what it contains is deeper than the item.
+    const depth = 2 * containers + (kind === 'item' ? 1 : 0);
     this.#closeContainers();
-    if (depth === 0) this.blocks.push({ start: this.#start, heading, depth });
+    if (containers === 0) this.blocks.push({ start: this.#start, heading, depth, kind });
     else {
       const innermost = this.#containers[this.#containers.length - 1];
       if (innermost) innermost.empty = false;
       // The line may begin several blocks. The outermost one counts.
       if (this.blocks[this.blocks.length - 1]?.start !== this.#start)
-        this.blocks.push({ start: this.#start, heading: undefined, depth });
+        this.blocks.push({ start: this.#start, heading: undefined, depth, kind });
     }
     this.#leaf = leaf;
     return true;

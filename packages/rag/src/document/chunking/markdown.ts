@@ -1,10 +1,17 @@
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import {
+  defaultMinSize,
+  type CommonChunkOptions,
+  type MeasureOptions,
+  type MinSizeOptions,
+  type OptionReader,
+} from './chunk-options.js';
 import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
-import { findSections, packSections, splitAtLines } from './sections.js';
+import { packSections } from './pack-sections.js';
+import { findSections, splitAtLines } from './sections.js';
 
 /** Options of the strategy `markdown`. */
-export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
+export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
   strategy?: 'markdown';
   /**
    * Headings that begin a chunk, and the metadata key of their titles: `[['#', 'title'], ['##', 'section']]`. Other marks, such as
@@ -25,7 +32,7 @@ export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions
  * items), and inside a block only if the block is too long. With `headers`, only those headings begin a section.
  */
 export function markdown(read: OptionReader): Chunker {
-  const common = read.common();
+  const common = read.common({ minSize: defaultMinSize });
   const marks: string[] = [];
   const headers = read.pairs('headers', (mark) => {
     if (/^#{1,6}$/.test(mark)) return mark.length;
@@ -33,11 +40,12 @@ export function markdown(read: OptionReader): Chunker {
     marks.push(mark);
     return firstMarkedLevel + marks.length - 1;
   });
-  const options = { ...common, headers, stripHeaders: read.boolean('stripHeaders', true) };
+  const stripHeaders = read.boolean('stripHeaders', true);
   const returnEachLine = read.boolean('returnEachLine', false);
+  const options = { ...common, ...(returnEachLine && { minSize: 0 }), headers, stripHeaders };
   return (text) => {
     const blocks = readMarkdownBlocks(text, marks);
     const sections = findSections(text, blocks, options);
-    return packSections(text, blocks, returnEachLine ? splitAtLines(text, sections) : sections, common);
+    return packSections(text, blocks, returnEachLine ? splitAtLines(text, sections) : sections, options);
   };
 }

@@ -1,10 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import {
+  ceilUnspacedWord,
+  endOfWhiteSpace,
   floorGraphemeBoundary,
   floorWordBoundary,
   isWhiteSpace,
   nextGraphemeBoundary,
   skipWhiteSpace,
+  startOfWhiteSpace,
   trimEnd,
 } from './text-boundary.js';
 
@@ -32,6 +35,8 @@ export type SeparatorPosition = 'start' | 'end';
 
 /** The common options, with defaults. */
 export interface PackOptions extends SizeOptions {
+  /** Size below which a span joins its neighbor; 0 for none. */
+  readonly minSize: number;
   readonly stripWhitespace: boolean;
   readonly separatorPosition: SeparatorPosition;
 }
@@ -54,6 +59,13 @@ export type FindCut = (window: CutWindow) => number | undefined;
 /** Below this part of `maxSize`, a chunk is too small to end at a better separator. */
 const smallestPart = 4;
 
+/**
+ * Returns whether the next span may begin at a place by overlap.
+ *
+ * @param start - start of the span that the place is in
+ */
+export type CanBegin = (at: number, start: number) => boolean;
+
 /** Splits the whole text, see {@link createPacker}. */
 export function packSpans(text: string, options: PackOptions, findCut: FindCut): Span[] {
   const spans: Span[] = [];
@@ -75,20 +87,39 @@ type Packer = (from: number, to: number, addSpan: (start: number, end: number) =
  *
  * A single grapheme cluster longer than `maxSize` becomes one span.
  */
-export function createPacker(text: string, options: PackOptions, findCut: FindCut): Packer {
-  const { overlap, stripWhitespace } = options;
+export function createPacker(text: string, options: PackOptions, findCut: FindCut, canBegin?: CanBegin): Packer {
+  const { overlap, minSize, stripWhitespace } = options;
   const limit = createSizeLimit(text, options);
+  const small = minSize === 0 ? undefined : createSizeLimit(text, { ...options, maxSize: minSize, overlap: minSize });
   const trimmedEnd = (start: number, end: number): number => (stripWhitespace ? trimEnd(text, start, end) : end);
   const skipSpace = (start: number, end: number): number =>
     stripWhitespace ? skipWhiteSpace(text, start, end) : start;
+
+  /** Returns the window that leaves neither this span nor the rest below `minSize`, if there is one. */
+  function toWindow(start: number, fresh: number, reached: number, end: number): CutWindow {
+    let first = fresh + 1;
+    let last = reached;
+    if (small) {
+      // White space at both ends of a span does not count.
+      let least = small.reach(start, reached);
+      if (isWhiteSpace(text.charCodeAt(least - 1))) least = endOfWhiteSpace(text, least, reached) + 1;
+      least = Math.max(first, least);
+      let most = small.reachBack(start, end);
+      if (isWhiteSpace(text.charCodeAt(most))) most = startOfWhiteSpace(text, start, most) - 1;
+      most = floorGraphemeBoundary(text, Math.min(most, last), start);
+      if (least <= most) [first, last] = [least, most];
+    }
+    const preferred = Math.min(last, Math.max(first, start + Math.floor((reached - start) / smallestPart)));
+    return { start, first, preferred, last };
+  }
 
   /** @param fresh - the first character that no span contains yet */
   function nextSpan(start: number, fresh: number, end: number): CutSpan {
     let last = limit.reach(start, end);
     while (last > fresh) {
       if (last === end) return { start, end, cut: end };
-      const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
-      const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? floorWordBoundary(text, last, preferred);
+      const window = toWindow(start, fresh, last, end);
+      const cut = findCut(window) ?? floorWordBoundary(text, window.last, window.preferred);
       const trimmed = trimmedEnd(start, cut);
       // Only sizes that a function measures can grow when a text gets shorter.
       if (limit.fits(start, trimmed)) return { start, end: trimmed, cut };
@@ -100,22 +131,20 @@ export function createPacker(text: string, options: PackOptions, findCut: FindCu
   }
 
   /**
-   * Returns the start of a repeated part of a span: of a word if there is one, otherwise any grapheme boundary; `fresh` if the next span
-   * would contain nothing new.
+   * Returns the start of a repeated part of a span, which is the start of a word; `fresh` if there is none, or the next span would contain
+   * nothing new.
    */
   function overlapStart(start: number, { end: spanEnd, cut }: CutSpan, fresh: number, end: number): number {
     const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
-    let chosen = cut;
     let known = start;
+    let chosen = cut;
     for (let at = earliest; at < cut && chosen === cut; at++) {
       if (!isWhiteSpace(text.charCodeAt(at - 1)) || isWhiteSpace(text.charCodeAt(at))) continue;
+      if (canBegin && !canBegin(at, start)) continue;
       known = floorGraphemeBoundary(text, at, known);
       if (known === at) chosen = at;
     }
-    if (chosen === cut) {
-      const floor = floorGraphemeBoundary(text, earliest, start);
-      chosen = floor === earliest ? earliest : nextGraphemeBoundary(text, floor);
-    }
+    if (chosen === cut) chosen = ceilUnspacedWord(text, earliest, cut, start);
     if (chosen >= cut || !limit.mayRepeat(chosen, spanEnd) || limit.reach(chosen, end) <= fresh) return fresh;
     // A repeated part must not begin with white space either.
     return skipSpace(chosen, fresh);

@@ -43,7 +43,7 @@ const pictures: readonly Picture[] = [
     type: 'html',
     source:
       '<nav>Home</nav>\n<main><h1>Coats &amp; more</h1>\n<p>Warm <b>ones</b>.</p>\n<h2>Winter</h2>\n<ul><li>Below five<li>degrees</ul></main>\n',
-    options: { strategy: 'html' },
+    options: { strategy: 'html', maxSize: 60 },
   },
   {
     type: 'json',

@@ -1,12 +1,20 @@
 import { oneOf } from '@quiver/core/options';
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import { invalidOptions } from './chunk-options.js';
+import { Bond, findBond } from './bonds.js';
+import {
+  defaultMinSize,
+  invalidOptions,
+  type CommonChunkOptions,
+  type MeasureOptions,
+  type MinSizeOptions,
+  type OptionReader,
+} from './chunk-options.js';
 import { codeLanguages, codeSeparators, type CodeLanguage } from './code-languages.js';
 import { packSpans, type Chunker } from './pack-spans.js';
 import { findSeparatorCut, readSeparators, type Separator, type SeparatorChunkOptions } from './separator-cut.js';
 
 /** Default separators: blank lines, line breaks, full stops of Chinese and Japanese, spaces, anywhere. */
-export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
+export interface RecursiveChunkOptions
+  extends CommonChunkOptions, MeasureOptions, MinSizeOptions, SeparatorChunkOptions {
   strategy?: 'recursive';
   /**
    * Language of source code, which is cut between declarations; excludes `separators`. Chunks have it in their metadata as `codeLanguage`:
@@ -24,19 +32,26 @@ const prose: readonly Separator[] = ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, '
 
 /**
  * The `recursive` strategy: a chunk is as long as fits and ends at the best separator: paragraphs before lines before words before
- * characters; in source code, declarations first.
+ * characters; in source code, declarations first. With the default separators, a term stays with its definition, and a line that ends with
+ * a colon with the next one.
  */
 export function recursive(read: OptionReader): Chunker {
   const language = read.value<CodeLanguage>('language', anyLanguage);
-  const common = read.common(language === undefined ? {} : { separatorPosition: 'start' });
   const given = readSeparators(read);
+  const isProse = language === undefined && given === undefined;
+  const common = read.common({
+    // Between the parts that a caller or a language names, a small chunk is better than a cut at another place.
+    minSize: isProse ? defaultMinSize : 0,
+    ...(language && { separatorPosition: 'start' }),
+  });
   if (language !== undefined && given !== undefined)
     throw invalidOptions("'language' and 'separators' exclude each other: a language brings its own separators.");
   const separators = language === undefined ? (given ?? prose) : codeSeparators(language);
   return (text) => {
     // The look-behind runs at every position of a text, also of those without such sentences.
     const used = separators.filter((separator) => separator !== cjkSentenceEnd || /[。！？]/.test(text));
-    const options = { ...common, separators: used };
+    const mayCut = (cut: number): boolean => findBond(text, cut) < Bond.strong;
+    const options = { ...common, separators: used, ...(isProse && { mayCut }) };
     const spans = packSpans(text, options, findSeparatorCut(text, options));
     return language === undefined ? spans : spans.map((span) => ({ ...span, metadata: { codeLanguage: language } }));
   };

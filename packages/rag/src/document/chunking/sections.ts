@@ -1,6 +1,11 @@
-import { createPacker, createSizeLimit, type FindCut, type PackOptions, type Span } from './pack-spans.js';
-import { findSeparatorCut } from './separator-cut.js';
-import { lastAtOrBefore, skipWhiteSpace } from './text-boundary.js';
+import { createSizeLimit, type PackOptions } from './pack-spans.js';
+import { endOfWhiteSpace, skipWhiteSpace, startOfWhiteSpace } from './text-boundary.js';
+
+/**
+ * What a block is, where that matters to a cut. A `term` stays with the next block. Overlap begins neither in `code`, nor in a row, whose
+ * first block is a `row` and each further one a `cell`.
+ */
+export type BlockKind = 'item' | 'term' | 'code' | 'row' | 'cell';
 
 /** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {
@@ -9,6 +14,7 @@ export interface Block {
   readonly heading: Heading | undefined;
   /** Number of blocks around this one. They are cut here only if they do not fit as a whole. */
   readonly depth: number;
+  readonly kind?: BlockKind | undefined;
 }
 
 export interface Heading {
@@ -52,13 +58,13 @@ export interface SectionOptions extends PackOptions {
   readonly stripHeaders?: boolean;
 }
 
-/** Splits a text at its headings. Without `headers`, a heading without text of its own joins its first subsection, if both fit. */
+/** Splits a text at its headings. Without `headers`, sections are joined, see {@link joinSections}. */
 export function findSections(
   text: string,
   blocks: readonly Block[],
   { headers, stripHeaders, ...options }: SectionOptions,
-): Section[] {
-  if (!headers) return joinBareHeadings(text, readSections(text, blocks), options);
+): readonly Section[] {
+  if (!headers) return joinSections(text, readSections(text, blocks), options);
   const labeled = blocks.filter(({ heading }) => heading && headers.has(heading.level));
   return readSections(text, labeled).map(({ start, end, path }) => ({
     start: (stripHeaders ? path.at(-1)?.end : undefined) ?? start,
@@ -68,26 +74,95 @@ export function findSections(
   }));
 }
 
-function joinBareHeadings(text: string, sections: readonly Section[], options: PackOptions): Section[] {
+/**
+ * Joins headings without text of their own to the next section, and sections below `minSize` to a neighbor under the same heading, if both
+ * fit. A section has the headings above all of its text. Of a section and its first subsection, it has those of the subsection.
+ */
+function joinSections(text: string, sections: readonly Section[], options: PackOptions): readonly Section[] {
+  const filled = joinBareHeadings(text, sections);
+  if (options.minSize === 0) return filled;
   const { fits } = createSizeLimit(text, options);
-  const joined: Section[] = [];
-  for (const section of sections) {
-    const above = joined[joined.length - 1];
-    if (above && isBareAbove(text, above, section) && fits(above.start, section.end))
-      joined[joined.length - 1] = { ...section, start: above.start };
-    else joined.push(section);
+  const small = createSizeLimit(text, { ...options, maxSize: options.minSize - 1 });
+  const isSmall = ({ start, end }: Section): boolean => {
+    const first = endOfWhiteSpace(text, start, end);
+    return small.fits(first, startOfWhiteSpace(text, first, end));
+  };
+  const joined: JoinedSection[] = [];
+  /** Joins the last section to the one before it, if it is small. */
+  const joinLast = (): void => {
+    const last = joined.pop();
+    const before = joined[joined.length - 1];
+    if (last && before && isSmall(last) && areNeighbors(before, last) && fits(before.start, last.end))
+      joined[joined.length - 1] = unite(before, last);
+    else if (last) joined.push(last);
+  };
+  for (const { start, end, path } of filled) {
+    const section = { start, end, path, first: path, last: path };
+    const before = joined[joined.length - 1];
+    if (before && isSmall(before)) {
+      if (areNeighbors(before, section) && fits(before.start, end)) {
+        joined[joined.length - 1] = unite(before, section);
+        continue;
+      }
+      joinLast();
+    }
+    joined.push(section);
   }
+  joinLast();
   return joined;
 }
 
-/** Whether a section is a heading without text, and the next one its subsection. */
-function isBareAbove(text: string, { path, end }: Section, { path: below }: Section): boolean {
-  const heading = path[path.length - 1];
+/** Joins headings without text of their own to the next section, or the last ones to the section before them. */
+export function joinBareHeadings(text: string, sections: readonly Section[]): Section[] {
+  const joined: Section[] = [];
+  let bareStart: number | undefined;
+  for (const section of sections) {
+    const { start, end, path } = section;
+    const heading = path[path.length - 1];
+    if (heading && skipWhiteSpace(text, heading.end, end) === end) bareStart ??= start;
+    else {
+      joined.push(bareStart === undefined ? section : { ...section, start: bareStart });
+      bareStart = undefined;
+    }
+  }
+  if (bareStart === undefined) return joined;
+  const last = joined.pop() ?? { ...sections.at(-1)!, start: bareStart };
+  return [...joined, { ...last, end: sections.at(-1)!.end }];
+}
+
+interface JoinedSection extends Section {
+  /** Headings of the first and of the last of the sections that were joined. */
+  readonly first: readonly Heading[];
+  readonly last: readonly Heading[];
+}
+
+/** Whether two sections follow each other under the same heading, or the second is right below the heading of the first. */
+function areNeighbors(one: JoinedSection, other: JoinedSection): boolean {
   return (
-    heading !== undefined &&
-    below[below.length - 1]!.level > heading.level &&
-    skipWhiteSpace(text, heading.end, end) === end
+    areSiblings(one.last, other.first) ||
+    areSiblings(one.path, other.first) ||
+    areSiblings(one.last, other.path) ||
+    areSiblings(one.path, other.path)
   );
+}
+
+function areSiblings(one: readonly Heading[], other: readonly Heading[]): boolean {
+  // The titles that both must have in common.
+  const depth = Math.max(one.length - 1, other.length - 1, 1);
+  if (one.length < depth || other.length < depth) return false;
+  for (let index = 0; index < depth; index++) if (one[index] !== other[index]) return false;
+  return true;
+}
+
+function unite(one: JoinedSection, other: JoinedSection): JoinedSection {
+  const common = commonPath(one.path, other.path);
+  const isChild = common === one.path && one.path === one.last;
+  return { start: one.start, end: other.end, path: isChild ? other.path : common, first: one.first, last: other.last };
+}
+
+export function commonPath(one: readonly Heading[], other: readonly Heading[]): readonly Heading[] {
+  const length = one.findIndex((heading, index) => heading !== other[index]);
+  return length === -1 ? one : one.slice(0, length);
 }
 
 /** Makes a section of each line. */
@@ -109,62 +184,4 @@ export function splitSections(sections: readonly Section[], positions: readonly 
     }
     return parts;
   });
-}
-
-/** Splits sections that are too long between blocks, and inside a block only if the block alone is too long. */
-export function packSections(
-  text: string,
-  blocks: readonly Block[],
-  sections: readonly Section[],
-  options: PackOptions,
-): Span[] {
-  const pack = createPacker(text, options, findBlockCut(text, blocks, options));
-  const spans: Span[] = [];
-  for (const section of sections) {
-    const { path, metadata } = section;
-    const headings = path.length > 0 ? path.map(({ title }) => title) : undefined;
-    pack(section.start, section.end, (start, end) => spans.push({ start, end, headings, metadata }));
-  }
-  return spans;
-}
-
-/** Deeper blocks are treated as blocks of this depth. */
-const maxDepth = 3;
-
-/** Cuts between blocks; inside a block that is too long, between the blocks in it; otherwise after a line, otherwise after a word. */
-function findBlockCut(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
-  /** For each depth of blocks, made at its first use. */
-  const finders: FindCut[] = [];
-  const betweenLines = findSeparatorCut(text, { ...options, separators: ['\n', ' ', ''] });
-  let deepest = 0;
-  for (const { depth } of blocks) deepest = Math.max(deepest, depth);
-  return (window) => {
-    for (let most = 0; most <= Math.min(deepest, maxDepth); most++) {
-      finders[most] ??= cutBetween(
-        text,
-        blocks.filter(({ depth }) => depth <= most || most === maxDepth),
-        options,
-      );
-      const cut = finders[most]!(window);
-      if (cut !== undefined) return cut;
-    }
-    return betweenLines(window);
-  };
-}
-
-/**
- * Cuts at the start of a block, if that leaves a chunk of a reasonable size, or keeps together the block that the limit would cut.
- * A heading stays with the block below it, unless that block fits only alone.
- */
-function cutBetween(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
-  const limit = createSizeLimit(text, options);
-  const starts = blocks.map(({ start }) => start);
-  const isWhole = (at: number): boolean => limit.fits(starts[at]!, starts[at + 1] ?? text.length);
-  return ({ first, preferred, last }) => {
-    const latest = lastAtOrBefore(starts, last);
-    let at = latest;
-    while (starts[at]! >= first && blocks[at - 1]?.heading) at--;
-    if (starts[at]! >= first && (starts[at]! >= preferred || isWhole(at))) return starts[at];
-    return starts[latest]! >= first && isWhole(latest) ? starts[latest] : undefined;
-  };
 }

@@ -1,7 +1,8 @@
 import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
 import { createSizeLimit, type Chunker } from './pack-spans.js';
-import { packSections, readSections, type Heading, type Section } from './sections.js';
+import { packSections } from './pack-sections.js';
+import { commonPath, joinBareHeadings, readSections, type Section } from './sections.js';
 import { skipWhiteSpace } from './text-boundary.js';
 import { readTokenCounter, type TokenOptions } from './token-counter.js';
 
@@ -26,7 +27,7 @@ export async function semanticMarkdown(read: OptionReader): Promise<Chunker> {
     requireAllowed(text);
     const blocks = readMarkdownBlocks(text);
     const limit = createSizeLimit(text, { maxSize: joinThreshold, overlap: 0, measure: count });
-    const measured = readSections(text, blocks).map((section) => {
+    const measured = joinBareHeadings(text, readSections(text, blocks)).map((section) => {
       const { start, end } = section;
       const size = limit.fits(start, end) ? count(text.slice(start, end)) : Number.POSITIVE_INFINITY;
       return { ...section, size };
@@ -65,9 +66,4 @@ function joinSections(
     current = joined;
   }
   return current;
-}
-
-function commonPath(one: readonly Heading[], other: readonly Heading[]): readonly Heading[] {
-  const length = one.findIndex((heading, index) => heading !== other[index]);
-  return length === -1 ? one : one.slice(0, length);
 }

@@ -1,6 +1,12 @@
 import { invalidOptions, type OptionReader } from './chunk-options.js';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
-import { floorWordBoundary, isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
+import {
+  floorWordBoundary,
+  isGraphemeBoundary,
+  isWhiteSpace,
+  lastAtOrBefore,
+  startOfWhiteSpace,
+} from './text-boundary.js';
 
 /** Options of the strategies that cut at separators. */
 export interface SeparatorChunkOptions {
@@ -19,6 +25,8 @@ export interface SeparatorOptions {
   readonly separators: readonly Separator[];
   readonly separatorPosition: SeparatorPosition;
   readonly stripWhitespace: boolean;
+  /** Whether a separator may end a chunk. Default: all may. */
+  readonly mayCut?: (cut: number) => boolean;
 }
 
 /** @throws `CHUNK_OPTIONS_INVALID` */
@@ -43,13 +51,19 @@ type LastCut = (from: number, window: CutWindow) => number | undefined;
  * reasonable size, then for a chunk of any size.
  */
 export function findSeparatorCut(text: string, options: SeparatorOptions): FindCut {
-  const { separators, separatorPosition, stripWhitespace } = options;
+  const { separators, separatorPosition, stripWhitespace, mayCut = () => true } = options;
   const finders = separators.map((separator): LastCut => {
-    if (separator === '') return (from, { last }) => floorWordBoundary(text, last, from);
-    if (typeof separator !== 'string') return findPattern(text, separator, separatorPosition);
+    if (separator === '') {
+      return (from, { last }) => {
+        const cut = floorWordBoundary(text, last, from);
+        return mayCut(cut) ? cut : undefined;
+      };
+    }
+    if (typeof separator !== 'string') return findPattern(text, separator, separatorPosition, mayCut);
     // White space that will be removed needs no room, so the chunk may end right before it.
     const isRemoved = stripWhitespace && separator.trim() === '';
-    return (from, window) => lastCut(text, separator, isRemoved ? 'start' : separatorPosition, from, window);
+    const position = isRemoved ? 'start' : separatorPosition;
+    return (from, window) => lastCut(text, separator, position, mayCut, from, window);
   });
   return (window) => {
     for (const from of window.preferred > window.first ? [window.preferred, window.first] : [window.first]) {
@@ -66,6 +80,7 @@ function lastCut(
   text: string,
   separator: string,
   position: SeparatorPosition,
+  mayCut: (cut: number) => boolean,
   from: number,
   { start, last }: CutWindow,
 ): number | undefined {
@@ -73,22 +88,33 @@ function lastCut(
   // Only a slice is searched: `text.lastIndexOf` would run to the start of the text for a separator that is absent.
   const offset = Math.max(start, from - shift);
   const slice = text.slice(offset, Math.min(text.length, last - shift + separator.length));
-  for (let at = slice.lastIndexOf(separator); at !== -1; at = slice.lastIndexOf(separator, at - 1)) {
+  for (let at = slice.lastIndexOf(separator); at !== -1;) {
     const cut = offset + at + shift;
-    if (cut >= from && isGraphemeBoundary(text, cut, start)) return cut;
-    if (at === 0) return undefined;
+    let before = at - 1;
+    if (cut >= from && isGraphemeBoundary(text, cut, start)) {
+      if (mayCut(cut)) return cut;
+      // Other cuts in the same white space separate the same texts.
+      before = startOfWhiteSpace(slice, 0, at) - 1;
+    }
+    if (before < 0) return undefined;
+    at = slice.lastIndexOf(separator, before);
   }
   return undefined;
 }
 
 /** Searches the whole text once, so that `^` and look-arounds see what is really around them. */
-function findPattern(text: string, pattern: RegExp, position: SeparatorPosition): LastCut {
+function findPattern(
+  text: string,
+  pattern: RegExp,
+  position: SeparatorPosition,
+  mayCut: (cut: number) => boolean,
+): LastCut {
   let cuts: number[] | undefined;
   return (from, { start, last }) => {
     cuts ??= cutsOfPattern(text, pattern, position);
     for (let at = lastAtOrBefore(cuts, last); at >= 0 && (cuts[at] as number) >= from; at--) {
       const cut = cuts[at] as number;
-      if (isGraphemeBoundary(text, cut, start)) return cut;
+      if (isGraphemeBoundary(text, cut, start) && mayCut(cut)) return cut;
     }
     return undefined;
   };

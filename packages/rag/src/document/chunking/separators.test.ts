@@ -159,7 +159,7 @@ describe('latex chunks', () => {
 \end{verbatim}
 \subsection*{B}
 100\% sure.`;
-    const found = await MDocument.fromText(text).chunk({ strategy: 'latex' });
+    const found = await MDocument.fromText(text).chunk({ strategy: 'latex', minSize: 0 });
     expect(found.map(({ metadata }) => metadata.headings)).toEqual([
       undefined,
       [String.raw`A \emph{title}`],

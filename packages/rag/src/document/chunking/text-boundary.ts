@@ -78,6 +78,24 @@ export function floorWordBoundary(text: string, at: number, from: number): numbe
   return at;
 }
 
+/**
+ * Returns the first place from `at` on where a word starts in a script that has no spaces; `end` if there is none before it.
+ *
+ * @param knownBoundary - a grapheme boundary at or before `at`
+ */
+export function ceilUnspacedWord(text: string, at: number, end: number, knownBoundary: number): number {
+  if (!unspaced.test(text.slice(at, end))) return end;
+  wordSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
+  const offset = Math.max(0, at - context);
+  for (const { index } of wordSegmenter.segment(text.slice(offset, end + context))) {
+    const start = offset + index;
+    if (start >= end) break;
+    const isBetween = start >= at && unspaced.test(text.charAt(start)) && unspaced.test(text.charAt(start - 1));
+    if (isBetween && isGraphemeBoundary(text, start, knownBoundary)) return start;
+  }
+  return end;
+}
+
 /** White space as `String.prototype.trim` means it. */
 export function isWhiteSpace(unit: number): boolean {
   if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
