@@ -53,6 +53,7 @@ describe('DOCX', () => {
       paragraph('Heading1', 'Rockets'),
       paragraph('Normal', 'They fly &amp; land.'),
       paragraph('Heading2', 'Fuel'),
+      paragraph('Normal', 'Kerosene.'),
     ];
     const bytes = zip({
       '[Content_Types].xml':
@@ -64,10 +65,10 @@ describe('DOCX', () => {
       'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body.join('')}</w:body></w:document>`,
     });
     const [document] = await loadDocument(bytes, { name: 'manual.docx' });
-    const chunks = await document!.chunk();
+    const chunks = await document!.chunk({ minSize: 0 });
     expect(chunks.map(({ text, metadata }) => [text, metadata['title'], metadata.headings])).toEqual([
       ['# Rockets\n\nThey fly & land.', 'Manual', ['Rockets']],
-      ['## Fuel', 'Manual', ['Rockets', 'Fuel']],
+      ['## Fuel\n\nKerosene.', 'Manual', ['Rockets', 'Fuel']],
     ]);
   });
 });

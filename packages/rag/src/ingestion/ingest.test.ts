@@ -86,7 +86,9 @@ describe('ingest', () => {
   });
 
   it('creates the index and stores every chunk with its text, place and source', async () => {
-    const report = await run([guide('# Coats\n\nWarm ones.\n\n## Winter\n\nBelow five degrees.')]);
+    const report = await run([guide('# Coats\n\nWarm ones.\n\n## Winter\n\nBelow five degrees.')], {
+      chunkOptions: { minSize: 0 },
+    });
     expect(report).toEqual({ documents: 1, added: 2, moved: 0, unchanged: 0, removed: 0 });
     const { records } = await store.scan({ indexName, filter: { startIndex: { $gt: 0 } } });
     expect(records).toMatchObject([
@@ -123,9 +125,10 @@ describe('ingest', () => {
   });
 
   it('embeds a section again when a heading above it changed', async () => {
-    await run([guide('# Old\n\nIntro.\n\n## Same\n\nText.')]);
+    const options = { chunkOptions: { minSize: 0 } };
+    await run([guide('# Old\n\nIntro.\n\n## Same\n\nText.')], options);
     embed.mockClear();
-    await run([guide('# New\n\nIntro.\n\n## Same\n\nText.')]);
+    await run([guide('# New\n\nIntro.\n\n## Same\n\nText.')], options);
     expect(embedded()).toContain('New › Same\n\n## Same\n\nText.');
   });
 
