@@ -81,8 +81,9 @@ describe('a chunk of Markdown', () => {
       const hasText = list.some(({ kind }) => kind !== 'heading');
       for (const { start, end } of spans) {
         const lines = linesOf(source.slice(start, end));
-        if (hasText) expect(lines.every(isHeading)).toBe(false);
-        if (end < source.trimEnd().length) expect(isHeading(lines.at(-1)!)).toBe(false);
+        const isLast = end === source.trimEnd().length;
+        expect(hasText && lines.every(isHeading)).toBe(false);
+        expect(!isLast && isHeading(lines.at(-1)!)).toBe(false);
       }
     });
   });
@@ -108,7 +109,7 @@ describe('a chunk of Markdown', () => {
         const isAlone = [spans[index - 1], spans[index + 1]].every(
           (other) => JSON.stringify(other?.headings ?? []) !== JSON.stringify(headings ?? []) || !other,
         );
-        if (!isAlone) expect(end - start).toBeGreaterThanOrEqual(minSize);
+        expect(isAlone || end - start >= minSize).toBe(true);
       }
     });
   });
