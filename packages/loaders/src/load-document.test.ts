@@ -189,24 +189,33 @@ describe('email', () => {
 });
 
 describe('notebooks', () => {
-  test('number their cells, and keep text and code apart', async () => {
+  test('are one Markdown document, whose sections name their cells and the headings above', async () => {
+    const markdown = (source: string | string[]): object => ({ cell_type: 'markdown', source });
+    const code = (source: string, ...outputs: object[]): object => ({ cell_type: 'code', source, outputs });
     const cells = [
-      { cell_type: 'markdown', source: ['# Plot\n', 'Draws.'] },
-      { cell_type: 'code', source: 'import x\n', outputs: [{ text: 'noise' }] },
-      { cell_type: 'code', source: '' },
-      { cell_type: 'markdown', source: 'Done.' },
+      markdown('# Plot'),
+      markdown(['## Draw\n', 'Draws.']),
+      code('import x\n', { text: ['noise\n'] }, { data: { 'text/plain': '<Figure size 1x1>', 'image/png': 'AAAA' } }),
+      code(''),
+      markdown('Done.'),
+      markdown('## Save'),
+      code('save()', { text: 'x'.repeat(1000) }, { ename: 'OSError', evalue: 'disk full' }),
     ];
     const bytes = bytesOf(JSON.stringify({ cells, metadata: { kernelspec: { language: 'python' } } }));
     const documents = await loadDocument(bytes, { name: 'n.ipynb' });
-    expect(documents.map(({ type, language }) => [type, language])).toEqual([
-      ['markdown', undefined],
-      ['text', 'python'],
-    ]);
+    expect(documents.map(({ type }) => type)).toEqual(['markdown']);
     expect(docsOf(documents)).toEqual([
-      { text: '# Plot\nDraws.', metadata: { source: 'n.ipynb', cell: 1, cellType: 'markdown' } },
-      { text: 'Done.', metadata: { source: 'n.ipynb', cell: 4, cellType: 'markdown' } },
-      { text: 'import x\n', metadata: { source: 'n.ipynb', cell: 2, cellType: 'code' } },
+      {
+        text: '# Plot\n\n## Draw\nDraws.\n\n```python\nimport x\n```\n\n```\nnoise\n```\n\nDone.',
+        metadata: { source: 'n.ipynb', cell: 1, endCell: 5 },
+      },
+      {
+        text: `## Save\n\n\`\`\`python\nsave()\n\`\`\`\n\n\`\`\`\n${'x'.repeat(400)}…\n\`\`\`\n\n\`\`\`\nOSError: disk full\n\`\`\``,
+        metadata: { source: 'n.ipynb', cell: 6, endCell: 7, headings: ['Plot'] },
+      },
     ]);
+    const chunks = await documents[0]!.chunk({ maxSize: 500 });
+    expect(chunks.at(-1)?.metadata.headings).toEqual(['Plot', 'Save']);
   });
 });
 

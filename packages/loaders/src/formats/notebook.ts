@@ -1,19 +1,15 @@
-import { codeLanguages, type CodeLanguage } from '@quiver/rag/document';
 import type { SourceDocument } from '@quiver/rag/document';
+import { firstHeadingLevel, hasContent, HeadingPath } from '../structure/heading-path.js';
+import { toFence } from '../structure/markdown-writer.js';
 import { decodeText } from './decode-text.js';
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 
-const languageNames: Readonly<Record<string, CodeLanguage>> = {
-  javascript: 'js',
-  typescript: 'ts',
-  'c++': 'cpp',
-  'c#': 'csharp',
-  python3: 'python',
-};
+/** Characters of an output that are kept. */
+const longestOutput = 400;
 
 /**
- * Reads a Jupyter notebook: its text as one document and its code as another, each cell with its number, from 1, and its kind. Outputs are
- * left out.
+ * Reads a Jupyter notebook as Markdown: text and code in the order of the cells, and the start of outputs that are text. Each section is a text
+ * with the numbers of its first and last cell as `cell` and `endCell`, from 1.
  *
  * @see [The notebook format](https://nbformat.readthedocs.io/en/latest/format_description.html)
  */
@@ -25,26 +21,58 @@ export const loadNotebook: DocumentLoader = async (bytes, { name }) => {
   const cells = Array.isArray(sheets) ? sheets.flatMap((sheet) => record(sheet)['cells'] ?? []) : notebook['cells'];
   if (!Array.isArray(cells)) throw unreadableDocument(name, 'it is not a notebook: it has no list of cells.');
   const { kernelspec, language_info: info } = record(notebook['metadata']);
-  const language = String(record(kernelspec)['language'] ?? record(info)['name'] ?? 'python').toLowerCase();
-  const codeLanguage = languageNames[language] ?? codeLanguages.find((known) => known === language);
-  const docs: Record<'text' | 'code', SourceDocument[]> = { text: [], code: [] };
+  const language = String(record(kernelspec)['language'] ?? record(info)['name'] ?? '').toLowerCase();
+  const docs: SourceDocument[] = [];
+  const path = new HeadingPath();
+  let section: { parts: string[]; cell: number; endCell: number; headings: string[] } | undefined;
+  const endSection = (): void => {
+    if (!section) return;
+    const { parts, headings, ...place } = section;
+    docs.push({ text: parts.join('\n\n'), metadata: { ...place, ...(headings.length > 0 && { headings }) } });
+  };
   for (const [index, value] of cells.entries()) {
     const cell = record(value);
-    const source = cell['source'] ?? cell['input'] ?? '';
-    const content = Array.isArray(source) ? source.join('') : String(source);
-    if (content.trim() === '') continue;
-    const cellType = String(cell['cell_type']);
-    const heading = cellType === 'heading' ? `${'#'.repeat(Math.min(Number(cell['level']) || 1, 6))} ` : '';
-    docs[cellType === 'code' ? 'code' : 'text'].push({
-      text: heading + content,
-      metadata: { cell: index + 1, cellType },
-    });
+    const part = toMarkdown(cell, language);
+    if (part === '') continue;
+    const level = cell['cell_type'] === 'code' ? undefined : firstHeadingLevel(part);
+    // A heading stays with what follows it.
+    if (!section || (level !== undefined && section.parts.some(hasContent))) {
+      endSection();
+      section = { parts: [], cell: index + 1, endCell: index + 1, headings: path.titles(level) };
+    }
+    section.parts.push(part);
+    section.endCell = index + 1;
+    path.read(part);
   }
-  return [
-    { type: 'markdown' as const, docs: docs.text },
-    { type: 'text' as const, docs: docs.code, ...(codeLanguage && { language: codeLanguage }) },
-  ].filter((document) => document.docs.length > 0);
+  endSection();
+  return [{ type: 'markdown', docs }];
 };
+
+function toMarkdown(cell: Readonly<Record<string, unknown>>, language: string): string {
+  const content = joined(cell['source'] ?? cell['input']).trim();
+  if (content === '') return '';
+  const { cell_type: type } = cell;
+  if (type === 'heading') return `${'#'.repeat(Math.min(Number(cell['level']) || 1, 6))} ${content}`;
+  if (type !== 'code') return content;
+  const outputs = Array.isArray(cell['outputs']) ? cell['outputs'].map(outputText).filter((text) => text !== '') : [];
+  return [toFence(content, language), ...outputs.map((text) => toFence(text))].join('\n\n');
+}
+
+/** Returns the start of an output as text; empty for a picture. */
+function outputText(value: unknown): string {
+  const { text, data, ename, evalue } = record(value);
+  const whole = joined(
+    text ?? record(data)['text/plain'] ?? (ename === undefined ? '' : `${String(ename)}: ${String(evalue)}`),
+  ).trim();
+  // The name of an object, such as a figure.
+  if (/^<[^<>\n]*>$/.test(whole)) return '';
+  return whole.length > longestOutput ? `${whole.slice(0, longestOutput)}…` : whole;
+}
+
+/** Returns a text that may be a list of lines. */
+function joined(text: unknown): string {
+  return Array.isArray(text) ? text.join('') : typeof text === 'string' ? text : '';
+}
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

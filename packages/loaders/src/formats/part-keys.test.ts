@@ -51,7 +51,11 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
       `From: a@x.y\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee.\r\n${both((part) => `--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename="${part}.csv"\r\n\r\na,b\n1,2\n3,4\r\n`)}--b--`,
     ),
   ipynb: () =>
-    bytesOf(JSON.stringify({ cells: ['code', 'code', 'markdown'].map((cell_type) => ({ cell_type, source: 'x' })) })),
+    bytesOf(
+      JSON.stringify({
+        cells: ['# A', '# B'].map((source) => ({ cell_type: 'markdown', source: `${source}\n\nText.` })),
+      }),
+    ),
   srt: () => bytesOf('00:00:01,500 --> 00:00:02,000\nOne.\n\n00:00:03,500 --> 00:00:04,000\nTwo.'),
 };
 

@@ -34,6 +34,36 @@ describe('groupRows', () => {
     expect(groupRows([[''], []], 1000)).toEqual([]);
   });
 
+  test('writes a row that is longer than a group as a line per value', () => {
+    const long = 'word '.repeat(30).trim();
+    const rows = [['Survey 2026'], ['id', 'answer', ''], ['1', long, 'no name'], ['2', 'short'], ['3', long]];
+    expect(groupRows(rows, 60)).toEqual([
+      { text: `Survey 2026\n\nid: 1\nanswer: ${long}\nno name`, metadata: { row: 1, endRow: 3 } },
+      { text: '| id | answer |\n| --- | --- |\n| 2 | short |', metadata: { row: 4, endRow: 4 } },
+      { text: `id: 3\nanswer: ${long}`, metadata: { row: 5, endRow: 5 } },
+    ]);
+  });
+
+  test('joins the rows of a header that names groups of columns', () => {
+    const rows = [
+      ['', '2025', '', '2026', ''],
+      ['Region', 'Sales', 'Costs', 'Sales', 'Costs'],
+      ['North', '1', '2', '3', '4'],
+    ];
+    expect(groupRows(rows, 1000)).toEqual([
+      {
+        text: '| Region | 2025 Sales | 2025 Costs | 2026 Sales | 2026 Costs |\n| --- | --- | --- | --- | --- |\n| North | 1 | 2 | 3 | 4 |',
+        metadata: { row: 1, endRow: 3 },
+      },
+    ]);
+    const plain = [
+      ['id', '', 'name'],
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ];
+    expect(groupRows(plain, 1000)[0]?.text).toContain('| a | b | c |');
+  });
+
   test('does not repeat a header that is much longer than the rows for each of them', () => {
     const header = ['x'.repeat(10_000), 'y'];
     const docs = groupRows([header, ...Array.from({ length: 10_000 }, () => ['1', '2'])], 100);

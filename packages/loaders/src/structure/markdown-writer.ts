@@ -308,11 +308,12 @@ function toParagraph(raw: string, prefix: string): string {
   return text.replace(/^(?=#{1,6}(?:\s|$)|```|~~~|(?:=+|-+)\s*$)/gm, '\\');
 }
 
-function toFence(raw: string): string {
+/** Returns code in a fence that it does not contain. */
+export function toFence(raw: string, language = ''): string {
   const code = raw.replace(/^\n+/, '').trimEnd();
   const longest = Math.max(2, ...Array.from(code.matchAll(/`{3,}/g), ([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
-  return code === '' ? '' : `${fence}\n${code}\n${fence}`;
+  return code === '' ? '' : `${fence}${language}\n${code}\n${fence}`;
 }
 
 /** Returns rows as a table of Markdown, whose first row is the header; `undefined` for rows that are not a table. */

@@ -24,7 +24,7 @@ export type DocumentType = 'text' | 'markdown' | 'html' | 'json';
 /** A text with metadata. */
 export interface SourceDocument {
   text: string;
-  /** Plain JSON data, copied into every chunk. */
+  /** Plain JSON data, copied into every chunk. `headings`, titles of headings above the text, come before those in the text. */
   metadata?: Metadata;
   /** Places of parts of the text on their page, in order. Chunks have the rectangle around theirs as `metadata.box`. */
   boxes?: readonly TextBox[];
@@ -303,6 +303,7 @@ interface ChunkedText {
 function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chunk[] {
   const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
   const hashOf = createPartHash(canonicalJson(metadata));
+  const above = Array.isArray(metadata['headings']) ? (metadata['headings'] as readonly string[]) : [];
   const occurrences = new Map<string, number>();
   let last: { id: string; span: Span } | undefined;
   return spans.map((span) => {
@@ -316,7 +317,7 @@ function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chun
     const own: Metadata = span.metadata ? { ...metadata, ...span.metadata } : { ...metadata };
     own['startIndex'] = start;
     own['endIndex'] = end;
-    if (headings) own['headings'] = headings;
+    if (headings) own['headings'] = [...above, ...headings];
     const box = findBox?.(start, end);
     if (box) own['box'] = box;
     const previous = last && toPrevious(text, searched, last, span);
