@@ -141,6 +141,7 @@ describe('email', () => {
     );
   const headers = {
     source: 'm.eml',
+    title: 'Grüße',
     subject: 'Grüße',
     from: 'Ann <ann@x.y>',
     to: 'b@x.y',

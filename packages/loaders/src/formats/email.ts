@@ -6,6 +6,7 @@ import {
   type LoadedDocument,
 } from './document-loader.js';
 import { htmlToMarkdown } from '../structure/html-to-markdown.js';
+import { findMailParts } from '../structure/mail-parts.js';
 
 /** Headers whose presence shows that a file is an email: the parser accepts any bytes. */
 const emailHeaders: ReadonlySet<string> = new Set(['from', 'to', 'subject', 'date', 'message-id', 'received']);
@@ -32,14 +33,22 @@ export const loadEmail: DocumentLoader = async (bytes, options) => {
   const { subject, from, to, date } = email;
   const attachments = email.attachments.filter(({ related }) => !related);
   const names = attachments.map(({ filename }, index) => filename ?? `attachment-${index + 1}`);
-  const headers = { subject, from: from && toText(from), to: to?.map(toText).join(', '), date };
+  // The first mail of a thread has no prefix.
+  const title = subject?.replace(/^(?:\s*(?:re|fwd?|aw|wg|antw|sv|vs|tr)(?:\[\d+\])?:)+\s*/i, '');
+  const headers = { title, subject, from: from && toText(from), to: to?.map(toText).join(', '), date };
   const metadata = Object.fromEntries(Object.entries(headers).filter(([, value]) => value));
   const isHtml = !email.text?.trim() && email.html !== undefined;
   const body = isHtml ? htmlToMarkdown(email.html ?? '', { name, searchesAll: true }).text : (email.text ?? '').trim();
   // Often the subject has the words that the body only refers to.
-  const text = [...(subject ? [`Subject: ${subject}`] : []), ...(body === '' ? [] : [body])].join('\n\n');
+  const start = subject ? `Subject: ${subject}${body === '' ? '' : '\n\n'}` : '';
+  const text = start + body;
+  const skip = findMailParts(body).map((part) => ({
+    ...part,
+    start: part.start + start.length,
+    end: part.end + start.length,
+  }));
   const docs =
-    text === '' ? [] : [{ text, metadata: { ...metadata, ...(names.length > 0 && { attachments: names }) } }];
+    text === '' ? [] : [{ text, skip, metadata: { ...metadata, ...(names.length > 0 && { attachments: names }) } }];
   const documents: LoadedDocument[] = [{ type: isHtml ? 'markdown' : 'text', docs }];
   for (const [index, { content, mimeType }] of attachments.entries()) {
     signal?.throwIfAborted();

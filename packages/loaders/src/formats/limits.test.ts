@@ -88,7 +88,9 @@ const eml = (emails: number): Uint8Array =>
 const table = (columns: number, rows: number): Uint8Array =>
   strToU8(`${Array.from({ length: columns }, () => 'a').join()}\n`.repeat(rows));
 const notebook = (cells: number): Uint8Array =>
-  strToU8(JSON.stringify({ cells: Array.from({ length: cells }, () => ({ cell_type: 'markdown', source: 'word' })) }));
+  strToU8(
+    JSON.stringify({ cells: Array.from({ length: cells }, () => ({ cell_type: 'markdown', source: '# A\n\nword' })) }),
+  );
 
 interface Loaded {
   /** Turns of the event loop while the file was loaded. There are none while the thread of the caller reads it. */

@@ -24,11 +24,11 @@ export const loadNotebook: DocumentLoader = async (bytes, { name }) => {
   const language = String(record(kernelspec)['language'] ?? record(info)['name'] ?? '').toLowerCase();
   const docs: SourceDocument[] = [];
   const path = new HeadingPath();
-  let section: { parts: string[]; cell: number; endCell: number; headings: string[] } | undefined;
+  let section: { parts: string[]; cell: number; endCell: number; headings: string[]; hasContent: boolean } | undefined;
   const endSection = (): void => {
     if (!section) return;
-    const { parts, headings, ...place } = section;
-    docs.push({ text: parts.join('\n\n'), metadata: { ...place, ...(headings.length > 0 && { headings }) } });
+    const { parts, headings, cell, endCell } = section;
+    docs.push({ text: parts.join('\n\n'), metadata: { cell, endCell, ...(headings.length > 0 && { headings }) } });
   };
   for (const [index, value] of cells.entries()) {
     const cell = record(value);
@@ -36,12 +36,13 @@ export const loadNotebook: DocumentLoader = async (bytes, { name }) => {
     if (part === '') continue;
     const level = cell['cell_type'] === 'code' ? undefined : firstHeadingLevel(part);
     // A heading stays with what follows it.
-    if (!section || (level !== undefined && section.parts.some(hasContent))) {
+    if (!section || (level !== undefined && section.hasContent)) {
       endSection();
-      section = { parts: [], cell: index + 1, endCell: index + 1, headings: path.titles(level) };
+      section = { parts: [], cell: index + 1, endCell: index + 1, headings: path.titles(level), hasContent: false };
     }
     section.parts.push(part);
     section.endCell = index + 1;
+    section.hasContent ||= hasContent(part);
     path.read(part);
   }
   endSection();

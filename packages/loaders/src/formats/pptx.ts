@@ -1,5 +1,6 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { MarkdownWriter } from '../structure/markdown-writer.js';
+import { findRepeated, skipRepeated } from '../structure/repeated-blocks.js';
 import { readOfficeTitle, unpackOffice } from './office-package.js';
 import { attribute, readXml, resolvePath } from './xml.js';
 import type { UnpackedFiles } from './zip.js';
@@ -30,7 +31,8 @@ export const loadPptx: DocumentLoader = async (bytes, options) => {
     const slideTitle = slide.title === '' ? {} : { slideTitle: slide.title };
     return text === '' ? [] : [{ text, metadata: { ...title, slide: index + 1, ...slideTitle } }];
   });
-  return [{ type: 'markdown', docs }];
+  const repeated = findRepeated(docs);
+  return [{ type: 'markdown', docs: docs.map((slide) => skipRepeated(slide, repeated)) }];
 };
 
 /** The file names of slides do not follow their order. */

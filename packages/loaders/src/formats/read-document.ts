@@ -1,5 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { findFormat } from './document-formats.js';
+import { isTitle } from '../structure/title.js';
 import {
   limitExceeded,
   requireTexts,
@@ -78,10 +79,18 @@ async function readPart(
     throw isQuiverError(error) ? error : unreadableDocument(name, `${toErrorMessage(error)}.`, error);
   });
   options.signal?.throwIfAborted();
-  if (loaded.some(({ docs }) => docs.length > 0)) return loaded;
+  if (loaded.some(({ docs }) => docs.length > 0)) return loaded.map(withoutGeneratedTitle);
   throw new QuiverError(
     'DOCUMENT_EMPTY',
     `${name} contains no text. A scanned document needs text recognition first.`,
     { details: { name } },
   );
+}
+
+function withoutGeneratedTitle(document: LoadedDocument): LoadedDocument {
+  const docs = document.docs.map((doc) => {
+    const { title, ...others } = doc.metadata ?? {};
+    return typeof title === 'string' && !isTitle(title) ? { ...doc, metadata: others } : doc;
+  });
+  return { ...document, docs };
 }

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { SkippedText } from '@quiver/rag/document';
+import { findBadges } from './badges.js';
+import { findMailParts } from './mail-parts.js';
+import { findRepeated, skipRepeated } from './repeated-blocks.js';
+import { isTitle } from './title.js';
+
+/** The kinds of the parts, and their text. */
+const read = (text: string, parts: readonly SkippedText[]): [string, string][] =>
+  parts.map(({ start, end, kind }) => [kind, text.slice(start, end)]);
+
+describe('badges', () => {
+  test('are lines of pictures, and HTML without text', () => {
+    const head = '<p align="center">\n  <img src="logo.svg" alt="Logo">\n</p>';
+    const badges = '[![npm](https://img.shields.io/npm/v/got.svg)](https://npm.im/got) ![build][build] | [![x][y]][z]';
+    const text = `${head}\n\n${badges}\n\n# Got\n\nA picture ![of text](a.png) in a sentence.\n\n<!-- toc -->\n\n## Use`;
+    expect(read(text, findBadges(text))).toEqual([
+      ['badges', `${head}\n\n${badges}`],
+      ['badges', '<!-- toc -->'],
+    ]);
+  });
+
+  test.each([
+    '<h1 align="center">Got</h1>',
+    '```html\n<p align="center">\n</p>\n```',
+    'a < b and b > a',
+    '[link](a.md)',
+    '- ---',
+  ])('are not %j', (text) => {
+    expect(findBadges(text)).toEqual([]);
+  });
+
+  test.each(['!['.repeat(200_000), '<!--'.repeat(200_000), '[![]('.repeat(100_000), '<a '.repeat(200_000)])(
+    'are found in linear time: %#',
+    (text) => {
+      expect(findBadges(text)).toEqual([]);
+    },
+  );
+});
+
+describe('parts of mail', () => {
+  test('are quotes, signatures and notices', () => {
+    const quote = 'On Mon, 2 Mar 2026 at 10:00, Bob <bob@example.com>\nwrote:\n\n> When is it due?\n> Regards';
+    const disclaimer =
+      'This e-mail is confidential and intended only for the person that it is addressed to.\nDelete it otherwise.';
+    const text = `It is due on Friday.\n\n${quote}\n\nAnd the second part next week.\n\n-- \nAda Quill\nAccounting\n\n${disclaimer}\n`;
+    expect(read(text, findMailParts(text))).toEqual([
+      ['quoted', quote],
+      ['signature', `-- \nAda Quill\nAccounting\n\n${disclaimer}`],
+    ]);
+    const short = `Yes.\n\nSent from my phone\n\n${disclaimer}`;
+    expect(read(short, findMailParts(short))).toEqual([
+      ['signature', 'Sent from my phone'],
+      ['notice', disclaimer],
+    ]);
+  });
+
+  test.each([
+    'Yes.\r\n\r\n-----Original Message-----\r\nFrom: Bob\r\nSent: Monday\r\n\r\nAgreed?',
+    'Yes.\n\nFrom: Bob <bob@example.com>\nSent: Monday\nTo: Ada\n\nAgreed?',
+  ])('are what a program puts below a reply: %#', (text) => {
+    expect(findMailParts(text).map(({ kind }) => kind)).toEqual(['quoted']);
+    expect(text.slice(0, findMailParts(text)[0]?.start).trim()).toBe('Yes.');
+  });
+
+  test('are not a mail that has nothing else, a forwarded mail, or a text with a dash', () => {
+    for (const text of [
+      '> quoted\n> only',
+      '---------- Forwarded message ---------\nFrom: Bob\n\nText.',
+      'One -- two\n--- three',
+    ])
+      expect(findMailParts(text)).toEqual([]);
+  });
+});
+
+describe('blocks that most texts repeat', () => {
+  const slide = (title: string): { text: string } => ({
+    text: `# ${title}\n\nPoint of ${title}\n\nACME Corp. Confidential`,
+  });
+
+  test('are not searched', () => {
+    const slides = ['One', 'Two', 'Three', 'Four'].map(slide);
+    const repeated = findRepeated(slides);
+    expect([...repeated]).toEqual(['ACME Corp. Confidential']);
+    const [first] = slides.map((text) => skipRepeated(text, repeated)) as { text: string; skip?: SkippedText[] }[];
+    expect(read(first!.text, first!.skip ?? [])).toEqual([['boilerplate', 'ACME Corp. Confidential']]);
+  });
+
+  test('are none in a few texts, and no headings', () => {
+    expect(findRepeated(['One', 'Two', 'Three'].map(slide)).size).toBe(0);
+    expect(findRepeated(['a', 'b', 'c', 'd', 'e'].map((text) => ({ text: `# Agenda\n\n${text}` }))).size).toBe(0);
+  });
+});
+
+test('titles that programs write are none', () => {
+  const generated = [
+    'Presentation1',
+    'PptxGenJS Presentation',
+    'PowerPoint Presentation',
+    'Microsoft Word - report.docx',
+    'Untitled',
+    'Untitled document',
+    'Book 1',
+    '1',
+    'Click to edit Master title style',
+    'Slide 3',
+  ];
+  expect(generated.filter(isTitle)).toEqual([]);
+  const given = [
+    'Presentation of results',
+    'The Book of Numbers',
+    'Document retention',
+    'Title IX',
+    'Новый год',
+    'New York',
+  ];
+  expect(given.filter(isTitle)).toEqual(given);
+});
