@@ -136,7 +136,7 @@ test('continuous integration tests without services first, then with them, and f
   mkdirSync(join(folder, '.ci/services'));
   mkdirSync(join(folder, 'bin'));
   const mode = { mode: 0o755 };
-  for (const service of ['postgres', 'chroma', 'chromium', 'redis']) {
+  for (const service of ['postgres', 'chroma', 'chromium', 'redis', 'nginx']) {
     const text = `#!/bin/sh\necho "export QUIVER_${service.toUpperCase()}_URL=started"\n`;
     writeFileSync(join(folder, `.ci/services/${service}.sh`), text, mode);
   }
@@ -148,7 +148,7 @@ test('continuous integration tests without services first, then with them, and f
       encoding: 'utf8',
       env: { HOME, PATH: `${join(folder, 'bin')}${delimiter}${PATH}`, QUIVER_QDRANT_URL: 'set before', FAIL: fail },
     });
-  const stdout = 'test --silent with 0\nrun --silent test:long with 5\n';
+  const stdout = 'test --silent with 0\nrun --silent test:long with 6\n';
   for (const [fail, status] of [
     ['nothing', 0],
     ['test --silent', 1],

@@ -1,56 +1,71 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A balancer without stickiness. */
 export interface Balancer {
   readonly url: string;
-  close(): void;
+  close(): Promise<void>;
 }
 
+/** Headers for one connection, which are not forwarded. Node's agent obeys `Connection: close` of an instance. */
+const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding'];
+
 /**
- * Sends each request to the next instance. A request goes to another instance only when the first one does not accept the connection:
- * later, it may have run.
+ * Sends each request to the next instance, over connections that stay open. A request goes to another instance only when the first one
+ * does not accept the connection: later, it may have run.
  *
  * @param ports - of the instances on this host
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let turn = 0;
+  const agent = new Agent({ keepAlive: true });
   const server = createServer(async (req, res) => {
     try {
       const body = Buffer.concat(await req.toArray());
       const first = turn++;
       for (let attempt = 0; attempt < ports.length; attempt += 1) {
         const port = ports[(first + attempt) % ports.length] as number;
-        if (await forward(req, res, body, port)) return;
+        if (await forward(req, res, body, { port, agent })) return;
       }
-      res.writeHead(503).end();
+      res.writeHead(502).end();
     } catch {
       res.destroy();
     }
   });
+  // Clients that use an idle connection while it is closed would receive an error.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = (): void => {
+  const close = async (): Promise<void> => {
     server.close();
     server.closeAllConnections();
+    agent.destroy();
   };
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close };
 }
 
 /** @returns `false` when the instance does not accept the connection */
-function forward(req: IncomingMessage, res: ServerResponse, body: Buffer, port: number): Promise<boolean> {
+function forward(
+  req: IncomingMessage,
+  res: ServerResponse,
+  body: Buffer,
+  instance: { port: number; agent: Agent },
+): Promise<boolean> {
   return new Promise((resolve) => {
     const { method, url, headers } = req;
-    const forwarded = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (answer) => {
+    for (const name of connectionHeaders) delete headers[name];
+    const forwarded = request({ host: '127.0.0.1', ...instance, method, path: url, headers }, (answer) => {
+      for (const name of connectionHeaders) delete answer.headers[name];
       res.writeHead(answer.statusCode ?? 502, answer.headers);
       // An instance that dies breaks its streams.
       answer.on('error', () => res.destroy());
       answer.pipe(res);
-      res.on('close', () => answer.destroy());
+      // The client sees the headers of an event stream before its first event.
+      res.flushHeaders();
       resolve(true);
     });
     forwarded.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') return resolve(false);
-      res.destroy();
+      if (!res.headersSent) res.writeHead(502).end();
       resolve(true);
     });
     res.on('close', () => forwarded.destroy());

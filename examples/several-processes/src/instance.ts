@@ -1,43 +1,61 @@
-/** One instance of the server; `main.ts` starts three of them. They share nothing but the store. */
+/** One instance of the server; `instances.ts` starts three of them. They share nothing but the store. */
 import { setTimeout } from 'node:timers/promises';
 import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp';
 import { z } from 'zod';
 import { openStore } from './shared-store.ts';
 
-const { INSTANCE = '', STORE_URL = '', STORE_NAME = '' } = process.env;
+const { INSTANCE = '', PORT, STORE_URL = '', STORE_NAME = '' } = process.env;
 const { sharedStore, close } = await openStore(STORE_URL, STORE_NAME);
 const weatherUri = 'weather://oslo';
 
+/** Notes who runs a call, for the count of calls that were lost or run twice. */
+const note = (log: 'started' | 'done', id: string): Promise<string> =>
+  sharedStore.append(log, JSON.stringify({ id, instance: INSTANCE }), { ttlMs: 3_600_000 });
+
+const inputSchema = z.object({ id: z.string(), milliseconds: z.number().default(0), steps: z.number().default(1) });
+
 const tools = {
-  whoAmI: createTool({
-    id: 'whoAmI',
-    description: 'Returns the number of the instance',
-    execute: async () => INSTANCE,
+  work: createTool({
+    id: 'work',
+    description: 'Works for a while, and reports its steps',
+    inputSchema,
+    execute: async ({ id, milliseconds, steps }, { mcp, abortSignal }) => {
+      await note('started', id);
+      for (let step = 1; step <= steps; step += 1) {
+        await setTimeout(milliseconds / steps, undefined, { signal: abortSignal });
+        if (steps > 1) await mcp.progress({ progress: step, total: steps });
+      }
+      await note('done', id);
+      return `done: ${id}`;
+    },
   }),
   order: createTool({
     id: 'order',
     description: 'Orders umbrellas, after a question to the user',
-    execute: async (_input, { mcp }) => {
-      await sharedStore.put('asking', INSTANCE);
+    inputSchema,
+    execute: async ({ id }, { mcp }) => {
+      await note('started', id);
       const { action, content } = await mcp.elicitation.sendRequest({
-        message: 'How many?',
+        message: `How many for order ${id}?`,
         requestedSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
       });
       if (action !== 'accept') return 'Nothing was ordered.';
-      await sharedStore.append('orders', String(content?.['count']));
-      return `Ordered ${String(content?.['count'])}.`;
+      await note('done', id);
+      return content?.['count'] === 3 ? `done: ${id}` : `The user ordered ${String(content?.['count'])}.`;
     },
   }),
   report: createTool({
     id: 'report',
-    description: 'Writes a report; another instance repeats it when this one ends',
-    inputSchema: z.object({ report: z.string() }),
-    mcp: { task: { mode: 'required', resume: true } },
-    execute: async ({ report }, { abortSignal }) => {
-      await sharedStore.append(report, INSTANCE);
-      while (!(await sharedStore.get(`end of ${report}`))) await setTimeout(200, undefined, { signal: abortSignal });
-      return `Reported by ${INSTANCE}.`;
+    description:
+      'Writes a report, as a task for clients that support it; another instance repeats it when this one ends',
+    inputSchema,
+    mcp: { task: { mode: 'optional', resume: true } },
+    execute: async ({ id, milliseconds }, { abortSignal }) => {
+      await note('started', id);
+      await setTimeout(milliseconds, undefined, { signal: abortSignal });
+      await note('done', id);
+      return `done: ${id}`;
     },
   }),
   setWeather: createTool({
@@ -62,13 +80,17 @@ const server = new MCPServer({
   },
   sharedStore,
 });
-const { port } = await server.listen();
-process.send?.({ port });
-
-// The program that started this one is gone.
-process.once('disconnect', () => process.exit(1));
-process.once('SIGTERM', async () => {
-  await server.close();
+server.onClose(async () => {
   await close();
-  process.exit();
+  process.disconnect?.();
 });
+await server.listen({
+  port: Number(PORT),
+  healthPath: '/health',
+  shutdownSignals: ['SIGTERM'],
+  drainDelay: 1_000,
+  shutdownGrace: 25_000,
+});
+
+// The server is closed, or the program that started this one is gone.
+process.once('disconnect', () => process.exit());

@@ -1,127 +1,128 @@
-/** Three processes behind a balancer without stickiness. Two of them are killed. */
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { MCPClient, type TaskHandle } from '@quiver/mcp';
+/** Restarts and kills processes behind a balancer without stickiness, while clients use them. Counts lost and repeated calls. */
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { startBalancer } from './balancer.ts';
+import { sdk2, taskKind } from './clients.ts';
+import { findPort, Instance } from './instances.ts';
+import { Load, type Call, type Watcher } from './load.ts';
+import { startNginx } from './nginx.ts';
+import { countCalls, describeErrors, readNotes } from './results.ts';
 import { openStore } from './shared-store.ts';
 
-const [, , storeUrl, name = 'quiver_example'] = process.argv;
-if (storeUrl === undefined) throw new Error('Pass the URL of a PostgreSQL or Redis server.');
+/** Seconds until subscribers know a change, and calls of a killed process have failed: several times what an idle machine needs. */
+const MAX_DELAY = 20;
 
-const instances: ChildProcess[] = [];
-const ports: number[] = [];
-for (const number of ['1', '2', '3']) {
-  const env = { ...process.env, INSTANCE: number, STORE_URL: storeUrl, STORE_NAME: name };
-  const instance = fork(fileURLToPath(new URL('./instance.ts', import.meta.url)), { env });
-  const [{ port }] = (await once(instance, 'message')) as [{ port: number }];
-  instances.push(instance);
-  ports.push(port);
-}
-const { sharedStore, close } = await openStore(storeUrl, name);
-const balancer = await startBalancer(ports);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Path of nginx. Default: the balancer of `balancer.ts`. */
+    nginx: { type: 'string' },
+    /** How often each process is restarted. */
+    rounds: { type: 'string', default: '1' },
+    /** Milliseconds of a slow call. */
+    call: { type: 'string', default: '1500' },
+    /** Tables or keys in the store begin with it. */
+    name: { type: 'string', default: 'quiver_example' },
+    /** Kills the process that runs a task, which another one repeats 20 seconds later. Default: one without a task. */
+    'kill-task': { type: 'boolean', default: false },
+  },
+});
+const [storeUrl = 'memory'] = positionals;
+const { sharedStore, close } = await openStore(storeUrl, values.name);
+const store = { storeUrl, storeName: values.name, sharedStore };
+const instances = await Promise.all(['1', '2', '3'].map(async (name) => new Instance(name, await findPort(), store)));
+await Promise.all(instances.map((instance) => instance.start()));
+const ports = instances.map(({ port }) => port);
+const balancer = values.nginx ? await startNginx(values.nginx, ports) : await startBalancer(ports);
+const load = new Load(balancer.url, Number(values.call));
+await load.start();
+const problems: string[] = [];
+let changes = 0;
 
-/** Called with the number of the instance that sends an elicitation request. */
-let onElicitation: (instance: number) => Promise<void> = async () => {};
-const updates = { legacy: 0, modern: 0 };
+await inform();
+const killed = await kill(await chooseProcess());
+for (let round = 1; round <= Number(values.rounds); round += 1)
+  for (const instance of instances) await restart(instance);
+await examine(killed);
 
-const servers = { weather: { url: new URL(balancer.url), protocol: 'modern' as const } };
-const reporter = new MCPClient({ id: 'reporter', servers });
-/** Tasks that wait, at least one at each instance. */
-const reports: { handle: TaskHandle; log: string; instance: string }[] = [];
-while (new Set(reports.map(({ instance }) => instance)).size < instances.length) {
-  const log = `report ${crypto.randomUUID()}`;
-  const handle = await reporter.tasks.start({ serverName: 'weather', name: 'report', args: { report: log } });
-  reports.push({ handle, log, instance: await firstRunner(log) });
-}
+await load.stop();
+const counts = countCalls(load.calls, await readNotes(sharedStore, 'done'));
+console.table(counts);
+console.log(`${load.watchers.length} subscribers, ${changes} changes`);
+problems.push(...describeErrors(load.calls.filter(({ error, isKilled }) => error && !isKilled)));
+for (const [kind, { lost, repeated, unanswered }] of Object.entries(counts))
+  if (lost + repeated + unanswered > 0) problems.push(`${kind}: calls were lost or repeated, or orders not answered`);
+for (const problem of problems) console.log(problem);
 
-for (const protocol of ['legacy', 'modern'] as const) {
-  const mcp = new MCPClient({ id: protocol, servers: { weather: { url: new URL(balancer.url), protocol } } });
-  await mcp.elicitation.onRequest('weather', async () => {
-    await onElicitation(Number((await sharedStore.get('asking'))?.value));
-    return { action: 'accept', content: { count: 3 } };
-  });
-  const tools = await mcp.listTools();
-  // oxlint-disable-next-line typescript/no-explicit-any -- results of several tools
-  const call = async (tool: string, input: Record<string, unknown> = {}): Promise<any> =>
-    tools[`weather_${tool}`]?.execute?.(input);
-  const alive = (): ChildProcess[] => instances.filter(({ killed }) => !killed);
-
-  const served = new Set<string>();
-  for (let count = 0; count < 12; count += 1) served.add(textOf(await call('whoAmI')));
-  console.log(`${protocol}: served by ${served.size} instances of ${alive().length}`);
-
-  console.log(`${protocol}: ${textOf(await call('order'))}`);
-
-  await mcp.resources.onUpdated('weather', () => (updates[protocol] += 1));
-  await mcp.resources.subscribe('weather', 'weather://oslo');
-  await updated(call, protocol);
-  console.log(`${protocol}: notified of a change`);
-
-  onElicitation = async (number) => {
-    onElicitation = async () => {};
-    const instance = instances[number - 1] as ChildProcess;
-    instance.kill('SIGKILL');
-    // Until then, the system may accept connections for it.
-    await once(instance, 'exit');
-  };
-  const orders = (await sharedStore.read('orders')).length;
-  const outcome = await call('order').then(textOf, (error: Error) => {
-    if (error.message.includes('its result is unknown')) return 'the result is unknown';
-    throw error;
-  });
-  const added = (await sharedStore.read('orders')).length - orders;
-  console.log(`${protocol}: after the end of the instance that asked: ${outcome}, ${added} more orders`);
-
-  await updated(call, protocol);
-  console.log(`${protocol}: notified of a change`);
-  await mcp.disconnect();
-  if (protocol === 'legacy') await endReports();
-}
-await reporter.disconnect();
-
-balancer.close();
-for (const instance of instances) instance.kill();
-await Promise.all(instances.map((instance) => instance.exitCode ?? instance.signalCode ?? once(instance, 'exit')));
+await balancer.close();
+await Promise.all(instances.map((instance) => instance.end('SIGTERM')));
 await close();
+process.exit(problems.length === 0 ? 0 : 1);
 
-/** Returns the number of the instance that runs a task first. */
-async function firstRunner(log: string): Promise<string> {
+async function restart(instance: Instance): Promise<void> {
+  const begin = performance.now();
+  const code = await instance.end('SIGTERM');
+  console.log(`process ${instance.name}: SIGTERM, ended after ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
+  if (code !== 0) problems.push(`process ${instance.name}: exit code ${code}`);
+  await instance.start();
+  await inform();
+}
+
+/** Calls that were in flight when a process was killed. */
+interface Killed {
+  readonly instance: Instance;
+  readonly time: number;
+  readonly inFlight: readonly Call[];
+}
+
+async function kill(instance: Instance): Promise<Killed> {
+  const time = performance.now();
+  await instance.end('SIGKILL');
+  const inFlight = load.calls.filter(({ end = Infinity }) => end > time);
+  await instance.start();
+  await inform();
+  // Tasks take longer, because another process runs them again.
+  const isAwaited = ({ kind, role, end }: Call): boolean => end === undefined && kind !== sdk2 && role !== 'report';
+  while (inFlight.some(isAwaited)) await setTimeout(20);
+  return { instance, time, inFlight };
+}
+
+/** Waits for all calls that were in flight. Only those of the killed process may have failed, each after a few seconds. */
+async function examine({ instance, time, inFlight }: Killed): Promise<void> {
+  while (inFlight.some(({ end }) => end === undefined)) await setTimeout(20);
+  const started = await readNotes(sharedStore, 'started');
+  const isHere = ({ id }: Call): boolean => (started.get(id) ?? []).every((name) => name === instance.name);
+  const calls = inFlight.filter(isHere);
+  const failed = calls.filter(({ error }) => error);
+  for (const call of failed) call.isKilled = true;
+  const delays = failed.filter(({ kind }) => kind !== sdk2).map(({ end = 0 }) => (end - time) / 1_000);
+  const delay = Math.max(0, ...delays);
+  console.log(
+    `process ${instance.name}: SIGKILL, ${failed.length} of its ${calls.length} calls failed, the last after ${delay.toFixed(1)} s`,
+  );
+  for (const line of describeErrors(failed)) console.log(`  ${line}`);
+  if (delay > MAX_DELAY) problems.push('A call of the killed process failed too late.');
+}
+
+/** Returns the process to kill. */
+async function chooseProcess(): Promise<Instance> {
   for (;;) {
-    const [run] = await sharedStore.read(log);
-    if (run) return run.value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const started = await readNotes(sharedStore, 'started');
+    const task = load.calls.find(({ kind, role, end }) => kind === taskKind && role === 'report' && end === undefined);
+    const [runner] = (task && started.get(task.id)) ?? [];
+    const chosen = runner && instances.find(({ name }) => (name === runner) === values['kill-task']);
+    if (chosen) return chosen;
+    await setTimeout(20);
   }
 }
 
-/** Lets the tasks end. Those of the killed instance run again at another one. */
-async function endReports(): Promise<void> {
-  const dead = `${instances.findIndex(({ killed }) => killed) + 1}`;
-  for (const { log } of reports) await sharedStore.put(`end of ${log}`, 'now');
-  for (const { handle, log, instance } of reports) {
-    const outcome = textOf(await reporter.tasks.result(handle));
-    const runs = (await sharedStore.read(log)).map(({ value }) => value);
-    const isRight = instance === dead ? runs.length === 2 && runs[1] !== dead : runs.length === 1;
-    if (!isRight || outcome !== `Reported by ${runs.at(-1)}.`) throw new Error(`${outcome} Runs: ${runs.join(', ')}`);
-  }
-  console.log('tasks: all completed, those of the instance that was killed at another one');
-}
-
-function textOf(result: unknown): string {
-  if (typeof result === 'string') return result;
-  const { content } = result as { content?: { text: string }[] };
-  return content?.[0]?.text ?? JSON.stringify(result);
-}
-
-/** Changes the weather until the client is notified: a stream that broke may be open again only after a while. */
-async function updated(
-  call: (tool: string, input: Record<string, unknown>) => Promise<unknown>,
-  protocol: 'legacy' | 'modern',
-): Promise<void> {
-  const before = updates[protocol];
-  for (let attempt = 0; attempt < 60 && updates[protocol] === before; attempt += 1) {
-    await call('setWeather', { weather: `rain ${attempt}` });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  if (updates[protocol] === before) throw new Error('No change arrived.');
+/** Changes the weather, and waits until all subscribers know it. */
+async function inform(): Promise<void> {
+  changes += 1;
+  await load.setWeather(changes);
+  const begin = performance.now();
+  const isMissed = ({ known }: Watcher): boolean => known < changes;
+  while (load.watchers.some(isMissed) && performance.now() - begin < MAX_DELAY * 1_000) await setTimeout(20);
+  for (const { kind } of load.watchers.filter(isMissed))
+    problems.push(`${kind}: a subscriber missed change ${changes}`);
 }

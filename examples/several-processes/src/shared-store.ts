@@ -1,7 +1,8 @@
-import type { SharedStore } from '@quiver/mcp';
+import { InMemoryStore, type SharedStore } from '@quiver/mcp';
 import { PostgresStore } from '@quiver/mcp/pg';
 import { RedisStore } from '@quiver/mcp/redis';
 import { createClient } from '@redis/client';
+import { storeOfParent } from './store-of-parent.ts';
 
 /** A store, and the end of the connection behind it. */
 export interface OpenStore {
@@ -12,10 +13,14 @@ export interface OpenStore {
 /**
  * Opens the store that all instances share.
  *
- * @param url - of a PostgreSQL or a Redis server
+ * @param url - of a PostgreSQL or a Redis server; `memory`: the first process has the store
  * @param name - tables or keys of one installation begin with it
  */
 export async function openStore(url: string, name: string): Promise<OpenStore> {
+  if (url === 'memory') {
+    const sharedStore = process.send ? storeOfParent() : new InMemoryStore();
+    return { sharedStore, close: () => sharedStore.close() };
+  }
   if (url.startsWith('postgres')) {
     const sharedStore = new PostgresStore({ connectionString: url, tablePrefix: `${name}_` });
     return { sharedStore, close: () => sharedStore.close() };

@@ -260,11 +260,10 @@ export abstract class ServerRequest
     return this.signal.aborted && this.signal.reason !== this.#abortReason;
   }
 
-  cancel(reason?: Error): void {
-    // Every modern response ends here, and an error takes a stack.
+  cancel(reason: Error = cancellation()): void {
     if (this.#state !== 'open') return;
     this.#state = 'canceled';
-    this.stop(reason ?? cancellation());
+    this.stop(reason);
     this.release();
   }
 
