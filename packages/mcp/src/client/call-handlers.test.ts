@@ -5,6 +5,7 @@ import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ElicitResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { generateText } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -270,6 +271,32 @@ describe('the official SDK', () => {
     const { onElicitation } = personOf('Ada');
     expect(await mcp.callTool({ serverName: 'it', name: 'ask', onElicitation })).toMatchObject(textOf('Ada'));
   });
+});
+
+test('the official SDK, version 2, asks each user about the user’s own call in rounds', async () => {
+  const handler = createMcpHandler(() => {
+    const sdk = new McpServer({ name: 'sdk2', version: '1' });
+    sdk.registerTool('ask', {}, async ({ mcpReq }) => {
+      if (mcpReq.inputResponses === undefined) {
+        const requestedSchema = z.object({ name: z.string() });
+        const name = inputRequired.elicit({ message: 'What is your name?', requestedSchema });
+        return inputRequired({ inputRequests: { name }, requestState: 'round 1' });
+      }
+      const { name = 'nobody' } = acceptedContent<{ name: string }>(mcpReq.inputResponses, 'name') ?? {};
+      return { content: [{ type: 'text', text: name }] };
+    });
+    return sdk;
+  });
+  const mcp = clientOf({
+    url: 'http://localhost/mcp',
+    protocol: 'modern',
+    fetch: (to: string | URL, init?: RequestInit) => handler.fetch(new Request(to, init)),
+  });
+  const meeting = meetingOf(2);
+  const calls = ['Ada', 'Grace'].map((name) =>
+    mcp.callTool({ serverName: 'it', name: 'ask', onElicitation: personOf(name, meeting).onElicitation }),
+  );
+  expect(await Promise.all(calls)).toMatchObject([textOf('Ada'), textOf('Grace')]);
 });
 
 describe.each(associated.slice(0, 2))('$name', ({ define }) => {

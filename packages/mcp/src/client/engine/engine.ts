@@ -1,6 +1,5 @@
 import { isQuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
 import {
@@ -18,6 +17,7 @@ import { declareHandlers, type ProgressUpdate, type RequestHandlers } from '../c
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
 import { interactiveMethods, provideInput, type Application } from './provide-input.js';
+import { RequestClocks, type RequestClock } from './request-clocks.js';
 
 export type ServerEra = 'legacy' | 'modern';
 
@@ -92,9 +92,6 @@ const lateResponseTime = 2000;
 
 const channel = traceChannels['quiver:mcp.client'];
 
-/** The longest delay of a timer. */
-const maxDelay = 2 ** 31 - 1;
-
 /** A request of the application: one message, or one per input round. */
 interface Call {
   readonly method: string;
@@ -106,13 +103,7 @@ interface Call {
   reject: (error: unknown) => void;
   /** Ends the handlers of the application that respond to the server for it. */
   handling: Set<AbortController> | undefined;
-  /** Time at which the request times out, unless its clock stands still. */
-  expiresAt: number;
-  /** Time that progress does not exceed. */
-  latest: number;
-  /** Number of handlers of the application in progress, which stop the clock of the request. */
-  pauses: number;
-  pausedAt: number;
+  readonly clock: RequestClock;
 }
 
 /**
@@ -133,11 +124,7 @@ export class Engine implements Receiver {
   readonly #waiting = new Map<number, Call>();
   #progress: Map<string, Call> | undefined;
   #responding: Map<RequestId, AbortController> | undefined;
-  /** Number of handlers in progress that belong to no request in particular, which stop the clocks of all. */
-  #pauses = 0;
-  /** One timer for all calls: one for each adds a fifth to the cost of a call over stdio. Workers have numbers for timers. */
-  #timer: NodeJS.Timeout | undefined;
-  #timerDue = Number.POSITIVE_INFINITY;
+  readonly #clocks = new RequestClocks();
   #lastId = 0;
   /** Ends the published session; further calls have no effect. */
   #endSession: ((error?: unknown) => void) | undefined;
@@ -204,7 +191,7 @@ export class Engine implements Receiver {
       this.active -= weight;
       this.#calls.delete(call);
       if (this.#waiting.get(call.id) === call) this.#waiting.delete(call.id);
-      if (this.#calls.size === 0) this.#timer?.unref?.();
+      this.#clocks.stop(call.clock);
       if (onAbort) signal.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
     }
@@ -297,8 +284,6 @@ export class Engine implements Receiver {
 
   #start(method: string, options: EngineRequestOptions): Call {
     const { timeout = 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
-    const now = monotonicNow();
-    const latest = now + maxTotalTimeout;
     const call: Call = {
       method,
       options,
@@ -307,14 +292,11 @@ export class Engine implements Receiver {
       resolve() {},
       reject() {},
       handling: undefined,
-      expiresAt: timeout > 0 ? Math.min(now + timeout, latest) : latest,
-      latest,
-      pauses: this.#pauses,
-      pausedAt: now,
+      clock: this.#clocks.start(timeout, maxTotalTimeout, () =>
+        this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out'),
+      ),
     };
     this.#calls.add(call);
-    if (this.#calls.size === 1) this.#timer?.ref?.();
-    this.#setTimer(call.expiresAt);
     return call;
   }
 
@@ -351,44 +333,14 @@ export class Engine implements Receiver {
   }
 
   /** Stops the clock of a call while a handler responds to the server for it; of all calls without one. */
-  #pause(only: Call | undefined, handler: AbortController): void {
-    if (only) (only.handling ??= new Set()).add(handler);
-    else this.#pauses += 1;
-    for (const call of only ? [only] : this.#calls) {
-      if (call.pauses === 0) call.pausedAt = monotonicNow();
-      call.pauses += 1;
-    }
+  #pause(call: Call | undefined, handler: AbortController): void {
+    if (call) (call.handling ??= new Set()).add(handler);
+    this.#clocks.pause(call?.clock);
   }
 
-  #resume(only: Call | undefined, handler: AbortController): void {
-    if (only) only.handling?.delete(handler);
-    else this.#pauses -= 1;
-    for (const call of only ? [only] : this.#calls) {
-      call.pauses -= 1;
-      if (call.pauses > 0) continue;
-      const passed = monotonicNow() - call.pausedAt;
-      call.expiresAt += passed;
-      call.latest += passed;
-      if (this.#calls.has(call)) this.#setTimer(call.expiresAt);
-    }
-  }
-
-  #setTimer(due: number): void {
-    if (this.isClosed || due >= this.#timerDue) return;
-    clearTimeout(this.#timer);
-    this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), maxDelay));
-  }
-
-  /** Ends the calls whose time is over, which progress and pauses extend. */
-  #expire(): void {
-    this.#timerDue = Number.POSITIVE_INFINITY;
-    const now = monotonicNow();
-    for (const call of this.#calls) {
-      if (call.pauses > 0) continue;
-      if (call.expiresAt <= now) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
-      else this.#setTimer(call.expiresAt);
-    }
+  #resume(call: Call | undefined, handler: AbortController): void {
+    call?.handling?.delete(handler);
+    this.#clocks.resume(call?.clock);
   }
 
   /** Ends a call before its response, and notifies the server. */
@@ -481,8 +433,7 @@ export class Engine implements Receiver {
     const call = this.#progress?.get(update.progressToken);
     if (!call) return;
     const { timeout = 0, resetTimeoutOnProgress, onProgress } = call.options;
-    const now = call.pauses > 0 ? call.pausedAt : monotonicNow();
-    if (resetTimeoutOnProgress && timeout > 0) call.expiresAt = Math.min(now + timeout, call.latest);
+    if (resetTimeoutOnProgress && timeout > 0) this.#clocks.extend(call.clock, timeout);
     onProgress?.(update);
   }
 
@@ -495,7 +446,7 @@ export class Engine implements Receiver {
       const honored = isObject(params['notifications']) ? params['notifications'] : {};
       const call = this.#waiting.get(Number(id));
       if (!call?.options.onAcknowledged) return;
-      call.expiresAt = Number.POSITIVE_INFINITY;
+      call.clock.expiresAt = Number.POSITIVE_INFINITY;
       call.options.onAcknowledged(honored as SubscriptionFilter);
     } else {
       if (method === 'notifications/progress') this.#receiveProgress(toProgressUpdate(params));
@@ -554,7 +505,7 @@ export class Engine implements Receiver {
     if (this.isClosed) return;
     this.isClosed = true;
     this.#endSession?.(error);
-    clearTimeout(this.#timer);
+    this.#clocks.close();
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
     for (const call of this.#calls) abortHandlers(call, error);
     for (const call of [...this.#calls, ...this.#waiting.values()]) call.reject(error);

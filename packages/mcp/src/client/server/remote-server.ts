@@ -110,8 +110,8 @@ export class RemoteServer {
   #connecting: Promise<Engine> | undefined;
   #attempt: AbortController | undefined;
   #current: Engine | undefined;
-  /** Capabilities of the current connection or attempt: as JSON, and the number of `#requestHandlers`. */
-  #declared = { always: '', byRequests: 0 };
+  /** What the current connection or attempt declares: `#handlerKinds`, and the number of `#requestHandlers`. */
+  #declared = { always: 0, byRequests: 0 };
   /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
   readonly #requestHandlers = new Set<keyof RequestHandlers>();
   #lastError: QuiverError | undefined;
@@ -294,7 +294,7 @@ export class RemoteServer {
   /** Returns whether a connection declares what the handlers need. Modern requests declare their own handlers. */
   #declaresAll({ isModern }: Engine): boolean {
     const { always, byRequests } = this.#declared;
-    return always === JSON.stringify(this.#capabilities) && (isModern || byRequests === this.#requestHandlers.size);
+    return always === this.#handlerKinds && (isModern || byRequests === this.#requestHandlers.size);
   }
 
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
@@ -304,7 +304,7 @@ export class RemoteServer {
     if (this.#lastError && this.#backOff.remaining() > 0) return Promise.reject(this.#lastError);
     const attempt = new AbortController();
     this.#attempt = attempt;
-    this.#declared = { always: JSON.stringify(this.#capabilities), byRequests: this.#requestHandlers.size };
+    this.#declared = { always: this.#handlerKinds, byRequests: this.#requestHandlers.size };
     const connecting = this.#open(attempt.signal);
     this.#connecting = connecting;
     const release = (): void => {
@@ -406,6 +406,12 @@ export class RemoteServer {
     await engine.notify('notifications/roots/list_changed');
   }
 
+  /** Kinds of handlers of the server, as a sum: every request compares them. */
+  get #handlerKinds(): number {
+    const { elicitation, sampling, roots } = this.handlers;
+    return (elicitation ? 1 : 0) + (sampling ? 2 : 0) + (roots ? 4 : 0);
+  }
+
   /** The capabilities that follow from the handlers of the server, extended by those of the definition. */
   get #capabilities(): ClientCapabilities {
     const { elicitation, sampling, roots } = this.handlers;
@@ -420,7 +426,7 @@ export class RemoteServer {
     const { name, target, options } = this;
     const { enableServerLogs = true, maxInputRounds, logger = options.log, clientInfo } = options;
     const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
-    const capabilities = JSON.parse(this.#declared.always) as ClientCapabilities;
+    const capabilities = this.#capabilities;
     const ofRequests = this.#requestHandlers;
     let opened: Engine | undefined;
     const engine = await openConnection(

@@ -1,0 +1,99 @@
+import { monotonicNow } from '../../monotonic-now.js';
+
+/** The longest delay of a timer. */
+const maxDelay = 2 ** 31 - 1;
+
+/** Time limit of one request. */
+export interface RequestClock {
+  /** Ends the request. */
+  readonly onExpired: () => void;
+  /** Time at which the request expires, unless the clock stands still. */
+  expiresAt: number;
+  /** Time that {@link RequestClocks.extend} does not exceed. */
+  latest: number;
+  /** Number of reasons for which the clock stands still. */
+  pauses: number;
+  pausedAt: number;
+}
+
+/**
+ * Time limits of the requests of one connection. One timer serves all: one for each adds a fifth to the cost of a call over stdio. Workers have
+ * numbers for timers.
+ */
+export class RequestClocks {
+  readonly #running = new Set<RequestClock>();
+  /** Number of reasons for which all clocks stand still. */
+  #pauses = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #timerDue = Number.POSITIVE_INFINITY;
+
+  /**
+   * @param timeout - milliseconds; 0 for no limit
+   * @param maxTotalTimeout - milliseconds that progress cannot extend
+   */
+  start(timeout: number, maxTotalTimeout: number, onExpired: () => void): RequestClock {
+    const now = monotonicNow();
+    const latest = now + maxTotalTimeout;
+    const expiresAt = timeout > 0 ? Math.min(now + timeout, latest) : latest;
+    const clock: RequestClock = { onExpired, expiresAt, latest, pauses: this.#pauses, pausedAt: now };
+    this.#running.add(clock);
+    if (this.#running.size === 1) this.#timer?.ref?.();
+    this.#setTimer(expiresAt);
+    return clock;
+  }
+
+  stop(clock: RequestClock): void {
+    this.#running.delete(clock);
+    if (this.#running.size === 0) this.#timer?.unref?.();
+  }
+
+  /** Starts the time limit of a request again. @param timeout - milliseconds */
+  extend(clock: RequestClock, timeout: number): void {
+    const now = clock.pauses > 0 ? clock.pausedAt : monotonicNow();
+    clock.expiresAt = Math.min(now + timeout, clock.latest);
+  }
+
+  /** Stops one clock, or all, also those that start later, until {@link resume}. */
+  pause(only?: RequestClock): void {
+    if (!only) this.#pauses += 1;
+    for (const clock of only ? [only] : this.#running) {
+      if (clock.pauses === 0) clock.pausedAt = monotonicNow();
+      clock.pauses += 1;
+    }
+  }
+
+  resume(only?: RequestClock): void {
+    if (!only) this.#pauses -= 1;
+    for (const clock of only ? [only] : this.#running) {
+      clock.pauses -= 1;
+      if (clock.pauses > 0) continue;
+      const passed = monotonicNow() - clock.pausedAt;
+      clock.expiresAt += passed;
+      clock.latest += passed;
+      if (this.#running.has(clock)) this.#setTimer(clock.expiresAt);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #setTimer(due: number): void {
+    if (this.#isClosed || due >= this.#timerDue) return;
+    clearTimeout(this.#timer);
+    this.#timerDue = due;
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), maxDelay));
+  }
+
+  #expire(): void {
+    this.#timerDue = Number.POSITIVE_INFINITY;
+    const now = monotonicNow();
+    for (const clock of this.#running) {
+      if (clock.pauses > 0) continue;
+      if (clock.expiresAt <= now) clock.onExpired();
+      else this.#setTimer(clock.expiresAt);
+    }
+  }
+}
