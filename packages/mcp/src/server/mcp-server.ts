@@ -355,7 +355,11 @@ export class MCPServer implements AsyncDisposable {
     this.#requireOpen();
     const listener = await Listener.start(this.#createEndpoint(), options, () => this.health());
     const { shutdownSignals = [] } = options;
-    const removeHandlers = onShutdownSignal(shutdownSignals, () => void this.close());
+    const removeHandlers = onShutdownSignal(shutdownSignals, () => {
+      this.close().catch((error: unknown) =>
+        this.#definition.logger.error(`The server could not be closed: ${toErrorMessage(error)}`, error),
+      );
+    });
     this.#signalHandlers.add(removeHandlers);
     this.#listening.add(listener);
     const close = async (): Promise<void> => {

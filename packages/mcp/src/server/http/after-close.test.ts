@@ -37,7 +37,7 @@ test('a body that arrives after the end runs nothing', async () => {
   socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   await once(http, 'request');
   const before = runs;
-  await server.close();
+  await server.close({ grace: 50 });
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 503 /);
