@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readFlags } from '../read-flags.mjs';
+import { anchors, openAnchor } from './anchors.mjs';
 import { readDocuments } from './documents.mjs';
 import { halves, readCases, readHalves } from './halves.mjs';
 import { countFlaws } from './junk.mjs';
@@ -40,7 +41,7 @@ for (const [half, own] of Object.entries(cases)) {
   if (strays.length > 0) throw new Error(`Not in the ${half} half: ${strays.map(({ source }) => source).join(', ')}`);
 }
 const reports = {};
-for (const name of flags.only?.split(',') ?? ['quiver']) {
+for (const name of flags.only?.split(',') ?? ['quiver', ...anchors]) {
   const opened = await open(name);
   console.log(`\n${name}: ${formatOf.size} files read and stored in ${opened.seconds.toFixed(0)} s`);
   for (const { path, reason } of opened.skipped) console.log(`Skipped: ${path} (${reason})`);
@@ -65,12 +66,13 @@ if (flags.save) save(reports);
 
 /** Whether a question is about the chosen formats and its documents are there. Questions without answers are always asked. */
 function isAsked({ answers }) {
-  return answers.length === 0 || answers.some(({ source }) => formatOf.has(source));
+  return answers.length === 0 || formatOf.has(answers[0].source);
 }
 
 function open(name) {
   const sources = [...formatOf.keys()];
-  if (name !== 'quiver') throw new Error(`--only is quiver, not ${name}.`);
+  if (anchors.includes(name)) return openAnchor(name, folder, { formatOf, cache: flags.cache });
+  if (name !== 'quiver') throw new Error(`--only is a list of quiver, ${anchors.join(', ')}; not ${name}.`);
   const chunk = {
     ...(flags.size && { maxSize: Number(flags.size) }),
     ...(flags.overlap && { overlap: Number(flags.overlap) }),

@@ -37,10 +37,11 @@ describe('the questions', () => {
     assert.equal(new Set(all.map(({ question }) => question)).size, all.length);
   });
 
-  it('are about documents of their half alone', () => {
+  it('are about documents of their half; other documents may answer them too', () => {
     for (const [half, own] of cases) {
       for (const { question, answers } of own) {
-        for (const { source } of answers) assert.equal(halfOf.get(source), half, `${question}: ${source}`);
+        for (const { source } of answers.slice(0, 1)) assert.equal(halfOf.get(source), half, `${question}: ${source}`);
+        for (const { source } of answers) assert.ok(halfOf.has(source), source);
       }
     }
   });
