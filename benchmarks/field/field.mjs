@@ -11,7 +11,7 @@ import { anchors, openAnchor } from './anchors.mjs';
 import { readDocuments } from './documents.mjs';
 import { halves, readCases, readHalves } from './halves.mjs';
 import { countFlaws } from './junk.mjs';
-import { measure } from './measure.mjs';
+import { findLost, measure } from './measure.mjs';
 import { printChunks, printHalf, printMisses } from './print.mjs';
 import { openQuiver } from './quiver.mjs';
 
@@ -41,28 +41,31 @@ for (const [half, own] of Object.entries(cases)) {
   if (strays.length > 0) throw new Error(`Not in the ${half} half: ${strays.map(({ source }) => source).join(', ')}`);
 }
 const reports = {};
-for (const name of flags.only?.split(',') ?? ['quiver', ...anchors]) {
-  const opened = await open(name);
-  console.log(`\n${name}: ${formatOf.size} files read and stored in ${opened.seconds.toFixed(0)} s`);
-  for (const { path, reason } of opened.skipped) console.log(`Skipped: ${path} (${reason})`);
-  printChunks(
-    opened.chunks.length,
-    (reports[name] = { chunks: opened.chunks.length, flaws: countFlaws(opened.chunks) }).flaws,
-  );
+for (const name of flags.only?.split(',') ?? ['quiver', ...anchors]) reports[name] = await report(name);
+if (flags.save) save(reports);
+
+/** Prints the figures of a system, and returns them. */
+async function report(name) {
+  const { chunks, systems, seconds, skipped } = await open(name);
+  console.log(`\n${name}: ${formatOf.size} files read and stored in ${seconds.toFixed(0)} s`);
+  for (const { path, reason } of skipped) console.log(`Skipped: ${path} (${reason})`);
+  const flaws = countFlaws(chunks);
+  printChunks(chunks.length, flaws);
+  const figures = {};
   for (const half of flags.half ? [flags.half] : halves) {
+    const lost = findLost(cases[half], chunks);
     const measured = {};
-    for (const system of opened.systems) {
+    for (const system of systems) {
       if (flags.mode && !flags.mode.split(',').includes(system.name)) continue;
       measured[system.name] = await measure(system, cases[half], formatOf);
     }
-    printHalf(half, measured);
-    if (flags.misses && half === 'visible') for (const [mode, one] of Object.entries(measured)) printMisses(mode, one);
-    reports[name][half] = Object.fromEntries(
-      Object.entries(measured).map(([mode, { asked: _asked, ...rest }]) => [mode, rest]),
-    );
+    printHalf(half, measured, lost.length);
+    if (flags.misses && half === 'visible') printMisses(measured, lost);
+    const kept = Object.entries(measured).map(([mode, { asked: _asked, ...rest }]) => [mode, rest]);
+    figures[half] = { lost: lost.length, ...Object.fromEntries(kept) };
   }
+  return { chunks: chunks.length, flaws, ...figures };
 }
-if (flags.save) save(reports);
 
 /** Whether a question is about the chosen formats and its documents are there. Questions without answers are always asked. */
 function isAsked({ answers }) {

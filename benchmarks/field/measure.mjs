@@ -51,16 +51,33 @@ export async function measure({ search }, cases, formatOf) {
   };
 }
 
+/** Returns the questions whose answers no single chunk contains: reading lost them, or a cut divides them. */
+export function findLost(cases, chunks) {
+  const bySource = new Map();
+  for (const chunk of chunks) {
+    for (const source of chunk.sources ?? [chunk.source]) {
+      const name = source.split('#', 1)[0];
+      if (!bySource.get(name)?.push(chunk)) bySource.set(name, [chunk]);
+    }
+  }
+  return cases.filter(({ answers }) => {
+    const isIn = (answer) => bySource.get(answer.source)?.some((chunk) => isAnswered([answer], chunk)) ?? false;
+    return answers.length > 0 && !answers.some(isIn);
+  });
+}
+
 const scoresOf = (asked) => asked.map(({ score }) => score);
 
 /** A question has one target: any of its answers. */
 function judge({ answers }, results) {
-  const relevant = results.map(({ text, source, sources = [source] }) =>
-    answers.some((answer) => containsAnswer({ text, sources }, answer)),
-  );
+  const relevant = results.map((result) => isAnswered(answers, result));
   const first = relevant.indexOf(true);
   const found = results.map((_, index) => (index === first ? [0] : []));
   return { rank: first + 1, ranking: { found, relevant, gains: [1] } };
+}
+
+function isAnswered(answers, { text, source, sources = [source] }) {
+  return answers.some((answer) => containsAnswer({ text, sources }, answer));
 }
 
 function average(asked) {

@@ -18,10 +18,10 @@ export function printChunks(count, flaws) {
 }
 
 /** Figures of the systems on one half: all questions, then hit@3 and MRR by format. */
-export function printHalf(half, measured) {
+export function printHalf(half, measured, lost) {
   const systems = Object.entries(measured);
   const questions = systems[0]?.[1].questions ?? 0;
-  console.log(`The ${half} half: ${questions} questions`);
+  console.log(`The ${half} half: ${questions} questions; no single chunk contains the answer of ${lost}`);
   printTable(
     [
       'system',
@@ -62,16 +62,19 @@ export function printHalf(half, measured) {
 const shown = 3;
 
 /** Questions of the visible half without an answer among the first three, with what was found instead. */
-export function printMisses(mode, { asked }) {
-  for (const { question, answers, rank, results } of asked) {
-    if (answers.length === 0 || (rank > 0 && rank <= shown)) continue;
-    const [{ source, quote, row }] = answers;
-    console.log(`\n${mode}, ${rank === 0 ? 'not found' : `place ${rank}`}: ${question}`);
-    console.log(`  wanted: ${source}: ${quote ?? row.join(' | ')}`);
-    for (const result of results.slice(0, shown)) {
-      console.log(
-        `  ${result.score.toFixed(2)} ${result.source}: ${result.text.replaceAll(/\s+/g, ' ').slice(0, 160)}`,
-      );
+export function printMisses(measured, lost) {
+  const isLost = new Set(lost.map(({ question }) => question));
+  for (const [mode, { asked }] of Object.entries(measured)) {
+    for (const { question, answers, rank, results } of asked) {
+      if (answers.length === 0 || (rank > 0 && rank <= shown)) continue;
+      const [{ source, quote, row }] = answers;
+      const outcome = rank > 0 ? `place ${rank}` : isLost.has(question) ? 'in no chunk' : 'not found';
+      console.log(`\n${mode}, ${outcome}: ${question}`);
+      console.log(`  wanted: ${source}: ${quote ?? row.join(' | ')}`);
+      for (const result of results.slice(0, shown)) {
+        const text = result.text.replaceAll(/\s+/g, ' ').slice(0, 160);
+        console.log(`  ${result.score.toFixed(2)} ${result.source}: ${text}`);
+      }
     }
   }
 }

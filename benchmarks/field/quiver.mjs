@@ -40,14 +40,15 @@ export async function openQuiver(folder, { sources, packages = repository, chunk
     search: async (queryText, topK) => {
       const options = { onFailure: 'throw', requestContext: new RequestContext() };
       const result = await tool.execute({ queryText, topK }, options);
-      return result.sources.map(({ document, metadata, score, confidence }) => ({
-        text: document,
-        source: metadata.source,
-        score: confidence ?? score ?? 0,
-      }));
+      return result.sources.map((match) => ({ ...toPassage(match), score: match.confidence ?? match.score ?? 0 }));
     },
   }));
   return { chunks: await readChunks(vectorStore), systems, seconds, skipped };
+}
+
+/** A text that several documents contain is stored once, with all of them. */
+function toPassage({ document, metadata: { source, alsoIn = [] } }) {
+  return { text: document, source, sources: [source, ...alsoIn.map((place) => place.source ?? place)] };
 }
 
 async function readChunks(vectorStore) {
@@ -55,7 +56,7 @@ async function readChunks(vectorStore) {
   let cursor;
   do {
     const page = await vectorStore.scan({ indexName, limit: 1000, ...(cursor && { cursor }) });
-    chunks.push(...page.records.map(({ document, metadata }) => ({ text: document, source: metadata.source })));
+    chunks.push(...page.records.map(toPassage));
     cursor = page.nextCursor;
   } while (cursor);
   return chunks;
