@@ -170,3 +170,13 @@ describe('the links of the README', async () => {
     assert.deepEqual(JSON.parse(config), { mcpServers: { weather: entry } });
   });
 });
+
+test('the page about publishing shows these files', async () => {
+  const page = await readFile(join(root, '../../docs/getting-started/publish-a-server.md'), 'utf8');
+  const [shebang = '', ...lines] = (await readFile(join(root, 'src/server.ts'), 'utf8')).split('\n');
+  const manifest = await readFile(join(root, 'manifest.json'), 'utf8');
+  const { scripts, bin, files } = await readJson('package.json');
+  const shown = [`${shebang}\n// src/server.ts\n${lines.join('\n')}`, manifest, scripts.build, scripts.prepack];
+  for (const text of [...shown, `bin.weather-mcp-server=${bin['weather-mcp-server']}`, `files[0]=${files[0]}`])
+    assert.ok(page.includes(text), text);
+});

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createTool } from '@quiver/core/tools';
-import { createSimpleTokenProvider, MCPClient, MCPServer } from '@quiver/mcp';
+import { createSimpleTokenProvider, loadMcpConfig, MCPClient, MCPServer } from '@quiver/mcp';
 import { z } from 'zod';
 
 const add = createTool({
@@ -29,6 +32,24 @@ test('a client lists and calls the tools of a server over HTTP and stdio at once
   } finally {
     await client.disconnect();
     await server.close();
+  }
+});
+
+test('a client starts a server from the file of an editor', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'quiver-editor-'));
+  const args = [fileURLToPath(new URL('stdio-server.mjs', import.meta.url))];
+  const entry = JSON.stringify({ type: 'stdio', command: process.execPath, args, envFile: '${workspaceFolder}/.env' });
+  mkdirSync(join(project, '.vscode'));
+  writeFileSync(join(project, '.vscode', 'mcp.json'), `{ "servers": { "stdio": ${entry}, } } // with comments`);
+  writeFileSync(join(project, '.env'), 'REGION="eu"\n');
+  const { servers } = await loadMcpConfig(join(project, '.vscode', 'mcp.json'));
+  rmSync(project, { recursive: true });
+  assert.deepEqual(servers, { stdio: { command: process.execPath, args, env: { REGION: 'eu' } } });
+  const client = new MCPClient({ servers });
+  try {
+    assert.deepEqual(Object.keys(await client.listTools()), ['stdio_echo']);
+  } finally {
+    await client.disconnect();
   }
 });
 

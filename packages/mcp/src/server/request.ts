@@ -260,10 +260,11 @@ export abstract class ServerRequest
     return this.signal.aborted && this.signal.reason !== this.#abortReason;
   }
 
-  cancel(reason: Error = cancellation()): void {
+  cancel(reason?: Error): void {
+    // Every modern response ends here, and an error takes a stack.
     if (this.#state !== 'open') return;
     this.#state = 'canceled';
-    this.stop(reason);
+    this.stop(reason ?? cancellation());
     this.release();
   }
 

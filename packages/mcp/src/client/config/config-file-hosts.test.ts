@@ -90,7 +90,7 @@ test('leaves out a server whose input has no value, and one that requires a sand
   ]);
 });
 
-// https://cursor.com/docs/context/mcp
+// https://cursor.com/docs/mcp
 test('reads the file of Cursor, and reports its static OAuth client', async () => {
   const { servers, skipped, project } = await load(
     {

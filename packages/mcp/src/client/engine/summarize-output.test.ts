@@ -110,9 +110,9 @@ Caused by: java.net.ConnectException: Connection refused
     'ZodError: [ { "path": [ "WEATHER_KEY" ], "message": "Required" } ]',
   ],
   [
-    'a line of a long log',
+    'a long log: the first error, and the last line',
     `${'[12:00:00] INFO working\n'.repeat(40)}[12:00:01] ERROR Missing API key\n[12:00:01] INFO bye\n`,
-    '[12:00:01] ERROR Missing API key',
+    '[12:00:01] ERROR Missing API key | [12:00:01] INFO bye',
   ],
   ['nothing', ' \n', ''],
   ['only frames of a stack', '    at main (server.js:1:2)\n', 'at main (server.js:1:2)'],

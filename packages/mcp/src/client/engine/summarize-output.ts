@@ -6,9 +6,19 @@ const maxLength = 500;
 /** Colors and other terminal control sequences. */
 const controlSequence = new RegExp(String.raw`\u001b\[[\d;?]*[A-Za-z]`, 'g');
 const pythonFrame = /^[\s|]*File ".*", line \d+/;
-/** Frames and trailers of stacks, warnings about the configuration of npm, and lines of its errors without a reason. */
-const noise =
-  /^\s+at |Traceback \(|^The above exception was |^During handling of the above |^Node\.js v\d|^\(Use `node --|^npm (?:warn|notice|WARN)\b|^npm (?:error|ERR!)(?: (?:code|syscall|path|dest|errno) .*| A complete log .*| \w+)?\s*$|^[\s|+-]*$/;
+/** Lines without a reason: frames and trailers of stacks, remarks of npm, empty lines. */
+const noise = [
+  /^\s+at /,
+  /^Node\.js v\d/,
+  /^\(Use `node --/,
+  pythonFrame,
+  /Traceback \(/,
+  /^The above exception was /,
+  /^During handling of the above /,
+  /^npm (?:warn|notice|WARN)\b/,
+  /^npm (?:error|ERR!)(?: (?:code|syscall|path|dest|errno) .*| A complete log .*| \w+)?\s*$/,
+  /^[\s|+-]*$/,
+];
 /** Start of a line that carries no meaning of its own: npm, the tree of a Python exception group, members of a Node error, causes in Java. */
 const prefix =
   /^npm (?:error|ERR!)(?: \d{3}| [a-z]+(?= [A-Z]))? *|^[\s|+]*(?:\[(?:cause|errors)\]: |Caused by: )?(?:\[(?=\w*Rejection))?/;
@@ -19,22 +29,22 @@ const mentionedError = /error|exception|fatal|panic/i;
 
 /**
  * Returns the reason for a failure from the output of a program: the first error that it names and, if it is another one, the last.
- * Otherwise all of a short output; of a long one the first line that mentions an error, or the beginning and the end.
+ * Otherwise all of a short output; of a long one the first line that mentions an error and the last line, or the beginning and the end.
  */
 export function summarizeOutput(output: string): string {
   const lines = readLines(output);
   const named = lines.flatMap((line, index) => (namedError.test(line) ? [withContinuation(lines, index)] : []));
-  const first = named[0];
-  if (first !== undefined) {
-    const last = named.at(-1) as string;
-    const isRepeated = first.includes(last) || last.includes(first);
-    return escapeForLog(isRepeated ? cut(first) : `${cut(first, maxLength / 2)} | ${cut(last, maxLength / 2)}`);
-  }
+  if (named[0] !== undefined) return joinDistinct(named[0], named.at(-1) as string);
   const all = join(lines.length > 0 ? lines : output.split('\n').map((line) => line.trim()));
   if (all.length <= maxLength) return escapeForLog(all);
   const mentioned = lines.findIndex((line) => mentionedError.test(line));
-  if (mentioned >= 0) return escapeForLog(cut(withContinuation(lines, mentioned)));
+  if (mentioned >= 0) return joinDistinct(withContinuation(lines, mentioned), lines.at(-1) as string);
   return escapeForLog(`${all.slice(0, maxLength / 2)} … ${all.slice(-maxLength / 2)}`);
+}
+
+function joinDistinct(first: string, last: string): string {
+  if (first.includes(last)) return escapeForLog(cut(first));
+  return escapeForLog(last.includes(first) ? cut(last) : `${cut(first, maxLength / 2)} | ${cut(last, maxLength / 2)}`);
 }
 
 /** Lines with a meaning, without indentation. */
@@ -46,7 +56,7 @@ function readLines(output: string): string[] {
     isMark(lines[index + 2]) ||
     (pythonFrame.test(lines[index - 1] ?? '') && /^[\s|]* {4}/.test(lines[index] as string));
   return lines
-    .filter((line, index) => !(noise.test(line) || pythonFrame.test(line) || isMark(line) || isCode(index)))
+    .filter((line, index) => !(noise.some((pattern) => pattern.test(line)) || isMark(line) || isCode(index)))
     .map((line) => line.replace(prefix, '').trim());
 }
 

@@ -138,7 +138,7 @@ export class HttpResponse implements Channel, InFlight {
     const error = callInterrupted();
     this.#end(work.failureText(error));
     work.cancel(error);
-    void this.#finish();
+    void Promise.resolve(this.#streamEnd).then(() => this.#finish());
   }
 
   /** Lets the connection end with this response. */
@@ -172,13 +172,13 @@ export class HttpResponse implements Channel, InFlight {
       if (this.#stream) this.#end(errorText(id, problem));
       else sendError(this.#reply, id, problem);
     } finally {
-      await this.#finish();
+      // The last events may wait for their store.
+      if (this.#streamEnd) await this.#streamEnd;
+      this.#finish();
     }
   }
 
-  async #finish(): Promise<void> {
-    // The last events may wait for their store.
-    if (this.#streamEnd) await this.#streamEnd;
+  #finish(): void {
     this.endpoint.pending.delete(this);
     if (this.session) this.session.lastActive = monotonicNow();
   }
