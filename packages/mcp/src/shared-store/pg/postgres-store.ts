@@ -1,5 +1,6 @@
 import { isQuiverError } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { monotonicNow } from '../../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
 import type {
@@ -186,8 +187,8 @@ export class PostgresStore implements SharedStore {
 
   async #write(statement: string, values: unknown[]): Promise<PostgresResult['rows']> {
     const rows = await this.#query(statement, values);
-    if (Date.now() - this.#swept > sweepInterval && !this.#isClosed) {
-      this.#swept = Date.now();
+    if (monotonicNow() - this.#swept > sweepInterval && !this.#isClosed) {
+      this.#swept = monotonicNow();
       // Rows that have ended are not returned, so that a failure has no effect except for space.
       this.#sweeping = this.#query(this.#statements.sweep, []).catch(() => {});
     }
