@@ -32,10 +32,10 @@ export class ResumableRuns {
     });
   }
 
-  /** Names a task that this instance runs. */
+  /** Names a task before this instance runs it. Where that fails, only requests for the task continue it. */
   async add(taskId: string, ttlMs: number): Promise<void> {
     const { store, id, isShared } = this.#instance;
-    if (isShared) await store.put(this.#keyOf(taskId), id, { ttlMs });
+    if (isShared) await this.#tryTo('name the run of a task', () => store.put(this.#keyOf(taskId), id, { ttlMs }));
   }
 
   /** Removes a task that has ended. */

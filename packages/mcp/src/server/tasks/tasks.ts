@@ -291,8 +291,8 @@ export class Tasks {
       return { ...latest, instance: instance.id, run: latest.run + 1 };
     });
     if (changed?.isChanged && changed.record.call) {
-      this.#resume(changed.record, changed.record.call);
       await this.#resumable.add(taskId, record.ttlMs);
+      this.#resume(changed.record, changed.record.call);
     }
     return changed?.record;
   }
