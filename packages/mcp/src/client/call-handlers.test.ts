@@ -222,6 +222,47 @@ describe('a transport that does not tell which call a request belongs to', () =>
     expect(JSON.stringify(results)).toContain('does not tell which of them the request belongs to');
     expect(asked.length).toBeLessThan(2);
   });
+
+  test.each([
+    ['is not', 'another user', 'Bob', 0],
+    ['is', 'the same user', 'Ada', 1],
+  ])('a user %s asked about a canceled call of %s', async (_is, _who, name, asked) => {
+    const contexts = new Map(['Ada', 'Bob'].map((user) => [user, new RequestContext({ user })]));
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const failures: unknown[] = [];
+    let first = true;
+    const sdk = createPlainServer(async (plain) => {
+      if (!first) {
+        ask();
+        return released.then(() => 'done');
+      }
+      first = false;
+      begin();
+      // A tool that ignores its cancellation, until the next call is in progress.
+      await asking;
+      await plain.elicitInput(nameRequest).catch((error: unknown) => failures.push(error));
+      release();
+      return 'late';
+    });
+    let ask = (): void => {};
+    const asking = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
+    const mcp = clientOf({ server: sdk, capabilities: { elicitation: { form: {} } } });
+    const stop = new AbortController();
+    const call = { serverName: 'it', name: 'ask' };
+    const abandoned = mcp.callTool({ ...call, requestContext: contexts.get(name), signal: stop.signal });
+    await begun;
+    stop.abort(new Error('gone'));
+    await expect(abandoned).rejects.toThrow('gone');
+    const ada = personOf('Ada');
+    const next = mcp.callTool({ ...call, requestContext: contexts.get('Ada'), onElicitation: ada.onElicitation });
+    expect(await next).toMatchObject(textOf('done'));
+    expect([ada.asked.length, failures.length]).toEqual([asked, 1 - asked]);
+  });
 });
 
 /** A server of the official SDK with a tool `ask`. */

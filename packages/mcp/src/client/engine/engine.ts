@@ -15,6 +15,7 @@ import {
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { declareHandlers, type ProgressUpdate, type RequestHandlers } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
+import { AbandonedCalls } from './abandoned-calls.js';
 import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
 import { interactiveMethods, provideInput, type Application } from './provide-input.js';
 import { RequestClocks, type RequestClock } from './request-clocks.js';
@@ -125,6 +126,7 @@ export class Engine implements Receiver {
   #progress: Map<string, Call> | undefined;
   #responding: Map<RequestId, AbortController> | undefined;
   readonly #clocks = new RequestClocks();
+  readonly #abandoned = new AbandonedCalls();
   #lastId = 0;
   /** Ends the published session; further calls have no effect. */
   #endSession: ((error?: unknown) => void) | undefined;
@@ -348,6 +350,7 @@ export class Engine implements Receiver {
     abortHandlers(call, error);
     if (!this.#take(call.id)) return;
     call.reject(error);
+    if (!this.isModern && interactiveMethods.has(call.method)) this.#abandoned.add(call.options.requestContext);
     const { onAbandoned } = this.#options;
     if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
       onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
@@ -456,12 +459,13 @@ export class Engine implements Receiver {
 
   /**
    * Returns the request that a request of the server belongs to: the one on whose stream it arrived. Other transports do not tell; there,
-   * it is the only one in progress that may require input.
+   * it is the only one in progress that may require input, unless the tool of another caller's abandoned call may still ask.
    */
   #findCall(requestId: RequestId | undefined): Call | undefined {
     if (requestId !== undefined) return this.#waiting.get(requestId as number);
     const [call, ...others] = [...this.#calls].filter(({ method }) => interactiveMethods.has(method));
-    return others.length === 0 ? call : undefined;
+    const isCertain = others.length === 0 && !this.#abandoned.mayBelongToOther(call?.options.requestContext);
+    return isCertain ? call : undefined;
   }
 
   /** Says why a request of the server was not passed to the handlers of a call. */
@@ -469,7 +473,7 @@ export class Engine implements Receiver {
     if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
     if (![...this.#calls].some(({ options }) => options.onElicitation ?? options.onSampling)) return error;
     const reason =
-      'Several calls are in progress, and the transport does not tell which of them the request belongs to.';
+      'Several calls are in progress or were canceled, and the transport does not tell which of them the request belongs to.';
     return new ProtocolError(error.code, `${error.message}. ${reason}`);
   }
 
