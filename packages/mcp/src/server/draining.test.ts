@@ -205,16 +205,42 @@ describe('the answers of a user to a call in flight', () => {
       const client = new MCPClient({ id: `${protocol}-${end}`, servers: { it: { url, protocol } } });
       clients.push(client);
       let ending: Promise<void> | undefined;
+      let other: Promise<unknown> | undefined;
       await client.elicitation.onRequest('it', async () => {
-        // A modern call is not in flight while its user is asked, and `close()` would not wait for it.
-        ending = protocol === 'modern' ? server.drain() : server[end]();
+        // A modern call is not in flight while its user is asked, and `close()` waits only for others.
+        if (protocol === 'modern') {
+          other = client.callTool({ serverName: 'it', name: 'wait', args: { gate: end } });
+          await expect.poll(() => gates.has(end)).toBe(true);
+        }
+        ending = server[end]();
         await expect.poll(() => server.health().status).toBe('draining');
         return { action: 'accept', content: { name: 'Ada' } };
       });
       const { content } = await client.callTool({ serverName: 'it', name: 'ask' });
       expect(content).toEqual([{ type: 'text', text: 'Hello Ada' }]);
-      await ending;
+      gates.get(end)?.();
+      await Promise.all([other, ending]);
     }
+  });
+
+  test('are accepted over new connections while another modern call is in flight', async () => {
+    const { server, url } = await start();
+    const sendOnce = (params: Record<string, unknown>): Promise<WireAnswer> => {
+      const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+      const { headers, body } = modern('tools/call', { ...params, _meta });
+      return send(url, { headers: { ...headers, connection: 'close' }, body });
+    };
+    const other = sendOnce({ name: 'wait', arguments: { gate: 'a' } });
+    await expect.poll(() => gates.size).toBe(1);
+    const { requestState, inputRequests } = (await sendOnce({ name: 'ask' })).json.result;
+    const closing = server.close();
+    const answer = { action: 'accept', content: { name: 'Ada' } };
+    const [key = ''] = Object.keys(inputRequests as object);
+    const answered = await sendOnce({ name: 'ask', requestState, inputResponses: { [key]: answer } });
+    expect(textOf(answered)).toBe('Hello Ada');
+    gates.get('a')?.();
+    expect(textOf(await other)).toBe('done a');
+    await closing;
   });
 
   test('are accepted over stdio', async () => {

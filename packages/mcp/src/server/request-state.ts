@@ -47,6 +47,8 @@ export interface RequestStateCodec {
   mint(state: RequestState, binding: string): Promise<string>;
   /** @throws ProtocolError -32602 for a state that was changed, has expired or belongs to another caller */
   verify(text: unknown, binding: string): Promise<RequestState>;
+  /** Whether a client may still send a state that only this process accepts, because its key is random. */
+  readonly isAwaited: boolean;
 }
 
 const algorithm = 'HS256';
@@ -78,13 +80,19 @@ export function createRequestStateCodec(
     const loaded = key ?? (await loadKey());
     return (key ??= loaded);
   };
+  /** Seconds since 1970 at which the newest state expires. */
+  let lastExpiration = 0;
   return {
+    get isAwaited() {
+      return given === undefined && now() / 1000 < lastExpiration;
+    },
     mint: async (state, binding) => {
       const { SignJWT } = await import('jose/jwt/sign');
+      lastExpiration = Math.floor(now() / 1000) + ttlSeconds;
       return new SignJWT({ state })
         .setProtectedHeader({ alg: algorithm })
         .setAudience(binding)
-        .setExpirationTime(Math.floor(now() / 1000) + ttlSeconds)
+        .setExpirationTime(lastExpiration)
         .sign(await secret());
     },
     verify: async (text, binding) => {

@@ -53,9 +53,10 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     return this.#handling - countHeld(this.pending);
   }
 
-  /** Whether responses of clients to calls in flight can reach no other instance. */
+  /** Whether clients may send the answers of their users, and no other instance can take them. Not longer than calls are in flight. */
   get awaitsClients(): boolean {
-    if (this.server.instance.isShared) return false;
+    if (this.server.instance.isShared || this.inFlight === 0) return false;
+    if (this.server.requestState.isAwaited) return true;
     for (const { session, isHeld } of this.pending) if (session && !isHeld) return true;
     return false;
   }
