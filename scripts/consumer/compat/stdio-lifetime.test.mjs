@@ -34,7 +34,10 @@ const initialize = {
 const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'wait', arguments: {} } };
 const linesOf = (...messages) => messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 
-test('a server with an open timer ends with its input, in the middle of a call', async () => {
+/** Each test waits for the end of a process, which must not last forever where it fails. */
+const options = { timeout: 120_000 };
+
+test('a server with an open timer ends with its input, in the middle of a call', options, async () => {
   const { child, report, reported } = start('lifetime-server.mjs');
   child.stdin.write(linesOf(initialize, call));
   await reported('waits');
@@ -43,7 +46,7 @@ test('a server with an open timer ends with its input, in the middle of a call',
   assert.deepEqual(report().slice(-2), ['closed', 'exit 0']);
 });
 
-test('a gateway ends after its own server', async () => {
+test('a gateway ends after its own server', options, async () => {
   const { child, report, reported } = start('lifetime-server.mjs', 'gateway');
   await reported(String(child.pid));
   child.stdin.end();
@@ -55,7 +58,7 @@ test('a gateway ends after its own server', async () => {
 });
 
 for (const end of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'exception']) {
-  test(`a server ends with its host: ${end}`, { skip: process.platform === 'win32' }, async () => {
+  test(`a server ends with its host: ${end}`, { ...options, skip: process.platform === 'win32' }, async () => {
     const { child, reported } = start('lifetime-host.mjs', end);
     const closed = once(child, 'close');
     await reported('ready');

@@ -136,7 +136,7 @@ export interface ToolMcpContext {
      *
      * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` if the client does not support the mode,
      *   `ELICITATION_FAILED` if the client reports an error, `ELICITATION_ANSWER_INVALID` if the answer does not match the requested
-     *   schema, `ELICITATION_SCHEMA_INVALID` for a schema with nested objects
+     *   schema, `ELICITATION_SCHEMA_INVALID` for a schema with nested objects. In a task, the request waits for a client that supports it
      */
     sendRequest(request: ElicitRequest | ElicitUrlRequest, options?: ElicitOptions): Promise<ElicitResult>;
   };
