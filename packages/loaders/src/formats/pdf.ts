@@ -3,6 +3,7 @@ import { limitExceeded, type DocumentLoader } from './document-loader.js';
 import { encryptedDocument } from './zip.js';
 import { maxItems, type PdfTextContent, type PdfTextItem } from './pdf/pdf-fragments.js';
 import { toMarkdownPages, type PdfPageContent } from './pdf/pdf-markdown.js';
+import { readOutline } from './pdf/pdf-outline.js';
 
 const maxPages = 100_000;
 /** Number of pieces of text in the document, in addition to the limit of each page. */
@@ -47,13 +48,13 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
       }
       page.cleanup();
     }
-    const texts = toMarkdownPages(pages);
+    const texts = toMarkdownPages(pages, await readOutline(document));
     for (const page of scanned) {
       const path = `${name}#page=${page}`;
       try {
         const images = () => unpdf.extractImages(document, page);
         const text = await ocr?.({ name, page, images, signal });
-        if (text?.trim()) texts[page - 1] = { text, boxes: [] };
+        if (text?.trim()) texts[page - 1] = { text, boxes: [], skip: [] };
         else onSkip({ path, reason: 'no text' });
       } catch (error) {
         signal?.throwIfAborted();

@@ -1,6 +1,8 @@
-import type { TextBox } from '@quiver/rag/document';
+import type { SkippedText, TextBox } from '@quiver/rag/document';
 import { readBlocks, type PdfBlock } from './pdf-blocks.js';
 import { toFragments, toRows, toSegments, type PdfSegment, type PdfTextContent } from './pdf-fragments.js';
+import { kindOfPage } from './pdf-lists.js';
+import { titleKey, type PdfOutline } from './pdf-outline.js';
 
 /** A page as `unpdf` reads it. */
 export interface PdfPageContent {
@@ -13,13 +15,15 @@ export interface PdfPageContent {
 export interface PdfPageText {
   readonly text: string;
   readonly boxes: readonly TextBox[];
+  /** The whole text, if it is a table of contents or an index. */
+  readonly skip: readonly SkippedText[];
 }
 
 /**
- * Writes the pages of a PDF document as Markdown: in reading order, with headings by font size, tables and listings by geometry, and
+ * Writes the pages of a PDF document as Markdown: in reading order, with headings by the outline and by font size, tables and listings by geometry, and
  * words joined that are hyphenated at the end of a line. Headers and footers that occur on three pages or more stay on the first only.
  */
-export function toMarkdownPages(pages: readonly PdfPageContent[]): PdfPageText[] {
+export function toMarkdownPages(pages: readonly PdfPageContent[], outline: PdfOutline = new Map()): PdfPageText[] {
   const read = pages.map(({ content, view }) => {
     const { fragments, rotated } = toFragments(content, view);
     return { segments: toRows(fragments).flatMap(toSegments), rotated };
@@ -29,18 +33,19 @@ export function toMarkdownPages(pages: readonly PdfPageContent[]): PdfPageText[]
     read.map(({ segments }) => segments),
     style.body,
   );
-  return read.map(({ segments, rotated }) => {
+  return read.map(({ segments, rotated }, page) => {
     const boxes: TextBox[] = [];
     let text = '';
     for (const block of readBlocks(segments.filter((segment) => !running.has(segment)))) {
-      const markdown = toMarkdown(block, style);
+      const markdown = toMarkdown(block, style, outline.get(page));
       if (markdown === '') continue;
       if (text !== '') text += '\n\n';
       boxes.push({ start: text.length, end: text.length + markdown.length, box: block.box });
       text += markdown;
     }
     if (rotated.length > 0) text += `${text === '' ? '' : '\n\n'}${rotated.join(' ')}`;
-    return { text, boxes };
+    const kind = kindOfPage(segments, pages.length);
+    return { text, boxes, skip: kind !== undefined && text !== '' ? [{ start: 0, end: text.length, kind }] : [] };
   });
 }
 
@@ -54,20 +59,32 @@ interface DocumentStyle {
 }
 
 /** Part of the size of the text by which a heading is larger. */
-const headingSize = 1.12;
+const headingSize = 1.08;
+/** Share of the text that may have the size of a heading. */
+const mostHeadings = 0.2;
 const longestHeading = 200;
 
 function readStyle(pages: readonly (readonly PdfSegment[])[]): DocumentStyle {
+  /** Letters by size. Listings do not count: a manual of commands may have more of them than of text. */
   const letters = new Map<number, number>();
+  const listings = new Map<number, number>();
+  let total = 0;
   const words = new Set<string>();
   const large = new Set<number>();
-  for (const { text, size } of pages.flat()) {
+  for (const { text, size, isMonospaced } of pages.flat()) {
     if (/\p{L}{3}/u.test(text)) large.add(roundSize(size));
-    letters.set(roundSize(size), (letters.get(roundSize(size)) ?? 0) + text.length);
+    const counts = isMonospaced ? listings : letters;
+    counts.set(roundSize(size), (counts.get(roundSize(size)) ?? 0) + text.length);
+    if (!isMonospaced) total += text.length;
     for (const [word] of text.matchAll(/\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu)) words.add(word.toLowerCase());
   }
-  const body = [...letters].reduce((most, entry) => (entry[1] > most[1] ? entry : most), [0, 0])[0];
-  const headings = [...large].filter((size) => size >= body * headingSize).toSorted((a, b) => b - a);
+  const body = [...(letters.size > 0 ? letters : listings)].reduce(
+    (most, entry) => (entry[1] > most[1] ? entry : most),
+    [0, 0],
+  )[0];
+  const headings = [...large]
+    .filter((size) => size >= body * headingSize && (letters.get(size) ?? 0) <= mostHeadings * total)
+    .toSorted((a, b) => b - a);
   return { body, headings, words };
 }
 
@@ -75,13 +92,18 @@ function roundSize(size: number): number {
   return Math.round(size * 2) / 2;
 }
 
-function toMarkdown({ kind, lines, size }: PdfBlock, style: DocumentStyle): string {
+function toMarkdown(
+  { kind, lines, size }: PdfBlock,
+  style: DocumentStyle,
+  titles: ReadonlyMap<string, number> = new Map(),
+): string {
   if (kind === 'table') return lines[0]!;
   if (kind === 'code') return `\`\`\`\n${lines.join('\n').replaceAll('```', "'''")}\n\`\`\``;
   const text = joinLines(lines, style.words);
-  const level = style.headings.indexOf(roundSize(size)) + 1;
-  if (level > 0 && text.length <= longestHeading && /\p{L}/u.test(text))
-    return `${'#'.repeat(Math.min(6, level))} ${text}`;
+  const isShort = text.length <= longestHeading && /\p{L}/u.test(text);
+  const outlined = isShort && titles.size > 0 ? titles.get(titleKey(text)) : undefined;
+  const level = outlined ?? style.headings.indexOf(roundSize(size)) + 1;
+  if (level > 0 && isShort) return `${'#'.repeat(Math.min(6, level))} ${text}`;
   // Text that looks like the marks of a heading or a listing.
   return text.replace(/^[•◦▪‣·]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
 }

@@ -29,6 +29,75 @@ const right = [
   'not wait for this.',
 ];
 
+describe('headings', () => {
+  const page = (title: string): PlacedText[] => [
+    { text: title, x: 60, y: 740 },
+    ...column(60, 700, left),
+    ...column(60, 600, right),
+  ];
+
+  test('are those of the outline, whatever their size', async () => {
+    const bookmarks = [
+      { title: 'Reading', level: 1, page: 0 },
+      { title: 'The log', level: 2, page: 1 },
+      { title: 'Writing', level: 1, page: 1 },
+    ];
+    const pages = [page('1. Reading'), [...page('1.1 The Log'), { text: '2  Writing', x: 60, y: 400 }]];
+    const [document] = await loadDocument(writePdf(pages, bookmarks), { name: 'manual.pdf' });
+    const [first, second] = document!.getText();
+    expect(first).toMatch(/^# 1\. Reading\n/);
+    expect(second).toMatch(/^## 1\.1 The Log\n[^]*\n# 2 {1,2}Writing$/);
+  });
+
+  test('do not come from text that is larger than long listings', async () => {
+    const listing = (y: number): PlacedText[] =>
+      Array.from({ length: 24 }, (_, line) => ({
+        text: `copy --force ${line} from/here to/there and/back`,
+        x: 60,
+        y: y - 10 * line,
+        size: 8,
+        font: 'Courier',
+      }));
+    const [text] = await read([[...column(60, 760, left), ...listing(680), ...listing(420)]]);
+    expect(text).toContain('The engine compares');
+    expect(text).not.toMatch(/^#/m);
+  });
+});
+
+describe('lists of pages', () => {
+  const entries = [
+    'Abstract',
+    'Basics',
+    'Caches',
+    'Deletion',
+    'Errors',
+    'Filters',
+    'Graphs',
+    'Hybrid search',
+    'Ingestion',
+    'Joins',
+  ];
+  const contents = entries.map((entry, index) => `${index + 1} ${entry} . . . . . . . . . . . . . ${3 * index + 1}`);
+  const index = entries.map((entry, place) => `${entry}, ${40 - place}, ${50 - place}`);
+
+  test.each([
+    ['contents', contents],
+    ['contents', contents.map((line) => line.replaceAll(' .', ''))],
+    ['index', index],
+  ])('are not searched: %s', async (kind, lines) => {
+    const [document] = await loadDocument(writePdf([column(60, 700, lines), column(60, 700, left)]), { name: 'a.pdf' });
+    const [listed] = document!.getText();
+    expect(document!.skippedText).toEqual({ [kind]: listed!.length });
+    expect((await document!.chunk()).map(({ metadata }) => metadata['page'])).toEqual([2]);
+  });
+
+  test('are not tables whose last column is a number', async () => {
+    const rows = entries.map((entry, place) => `${entry} costs ${(place * 7919) % 50}`);
+    const [document] = await loadDocument(writePdf([column(60, 700, rows.toReversed())]), { name: 'a.pdf' });
+    expect(document!.skippedText).toEqual({});
+  });
+});
+
 describe('PDF pages', () => {
   test('are read column by column, below the lines that cross both', async () => {
     const title = { text: 'How the store answers a query and how it writes records', x: 90, y: 760, size: 16 };
