@@ -10,10 +10,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { corpus, filesOf, packageOf } from './corpus.mjs';
+
+/** Folder of the downloaded documents. */
+export const defaultCache = process.env.QUIVER_FIELD_CACHE ?? join(homedir(), '.cache', 'quiver-field');
 
 /**
  * Returns the documents of the corpus; packages that are not in the cache are downloaded.

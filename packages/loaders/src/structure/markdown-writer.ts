@@ -334,12 +334,16 @@ export function toTableHeader(cells: readonly string[]): string {
 
 /** Returns one row of a table of Markdown. */
 export function toRow(cells: readonly string[]): string {
-  const texts = cells.map((cell) =>
-    cell
-      .replace(anyMark, '')
-      .replace(/\s+/g, ' ')
-      .trim()
-      .replaceAll('|', String.raw`\|`),
-  );
-  return `| ${texts.join(' | ')} |`;
+  return `| ${cells.map(toCell).join(' | ')} |`;
+}
+
+/** Most cells of a sheet are a number or a word, and stay as they are. */
+function toCell(text: string): string {
+  return /[\s|\uE0F0-\uE0F3]/.test(text)
+    ? text
+        .replace(anyMark, '')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .replaceAll('|', String.raw`\|`)
+    : text;
 }

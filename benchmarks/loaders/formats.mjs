@@ -1,0 +1,118 @@
+// CPU time of loadDocument() for each format, against the parser alone, with the real files of the field benchmark:
+//   node loaders/formats.mjs [--format pdf,docx] [--rounds 5]
+// Every round reads all files of a format with both in turn, in one process, after a round to warm up. The time of loadDocument() includes
+// its worker thread. The parser alone drops what it has read.
+import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setDefaultLogger } from '@quiver/core';
+import { loadDocument } from '@quiver/loaders/document';
+import { parse } from 'csv-parse/sync';
+import { unzipSync } from 'fflate';
+import { Parser } from 'htmlparser2';
+import mammoth from 'mammoth';
+import PostalMime from 'postal-mime';
+import readWorkbook from 'read-excel-file/universal';
+import { getDocumentProxy } from 'unpdf';
+import { defaultCache, readDocuments } from '../field/documents.mjs';
+import { readFlags } from '../read-flags.mjs';
+
+const { cache, format, rounds } = readFlags({
+  cache: { type: 'string', default: defaultCache },
+  format: { type: 'string' },
+  rounds: { type: 'string', default: '5' },
+});
+
+const textOf = (bytes) => new TextDecoder().decode(bytes);
+
+async function parsePdf(bytes) {
+  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const page = await document.getPage(number);
+    await page.getTextContent();
+    page.cleanup();
+  }
+  await document.destroy();
+}
+
+const parseMarkup = (text, options = {}) => new Parser({ ontext() {} }, options).end(text);
+
+function parseArchive(bytes, isText) {
+  for (const content of Object.values(unzipSync(bytes, { filter: ({ name }) => isText.test(name) })))
+    parseMarkup(textOf(content), { xmlMode: true });
+}
+
+/** Parsers by the extension of the files. */
+const parsers = {
+  pdf: { name: 'unpdf, text of each page', run: parsePdf },
+  docx: { name: 'mammoth', run: (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) }) },
+  xlsx: { name: 'read-excel-file', run: (bytes) => readWorkbook(bytes.slice().buffer) },
+  csv: { name: 'csv-parse', run: (bytes) => parse(textOf(bytes), { relax_column_count: true, relax_quotes: true }) },
+  html: { name: 'htmlparser2', run: (bytes) => parseMarkup(textOf(bytes)) },
+  epub: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /\.x?html?$/i) },
+  odt: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /^content\.xml$/) },
+  pptx: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /slides\/slide\d+\.xml$/) },
+  eml: { name: 'postal-mime', run: (bytes) => PostalMime.parse(bytes) },
+  ipynb: { name: 'JSON.parse', run: (bytes) => JSON.parse(textOf(bytes)) },
+};
+
+setDefaultLogger(false);
+const { folder, sources, missing } = readDocuments(cache);
+for (const sentence of missing) console.log(sentence);
+console.log(`Node ${process.version}, load ${loadavg()[0].toFixed(1)}; medians of ${rounds} rounds\n`);
+console.log('| format | files | MB | parser | CPU ms/MB, parser | CPU ms/MB, loadDocument | ratio |');
+console.log('| --- | --- | --- | --- | --- | --- | --- |');
+for (const [extension, parser] of Object.entries(parsers)) {
+  if (format && !format.split(',').includes(extension)) continue;
+  const files = [...sources.keys()].filter((path) => path.endsWith(`.${extension}`));
+  await compare(extension, parser, files);
+}
+
+async function compare(extension, parser, names) {
+  const files = [];
+  for (const name of names) {
+    const bytes = new Uint8Array(readFileSync(join(folder, name)));
+    // Files without text, and those that a parser rejects.
+    if (
+      await isReadable(
+        () => loadDocument(bytes, { name }),
+        () => parser.run(bytes),
+      )
+    )
+      files.push({ name, bytes });
+  }
+  const megabytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1e6;
+  // Small collections are read several times, so that the clock measures them.
+  const repeats = Math.max(1, Math.round(1 / megabytes));
+  const measureAll = async (run) => {
+    const before = process.cpuUsage();
+    for (let repeat = 0; repeat < repeats; repeat += 1) for (const file of files) await run(file);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e3 / megabytes / repeats;
+  };
+  const results = [];
+  for (let round = 0; round <= Number(rounds); round += 1) {
+    const alone = await measureAll(async ({ bytes }) => parser.run(bytes));
+    const loaded = await measureAll(({ name, bytes }) => loadDocument(bytes, { name }));
+    if (round > 0) results.push({ alone, loaded, ratio: loaded / alone });
+  }
+  const median = (key) => results.map((result) => result[key]).toSorted((a, b) => a - b)[results.length >> 1];
+  const cells = [
+    extension,
+    files.length,
+    megabytes.toFixed(2),
+    parser.name,
+    median('alone').toFixed(0),
+    median('loaded').toFixed(0),
+  ];
+  console.log(`| ${cells.join(' | ')} | ${median('ratio').toFixed(2)} |`);
+}
+
+async function isReadable(...runs) {
+  try {
+    for (const run of runs) await run();
+    return true;
+  } catch {
+    return false;
+  }
+}
