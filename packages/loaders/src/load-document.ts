@@ -144,6 +144,15 @@ type ReadBytesOptions = Omit<Optional<LoadDocumentOptions>, 'name'> &
 type Optional<Options> = { [Key in keyof Options]?: Options[Key] | undefined };
 
 /**
+ * Returns whether a file is read on the thread of the caller: it is small, and its format takes linear time.
+ *
+ * @throws `DOCUMENT_TYPE_UNKNOWN`
+ */
+export function isReadInline(name: string, size: number, mediaType: string | undefined): boolean {
+  return size <= maxInlineSize && requireFormat(name, mediaType).isLinear === true;
+}
+
+/**
  * Reads a file whose size was checked: in a worker thread, unless its format takes linear time and it is small, or there are no worker
  * threads. The documents are plain data, with the metadata of the caller.
  */
@@ -152,9 +161,8 @@ export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): P
   const { content = 'main', ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
   const request = { name, mediaType, encoding, content, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
   const hooks = { ocr, onSkip, signal };
-  const isLinear = requireFormat(name, mediaType).isLinear === true;
   const loaded =
-    (isLinear && bytes.length <= maxInlineSize
+    (isReadInline(name, bytes.length, mediaType)
       ? undefined
       : await readInWorker(bytes, request, { ...hooks, timeout, maxMemoryMb, isOwned })) ??
     (await readDocument(bytes, request, hooks));

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -8,6 +8,8 @@ import { createLexicalEmbedder } from '@quiver/rag';
 import { ingest } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { column, scan, writePdf } from '../formats/pdf/pdf-document.fixture.js';
+import type { RecognizeText } from '../formats/pdf/scanned-page.js';
+import { packageVersion } from './document-cache.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
@@ -183,6 +185,76 @@ describe('loadDocuments', () => {
     } finally {
       setDefaultLogger(before);
     }
+  });
+
+  describe('with a cache', () => {
+    let recognized: string[];
+    const ocr: RecognizeText = async ({ name, page }) => {
+      recognized.push(name);
+      return `Text of ${name}, page ${page}.`;
+    };
+    const cache = (): string => join(root, 'cache');
+    const run = (options: LoadDocumentsOptions = {}): Promise<MDocument[]> => {
+      recognized = [];
+      return load({ ocr, cache: cache(), ...options });
+    };
+
+    test('continues an interrupted run, and parses only what has changed', async () => {
+      await write({ 'a.pdf': writePdf([scan]), 'b.pdf': writePdf([scan, scan]), 'c.csv': 'a,b\n1,2\n', 'd.md': '# D' });
+      const controller = new AbortController();
+      const interrupted = run({
+        signal: controller.signal,
+        ocr: (page) => (page.name === 'b.pdf' ? new Promise(() => undefined) : ocr(page)),
+        onProgress: () => controller.abort(),
+      });
+      await expect(interrupted).rejects.toMatchObject({ name: 'AbortError' });
+
+      const documents = await run();
+      expect(recognized).toEqual(['b.pdf', 'b.pdf']);
+      expect(sources(documents)).toEqual(['a.pdf', 'b.pdf', 'c.csv', 'd.md']);
+      const again = await run();
+      expect(recognized).toEqual([]);
+      expect(again.map((document) => document.getDocs())).toEqual(documents.map((document) => document.getDocs()));
+
+      await write({ 'a.pdf': writePdf([scan, scan]) });
+      await run();
+      expect(recognized).toEqual(['a.pdf', 'a.pdf']);
+    });
+
+    test('parses a file again when an option changes its texts, and when its entry is damaged', async () => {
+      await write({ 'a.pdf': writePdf([scan]) });
+      await run();
+      const [document] = await run({ metadata: { team: 'docs' }, timeout: 50_000 });
+      expect(recognized).toEqual(['a.pdf']);
+      expect(document?.sources[0]?.metadata).toMatchObject({ team: 'docs', source: 'a.pdf' });
+      const [entry = ''] = await readdir(cache());
+      await truncate(join(cache(), entry), 100);
+      expect(sources(await run({ metadata: { team: 'docs' } }))).toEqual(['a.pdf']);
+      expect(recognized).toEqual(['a.pdf']);
+    });
+
+    test('reports pages without text again, and repeats those that failed', async () => {
+      await write({ 'a.pdf': writePdf([column(20, 700, ['First']), scan]) });
+      for (let count = 0; count < 2; count += 1) {
+        skipped = [];
+        await load({ cache: cache() });
+        expect(skipped).toEqual([{ path: 'a.pdf#page=2', reason: 'no text' }]);
+      }
+      await run({ ocr: () => Promise.reject(new Error('offline')) });
+      expect(skipped.at(-1)).toMatchObject({ reason: 'no text', error: { message: 'offline' } });
+      await run();
+      expect(recognized).toEqual(['a.pdf']);
+    });
+
+    test('names the version of the package, because another one may read differently', async () => {
+      const manifest = new URL('../../package.json', import.meta.url);
+      expect(packageVersion).toBe((JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version);
+    });
+
+    test('rejects a folder that cannot be created', async () => {
+      await write({ file: 'x' });
+      await expect(run({ cache: join(root, 'file/cache') })).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+    });
   });
 
   test('rejects a missing folder', async () => {

@@ -2,12 +2,20 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { runAhead } from '@quiver/core/async-items';
-import { checkOptions, functionValue, signalValue, stringList, type OptionChecks } from '@quiver/core/options';
+import {
+  checkOptions,
+  functionValue,
+  signalValue,
+  stringList,
+  stringValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { MDocument } from '@quiver/rag/document';
 import { findFormat } from '../formats/document-formats.js';
-import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../formats/document-loader.js';
+import { tooLargeDocument, toSkippedFile, type LoadedDocument, type SkippedFile } from '../formats/document-loader.js';
 import {
   defaultMaxSize,
+  isReadInline,
   readBytes,
   loadSettings,
   positiveValue,
@@ -15,6 +23,7 @@ import {
   type LoadDocumentOptions,
 } from '../load-document.js';
 import { isUnreadDocument, listUnread, unknownFormat } from '../formats/unread-formats.js';
+import { DocumentCache } from './document-cache.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -43,6 +52,11 @@ export interface LoadDocumentsOptions extends Pick<
   paths?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
+  /**
+   * Folder in which the texts of parsed files are kept, such as `.cache/documents`. A later run, also after an interrupted one, parses
+   * only files that are new or have changed. It can be deleted at any time. Default: nothing is kept.
+   */
+  cache?: string;
   /** Called for every file that was loaded, or skipped for another reason than `unknown type`. */
   onProgress?: (progress: LoadProgress) => void;
   /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log, and one at the end about documents to convert. */
@@ -55,6 +69,7 @@ export const loadDocumentsChecks: OptionChecks<LoadDocumentsOptions> = {
   exclude: stringList,
   paths: stringList,
   maxFileSize: positiveValue,
+  cache: stringValue,
   onProgress: functionValue,
   onSkip: functionValue,
   ...readChecks,
@@ -74,7 +89,7 @@ const defaultExclude = ['node_modules', '.*'];
  */
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
   checkOptions('loadDocuments', options, loadDocumentsChecks, loadSettings);
-  const { include, exclude, paths: given, maxFileSize = defaultMaxSize, onProgress, onSkip = log, ...rest } = options;
+  const { include, exclude, paths: given, onProgress, onSkip = log, cache: cacheFolder, ...rest } = options;
   const { signal } = rest;
   const root = resolveFolder(folder);
   let loaded = 0;
@@ -89,10 +104,12 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
   if (!given)
     for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: skip }))
-      paths.push(path);
+      if (!isWithin(join(root, path), cacheFolder)) paths.push(path);
   const total = paths.length + skipped;
+  const cache =
+    cacheFolder === undefined ? undefined : await DocumentCache.open(resolve(cacheFolder), toSettings(rest));
   const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> =>
-    loadFile(root, path, { ...rest, signal: runSignal, maxSize: maxFileSize, isGiven: given !== undefined });
+    loadFile(root, path, { ...rest, cache, signal: runSignal, isGiven: given !== undefined });
   for await (const { path, documents, parts, error } of runAhead(paths, filesAhead, load, signal)) {
     // The next files may be ready already.
     signal?.throwIfAborted();
@@ -112,6 +129,9 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
  */
 const filesAhead = 4;
 
+/** Files that `include` matches are text if their extension is unknown. */
+const mediaType = 'text/plain';
+
 interface LoadedFile {
   readonly path: string;
   /** Missing for a file that was not loaded because of `error`. */
@@ -121,33 +141,50 @@ interface LoadedFile {
   readonly error?: unknown;
 }
 
-interface LoadFileOptions extends Pick<
-  LoadDocumentOptions,
-  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb'
-> {
-  readonly maxSize: number;
+interface LoadFileOptions extends Omit<LoadDocumentsOptions, 'cache' | 'signal'> {
+  readonly cache: DocumentCache | undefined;
   /** Whether the caller named the path. */
   readonly isGiven: boolean;
   readonly signal: AbortSignal;
 }
 
-async function loadFile(root: string, path: string, { isGiven, ...options }: LoadFileOptions): Promise<LoadedFile> {
-  const { maxSize, signal } = options;
+/** Returns the options that texts depend on, as plain data. */
+function toSettings({
+  ocr,
+  timeout: _timeout,
+  maxMemoryMb: _memory,
+  signal: _signal,
+  ...settings
+}: LoadDocumentsOptions): object {
+  return { ...settings, hasOcr: ocr !== undefined };
+}
+
+async function loadFile(root: string, path: string, options: LoadFileOptions): Promise<LoadedFile> {
+  const { maxFileSize: maxSize = defaultMaxSize, cache, isGiven, signal, ...rest } = options;
   const parts: SkippedFile[] = [];
   try {
     if (isGiven) await requireInside(root, path);
-    const { size } = await stat(join(root, path));
+    const file = join(root, path);
+    const { size } = await stat(file);
     if (size > maxSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxSize}`);
-    const read = await readBytes(await readFile(join(root, path), { signal }), {
-      ...options,
-      metadata: { ...options.metadata, source: path },
-      name: path,
-      // Files that `include` matches are text if their extension is unknown.
-      mediaType: 'text/plain',
-      onSkip: (part) => parts.push(part),
-      isOwned: true,
-    });
-    return { path, documents: read.map((document) => new MDocument(document)), parts };
+    const bytes = await readFile(file, { signal });
+    const read = (): Promise<LoadedDocument[]> =>
+      readBytes(bytes, {
+        ...rest,
+        metadata: { ...rest.metadata, source: path },
+        name: path,
+        mediaType,
+        maxSize,
+        onSkip: (part) => parts.push(part),
+        isOwned: true,
+        signal,
+      });
+    // Reading the others takes less time than the cache.
+    const isCached = cache !== undefined && !isReadInline(path, bytes.length, mediaType);
+    const loaded = isCached
+      ? await cache.get(file, bytes, async () => ({ documents: await read(), parts }))
+      : { documents: await read(), parts };
+    return { path, documents: loaded.documents.map((document) => new MDocument(document)), parts: loaded.parts };
   } catch (error) {
     signal.throwIfAborted();
     // Every other file would fail as well.
@@ -214,6 +251,11 @@ async function* selectFiles(
     else if (!isIncluded)
       onSkip({ path, reason: 'unknown type', ...(isUnreadDocument(path) && { error: unknownFormat(path) }) });
   }
+}
+
+/** The texts of the cache are no documents of a folder around it. */
+function isWithin(file: string, folder: string | undefined): boolean {
+  return folder !== undefined && file.startsWith(resolve(folder) + sep);
 }
 
 /** Paths can come from a job queue: none may lead out of the folder, not even by a link. */

@@ -10,7 +10,7 @@ import type { MDocument } from '@quiver/rag/document';
 import { loadDocuments, loadDocumentsChecks, type LoadDocumentsOptions } from '../files/load-documents.js';
 
 /** Options of `loadRepository()`. */
-export interface LoadRepositoryOptions extends LoadDocumentsOptions {
+export interface LoadRepositoryOptions extends Omit<LoadDocumentsOptions, 'cache'> {
   /** Branch or tag of a remote repository. Default: its main branch. A folder is read as it is checked out. */
   ref?: string;
   /**
@@ -22,11 +22,12 @@ export interface LoadRepositoryOptions extends LoadDocumentsOptions {
   onCheckout?: (checkout: { commit: string; folder: string }) => void;
 }
 
+const { cache: _cache, ...loadChecks } = loadDocumentsChecks;
 const checks: OptionChecks<LoadRepositoryOptions> = {
   ref: stringValue,
   commitMetadata: booleanValue,
   onCheckout: functionValue,
-  ...loadDocumentsChecks,
+  ...loadChecks,
 };
 
 /**
