@@ -1,5 +1,4 @@
-import type { CodeLanguage } from '@quiver/rag/document';
-import type { DocumentType } from '@quiver/rag/document';
+import type { CodeLanguage, DocumentType } from '@quiver/rag/document';
 import { findBadges } from '../structure/badges.js';
 import { decodeText } from './decode-text.js';
 import type { DocumentLoader } from './document-loader.js';
@@ -17,7 +16,8 @@ export function textLoader(type: DocumentType, language?: CodeLanguage): Documen
 
 /** Whether a text is JSON, or JSON Lines. The reader of the chunker would need gigabytes for brackets that are not closed. */
 function isJson(text: string): boolean {
-  return parses(text) || text.split('\n').every((line) => /^[ \t\r]*$/.test(line) || parses(line));
+  const isRecord = (line: string): boolean => /^[ \t\r]*$/.test(line) || (line !== text && parses(line));
+  return parses(text) || text.split('\n').every(isRecord);
 }
 
 function parses(text: string): boolean {
