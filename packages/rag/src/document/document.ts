@@ -304,14 +304,18 @@ function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chun
   const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
   const hashOf = createPartHash(canonicalJson(metadata));
   const above = Array.isArray(metadata['headings']) ? (metadata['headings'] as readonly string[]) : [];
-  const occurrences = new Map<string, number>();
+  const hashes = new Set<string>();
+  const repeated = new Map<string, number>();
   let last: { id: string; span: Span } | undefined;
   return spans.map((span) => {
     const { start, end, headings } = span;
     const content = span.text ?? text.slice(start, end);
     const hash = span.text === undefined ? hashOf(text, start, end) : hashOf(content, 0, content.length);
-    const earlier = occurrences.get(hash) ?? 0;
-    occurrences.set(hash, earlier + 1);
+    const known = hashes.size;
+    // Most hashes are new, and one look-up takes half the time of two.
+    hashes.add(hash);
+    const earlier = hashes.size > known ? 0 : (repeated.get(hash) ?? 1);
+    if (earlier > 0) repeated.set(hash, earlier + 1);
     const id = earlier === 0 ? hash : contentHash(hash, String(earlier));
     // A spread of what is absent takes eight times as long as all the rest.
     const own: Metadata = span.metadata ? { ...metadata, ...span.metadata } : { ...metadata };

@@ -69,6 +69,27 @@ describe('text that is not searched', () => {
     expect(await ingest({ ...index, documents: plain })).not.toHaveProperty('skippedText');
   });
 
+  it('leaves out headings right before a part, and no other text', async () => {
+    const text = '# Guide\n\n## Install\n\n- Contents\n\nRun it.\n\n## Use\n\nCall it.\n\n- Contents\n\nAgain.';
+    const skip = [...text.matchAll(/- Contents/g)].map(({ index }) => ({
+      start: index,
+      end: index + 10,
+      kind: 'contents',
+    }));
+    const textsOf = async (type: 'markdown' | 'text'): Promise<unknown[]> =>
+      (await new MDocument({ text, type, skip }).chunk({ minSize: 0 })).map((chunk) => [
+        chunk.text,
+        chunk.metadata.headings,
+      ]);
+    expect(await textsOf('markdown')).toEqual([
+      ['Run it.', ['Guide', 'Install']],
+      ['## Use\n\nCall it.', ['Guide', 'Use']],
+      ['Again.', ['Guide', 'Use']],
+    ]);
+    // In plain text, these lines are not headings.
+    expect((await textsOf('text'))[0]).toEqual(['# Guide\n\n## Install', undefined]);
+  });
+
   it('keeps chunks verbatim, in order and apart from every part, with every strategy', async () => {
     const word = constantFrom(
       'alpha ',

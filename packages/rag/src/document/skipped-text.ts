@@ -37,7 +37,10 @@ export function blankOut(text: string, parts: readonly SkippedText[]): string {
   return pieces.join('') + text.slice(rest);
 }
 
-/** Returns the spans without the parts. A span around a part is divided. */
+/**
+ * Returns the spans without the parts. A span around a part is divided. Headings right before a part are left out with it: their titles
+ * are the headings of the text behind it, and alone they match queries and answer none.
+ */
 export function cutOut(spans: readonly Span[], text: string, parts: readonly SkippedText[]): Span[] {
   const starts = parts.map(({ start }) => start);
   return spans.flatMap((span) => {
@@ -46,7 +49,8 @@ export function cutOut(spans: readonly Span[], text: string, parts: readonly Ski
     const add = (to: number): void => {
       const start = skipWhiteSpace(text, from, to);
       const end = trimEnd(text, start, to);
-      if (start < end) pieces.push({ ...span, start, end });
+      const isHeading = to < span.end && span.headings && isOnlyHeadings(text.slice(start, end));
+      if (start < end && !isHeading) pieces.push({ ...span, start, end });
     };
     let isCut = false;
     for (let at = Math.max(0, lastAtOrBefore(starts, from)); at < parts.length; at += 1) {
@@ -61,6 +65,11 @@ export function cutOut(spans: readonly Span[], text: string, parts: readonly Ski
     add(Math.max(from, span.end));
     return pieces;
   });
+}
+
+/** Whether a text of Markdown consists of headings. */
+function isOnlyHeadings(text: string): boolean {
+  return text.split('\n').every((line) => /^(?:#{1,6}[ \t]|\s*$)/.test(line));
 }
 
 /** Number of characters that are not searched, by kind, for example `{ navigation: 2400 }`. */
