@@ -189,6 +189,13 @@ describe('overlap', () => {
     expect(chunks.join('\n').split('\n').length).toBeGreaterThan(rows.length);
   });
 
+  test('begins with a row in a script without spaces', async () => {
+    const rows = Array.from({ length: 12 }, (_, n) => `|我们今天下午去图书馆学习${n}|计算机程序设计语言|`);
+    const text = ['|a|b|', '|---|---|', ...rows].join('\n');
+    for (const found of await chunk(text, 'markdown', { maxSize: 110, overlap: 20, minSize: 0 }))
+      expect(found).toMatch(/^\|/);
+  });
+
   test('begins with a word in a script without spaces, and is left out in a word that is too long', async () => {
     const text = '我们今天下午去图书馆学习计算机程序设计语言和数据结构';
     const starts = new Set(

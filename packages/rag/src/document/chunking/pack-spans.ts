@@ -144,7 +144,10 @@ export function createPacker(text: string, options: PackOptions, findCut: FindCu
       known = floorGraphemeBoundary(text, at, known);
       if (known === at) chosen = at;
     }
-    if (chosen === cut) chosen = ceilUnspacedWord(text, earliest, cut, start);
+    if (chosen === cut) {
+      const word = ceilUnspacedWord(text, earliest, cut, start);
+      if (word < cut && (!canBegin || canBegin(word, start))) chosen = word;
+    }
     if (chosen >= cut || !limit.mayRepeat(chosen, spanEnd) || limit.reach(chosen, end) <= fresh) return fresh;
     // A repeated part must not begin with white space either.
     return skipSpace(chosen, fresh);
