@@ -97,6 +97,14 @@ describe('what is not searched', () => {
     expect(read(html).text).toBe('## A\n\nB');
   });
 
+  test('keeps a heading that is a link to the contents of the page', () => {
+    const { text, kinds } = read(
+      '<h2><a class="toc-backref" href="#id2">Primer</a></h2><p>The first part of the text explains the words that the others use.</p>',
+    );
+    expect(text).toBe('## Primer\n\nThe first part of the text explains the words that the others use.');
+    expect(kinds).toEqual([]);
+  });
+
   test('keeps every word in the text', () => {
     const names = constantFrom(
       'nav',

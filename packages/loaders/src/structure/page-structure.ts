@@ -233,6 +233,8 @@ function findRegions(page: Element, elements: readonly Element[], marks: PageReg
   for (const element of elements) {
     if (covered.has(element.parent)) covered.add(element);
     if (covered.has(element) || path.has(element) || element.text === 0) continue;
+    // A heading that links back to the contents of the page.
+    if (headingLevel(element.parent?.name ?? '') !== undefined) continue;
     const isOutside = main !== undefined && element.parent !== main && path.has(element.parent);
     const hasTitle = element.titles > 0 && element.titles === page.titles;
     const kind = isOutside
