@@ -1,11 +1,12 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
+import { firstHeadingLevel, hasContent, HeadingPath } from '../structure/heading-path.js';
 import { htmlToMarkdown } from '../structure/html-to-markdown.js';
 import { attribute, decodeXml, readXml, resolvePath } from './xml.js';
 import { encryptedDocument, unzip, type UnpackedFiles } from './zip.js';
 
 /**
  * Reads the chapters of an EPUB book in the order of its spine, each as Markdown with its number and its title from the table of
- * contents. Pictures and the table of contents are left out.
+ * contents, and the headings above it. Pictures and the table of contents are left out; a chapter that is only a heading is not searched.
  *
  * @see [EPUB 3.3, section 5.7 – Spine](https://www.w3.org/TR/epub-33/#sec-pkg-spine)
  */
@@ -15,15 +16,28 @@ export const loadEpub: DocumentLoader = async (bytes, options) => {
   const book = readPackage(files, name);
   const encrypted = readEncryptedPaths(files, name);
   const titles = readTableOfContents(files, book, name);
-  const docs = book.spine.flatMap((path, index) => {
-    if (encrypted.has(path)) throw encryptedDocument(name);
-    const content = files.get(path);
+  const path = new HeadingPath();
+  const docs = book.spine.flatMap((file, index) => {
+    if (encrypted.has(file)) throw encryptedDocument(name);
+    const content = files.get(file);
     if (!content) return [];
     const { text, skip } = htmlToMarkdown(decodeXml(content), { name, isXhtml: true });
-    const chapterTitle = titles.get(path);
-    return text === ''
-      ? []
-      : [{ text, skip, metadata: { ...book.metadata, chapter: index + 1, ...(chapterTitle && { chapterTitle }) } }];
+    if (text === '') return [];
+    const chapterTitle = titles.get(file);
+    const level = firstHeadingLevel(text);
+    // Without a heading and a title, it continues the file before.
+    const headings = level === undefined && chapterTitle !== undefined ? [] : path.titles(level);
+    path.read(text);
+    const own = { chapter: index + 1, ...(chapterTitle && { chapterTitle }), ...(headings.length > 0 && { headings }) };
+    // The title page of a part: its heading is above the chapters that follow.
+    const isTitle = !hasContent(text);
+    return [
+      {
+        text,
+        skip: isTitle ? [{ start: 0, end: text.length, kind: 'heading' }] : skip,
+        metadata: { ...book.metadata, ...own },
+      },
+    ];
   });
   return [{ type: 'markdown', docs }];
 };

@@ -167,6 +167,19 @@ describe('EPUB', () => {
     ]);
   });
 
+  test('names the headings above a chapter, and does not search a heading alone', async () => {
+    const bytes = book({
+      'OEBPS/text/b.xhtml': '<html><body><h1>Part one</h1></body></html>',
+      'OEBPS/text/a a.xhtml': '<html><body><h2>Loomings</h2><p>Call me Ishmael.</p></body></html>',
+    });
+    const [document] = await loadDocument(bytes, { name: 'book.epub' });
+    expect(document!.skippedText).toEqual({ heading: 10 });
+    const chunks = await document!.chunk();
+    expect(chunks.map(({ text, metadata }) => [text, metadata.headings])).toEqual([
+      ['## Loomings\n\nCall me Ishmael.', ['Part one', 'Loomings']],
+    ]);
+  });
+
   test('reads the titles of EPUB 2', async () => {
     const bytes = book({
       'OEBPS/book.opf':
