@@ -23,8 +23,8 @@ const packages = {
   llamaindex: ['@llamaindex/readers@3.1.22', '@llamaindex/core@0.6.23', '@llamaindex/env@0.1.31'],
 };
 
-/** Names of the systems. */
-export const anchors = Object.keys(packages);
+/** Names of the systems: that of a program, with options as a query string. */
+export const anchors = ['langchain', 'langchain?size=4000', 'llamaindex'];
 
 /**
  * @param name - one of `anchors`
@@ -55,38 +55,40 @@ export async function openAnchor(name, folder, { formatOf, cache }) {
 }
 
 /** Seconds after which a file is left out. One reader of HTML takes minutes for a page of 200 kB. */
-const maxSeconds = 30;
+const maxSeconds = 60;
 
 /** Returns, for each document, `{ chunks, seconds }` or `{ reason, seconds }`. Files that are in the cache are not read again. */
 async function readTexts(name, folder, { formatOf, cache }) {
-  const program = new URL(`anchors/${name}.mjs`, import.meta.url);
-  const version = createHash('sha256').update(packages[name].join(' ')).update(readFileSync(program)).digest('hex');
-  const file = join(cache, 'texts', `${name}-${version.slice(0, 16)}.json`);
+  const [library, options = ''] = name.split('?');
+  const program = new URL(`anchors/${library}.mjs`, import.meta.url);
+  const version = createHash('sha256')
+    .update([name, ...packages[library]].join(' '))
+    .update(readFileSync(program));
+  const file = join(cache, 'texts', `${library}-${version.digest('hex').slice(0, 16)}.json`);
   const texts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const absent = [...formatOf].filter(([source]) => !(source in texts));
   if (absent.length === 0) return texts;
   console.error(`Installing ${name} and reading ${absent.length} files …`);
   mkdirSync(dirname(file), { recursive: true });
-  const { folder: installed, remove } = installPackages(packages[name], [program]);
-  const reader = startReader(join(installed, `${name}.mjs`));
+  const { folder: installed, remove } = installPackages(packages[library], [program]);
+  const reader = startReader(`${pathToFileURL(join(installed, `${library}.mjs`)).href}?${options}`);
   try {
     for (const [source, format] of absent) {
       const start = performance.now();
       const read = await reader.read(join(folder, source), format);
       texts[source] = { ...read, seconds: (performance.now() - start) / 1000 };
-      // A run that is stopped continues here.
-      writeFileSync(file, JSON.stringify(texts));
     }
   } finally {
+    // A run that fails continues with the next file.
+    writeFileSync(file, JSON.stringify(texts));
     await reader.end();
     remove();
   }
   return texts;
 }
 
-/** Reads files one after the other in a thread, which is replaced when it takes too long. */
-function startReader(program) {
-  const workerData = pathToFileURL(program).href;
+/** Reads files one after the other in a thread with a program, which is replaced when it takes too long. */
+function startReader(workerData) {
   const create = () => new Worker(new URL('anchors/reader.mjs', import.meta.url), { workerData, stderr: true });
   let thread = create();
   const read = async (path, format) => {

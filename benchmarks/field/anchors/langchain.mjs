@@ -1,5 +1,6 @@
-// LangChain.js as its guides show it: a loader per format, and the recursive splitter with 1,000 characters and an overlap of 200. It has
-// no local loader for ODT, XLSX, mail, notebooks and man pages: those that are text are read as text, the others are left out.
+// LangChain.js as its guides show it: a loader per format, and the recursive splitter with 1,000 characters and an overlap of 200, or with
+// the size of the query string. It has no local loader for ODT, XLSX, mail, notebooks and man pages: those that are text are read as text,
+// the others are left out.
 import { CSVLoader } from '@langchain/community/document_loaders/fs/csv';
 import { DocxLoader } from '@langchain/community/document_loaders/fs/docx';
 import { EPubLoader } from '@langchain/community/document_loaders/fs/epub';
@@ -9,7 +10,8 @@ import { HtmlToTextTransformer } from '@langchain/community/document_transformer
 import { TextLoader } from '@langchain/classic/document_loaders/fs/text';
 import { MarkdownTextSplitter, RecursiveCharacterTextSplitter } from '@langchain/textsplitters';
 
-const sizes = { chunkSize: 1000, chunkOverlap: 200 };
+const size = Number(new URL(import.meta.url).searchParams.get('size') ?? 1000);
+const sizes = { chunkSize: size, chunkOverlap: 200 };
 const splitter = new RecursiveCharacterTextSplitter(sizes);
 const markdownSplitter = new MarkdownTextSplitter(sizes);
 const loaders = { csv: CSVLoader, docx: DocxLoader, epub: EPubLoader, pdf: PDFLoader, pptx: PPTXLoader };
