@@ -51,7 +51,6 @@ const parsers = {
   html: { name: 'htmlparser2', run: (bytes) => parseMarkup(textOf(bytes)) },
   epub: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /\.x?html?$/i) },
   odt: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /^content\.xml$/) },
-  pptx: { name: 'fflate, htmlparser2', run: (bytes) => parseArchive(bytes, /slides\/slide\d+\.xml$/) },
   eml: { name: 'postal-mime', run: (bytes) => PostalMime.parse(bytes) },
   ipynb: { name: 'JSON.parse', run: (bytes) => JSON.parse(textOf(bytes)) },
 };
