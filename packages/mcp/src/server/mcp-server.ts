@@ -387,8 +387,8 @@ export class MCPServer implements AsyncDisposable {
 
   /**
    * Prepares the end of the server, so that balancers and clients leave: `health()` reports `draining`, the responses of HTTP/1.1 end their
-   * connections, and requests are served as before. Settles when no call is in flight, or after `grace`. There is no way back; `close()`
-   * follows.
+   * connections, and requests are served as before. Open subscriptions, and with a shared store the GET streams of sessions, end, so that
+   * clients open them elsewhere. Settles when no call is in flight, or after `grace`. There is no way back; `close()` follows.
    *
    * @throws `OPTIONS_INVALID`
    */
