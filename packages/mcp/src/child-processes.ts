@@ -21,7 +21,8 @@ export function registerChild(child: OwnedChild): () => void {
   const { process } = globalThis;
   if (children.size === 0) {
     process.on('exit', killAll);
-    for (const signal of signals) process.on(signal, passOn);
+    // First: a handler that the application has set by `once()` is gone when it runs.
+    for (const signal of signals) process.prependListener(signal, passOn);
   }
   children.add(child);
   return () => {

@@ -14,6 +14,9 @@ const script = `
   });`;
 
 const mcp = new MCPClient({ servers: { it: { command: process.execPath, args: ['-e', script] } } });
+// An application that ends in order. It sets its handler before there is a child.
+const endInOrder = (): void => void mcp.callTool({ serverName: 'it', name: 'pids' }).then(() => process.exit(7));
+if (process.argv[2] === 'once') process.once('SIGTERM', endInOrder);
 const { content } = await mcp.callTool({ serverName: 'it', name: 'pids' });
 process.stdout.write(`${(content[0] as { text: string }).text}\n`);
 if (process.argv[2] === 'exit') process.exit(0);

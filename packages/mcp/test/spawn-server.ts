@@ -10,6 +10,7 @@ export function commandFor(
     | 'stdio-server.ts'
     | 'draining-server.ts'
     | 'full-stdio-server.ts'
+    | 'host.ts'
     | 'http-server.ts'
     | 'lifetime-server.ts'
     | 'recording-server.ts'

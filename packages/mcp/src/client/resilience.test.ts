@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -445,20 +444,7 @@ describe('time', () => {
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'exit', 'exception', 'rejection'] as const)(
     'children and their children end with the host: %s',
     async (end) => {
-      const host = spawn(
-        process.execPath,
-        [
-          '--conditions=@quiver/source',
-          '--import',
-          fileURLToPath(new URL('../../../../scripts/source-hooks.mjs', import.meta.url)),
-          fileURLToPath(new URL('../../test/host.ts', import.meta.url)),
-          end,
-        ],
-        { stdio: ['ignore', 'pipe', 'ignore'] },
-      );
-      const [line] = (await once(host.stdout, 'data')) as [Buffer];
-      const pids = JSON.parse(line.toString('utf8')) as number[];
-      expect(pids).toHaveLength(2);
+      const { host, pids } = await startHost(end);
       const exited = once(host, 'exit');
       if (isSignal(end)) host.kill(end);
       await exited;
@@ -468,6 +454,15 @@ describe('time', () => {
       await expect.poll(() => mortal.filter(isAlive)).toEqual([]);
     },
   );
+
+  test('a signal that the application handles once leaves the host and its children alive', async () => {
+    const { host, pids } = await startHost('once');
+    const exited = once(host, 'exit');
+    host.kill('SIGTERM');
+    // The handler calls a tool of the child before it ends the process.
+    expect(await exited).toEqual([7, null]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  });
 
   test('progress restarts the time-out only if asked, and never beyond the total', async () => {
     const mcp = clientOf({
@@ -690,6 +685,16 @@ test('children leave no listeners behind', async () => {
   // Children of the tests before may still be on their way out, so there may be fewer now.
   await expect.poll(() => count().every((listeners, signal) => listeners <= (before[signal] ?? 0))).toBe(true);
 }, 60_000);
+
+/** Starts a program with a child, which has a child too. Returns the ids of both. */
+async function startHost(end: string): Promise<{ host: ChildProcess; pids: number[] }> {
+  const { command, args } = commandFor('host.ts', end);
+  const host = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [line] = (await once(host.stdout, 'data')) as [Buffer];
+  const pids = JSON.parse(line.toString('utf8')) as number[];
+  expect(pids).toHaveLength(2);
+  return { host, pids };
+}
 
 function isSignal(name: string): name is NodeJS.Signals {
   return name.startsWith('SIG');
