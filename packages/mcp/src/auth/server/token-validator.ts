@@ -22,10 +22,10 @@ export interface TokenValidationResult {
   claims?: Record<string, unknown>;
   /**
    * Milliseconds for which a valid result holds for further requests with the token, at most until `expiresAt` and the `cacheTtl` of the
-   * server. Default 0: each request is validated.
+   * server. Default 0: each request is validated. Requests share the result, whose lists and plain objects are frozen.
    */
   cacheFor?: number;
-  /** Called before a cached result is used: `false` validates the token again, for example after its key was withdrawn. */
+  /** Called before a cached result is used. Unless it returns `true`, the token is validated again, for example after its key was withdrawn. */
   isCurrent?: () => boolean;
 }
 

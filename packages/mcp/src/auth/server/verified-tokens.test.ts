@@ -33,6 +33,13 @@ function counting(result: Partial<TokenValidationResult>) {
   return { calls, validateToken };
 }
 
+function fail(): never {
+  throw new Error('The list of revoked tokens is unavailable.');
+}
+
+/** Programs in JavaScript return promises. */
+const promise = (async () => false) as unknown as () => boolean;
+
 describe('a verified token', () => {
   it.each<[string, number, Partial<TokenValidationResult>, { cacheTtl?: number }]>([
     ['each time by default', 3, {}, {}],
@@ -40,6 +47,10 @@ describe('a verified token', () => {
     ['each time with cacheTtl 0', 3, { cacheFor: 60_000 }, { cacheTtl: 0 }],
     ['each time when it has ended by its own time', 3, { cacheFor: 60_000, expiresAt: Date.now() / 1000 - 1 }, {}],
     ['each time when its validator withdraws it', 3, { cacheFor: 60_000, isCurrent: () => false }, {}],
+    ['each time when its validator fails to allow it', 3, { cacheFor: 60_000, isCurrent: fail }, {}],
+    ['each time when its validator promises an answer', 3, { cacheFor: 60_000, isCurrent: promise }, {}],
+    ['once when its validator allows it', 1, { cacheFor: 60_000, isCurrent: () => true }, {}],
+    ['once when its claims have bytes', 1, { cacheFor: 60_000, claims: { photo: new Uint8Array(1) } }, {}],
   ])('is validated %s', async (_when, expected, result, options) => {
     const { calls, validateToken } = counting(result);
     const { url } = await start({ validateToken, ...options });
@@ -74,6 +85,14 @@ describe('a verified token', () => {
     expect(() => claims?.roles.push('admin')).toThrow(TypeError);
     expect(await identify()).toEqual(before);
     expect(calls).toHaveLength(1);
+  });
+
+  it('leaves objects of the application in its claims alone', async () => {
+    const user = Object.assign(new (class User {})(), { visits: 0 });
+    const { url } = await start({ validateToken: counting({ cacheFor: 60_000, claims: { user } }).validateToken });
+    expect(await statusOf(url, 'a')).toBe(200);
+    user.visits += 1;
+    expect(user.visits).toBe(1);
   });
 });
 

@@ -30,7 +30,7 @@ export class VerifiedTokens {
     const key = digestOf(token);
     const known = this.#tokens.get(key);
     if (!known) return undefined;
-    if (known.until > monotonicNow() && known.validation.isCurrent?.() !== false) return known;
+    if (known.until > monotonicNow() && isCurrent(known.validation)) return known;
     this.#tokens.delete(key);
     return undefined;
   }
@@ -50,8 +50,20 @@ export class VerifiedTokens {
   }
 }
 
+/** Returns whether the validator still allows the token. Everything but `true`, such as an error or a promise, validates it again. */
+function isCurrent({ isCurrent: check }: TokenValidationResult): boolean {
+  try {
+    return check === undefined || check() === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Freezes lists and plain objects. Others, such as bytes and instances of classes, belong to the application. */
 function deepFreeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype && !Array.isArray(value)) return;
   Object.values(Object.freeze(value)).forEach(deepFreeze);
 }
 
