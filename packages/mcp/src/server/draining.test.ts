@@ -363,6 +363,24 @@ test('accepts connections for drainDelay, at the beginning of close()', async ()
   await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
 
+test('every close() waits for the handlers of onClose()', async () => {
+  const server = createTestServer();
+  const events: string[] = [];
+  const running = new Promise<void>((resolve) =>
+    server.onClose(async () => {
+      resolve();
+      await new Promise(setImmediate);
+      events.push('handler');
+    }),
+  );
+  const first = server.close();
+  await running;
+  await server.close();
+  events.push('closed');
+  await first;
+  expect(events).toEqual(['handler', 'closed']);
+});
+
 describe('shutdownSignals', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('closes the server at %s and lets the process end', async (signal) => {
     const { url, child, stop } = await spawnHttpServer('draining-server.ts');

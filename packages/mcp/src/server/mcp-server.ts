@@ -136,6 +136,8 @@ export class MCPServer implements AsyncDisposable {
   readonly #signalHandlers = new Set<() => void>();
   #stdio: StdioConnection | undefined;
   readonly #closeHandlers = new Set<() => unknown>();
+  /** The run of the handlers, which every `close()` waits for. */
+  #closeHandlersEnd: Promise<unknown> = Promise.resolve();
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -449,7 +451,8 @@ export class MCPServer implements AsyncDisposable {
         logger.warn(`A handler of onClose() failed: ${toErrorMessage(error)}`, error);
       }
     };
-    await Promise.all(handlers.map(run));
+    this.#closeHandlersEnd = Promise.all([this.#closeHandlersEnd, ...handlers.map(run)]);
+    await this.#closeHandlersEnd;
   }
 
   #createEndpoint(): HttpEndpoint {
