@@ -224,10 +224,17 @@ describe('a transport that does not tell which call a request belongs to', () =>
   });
 
   test.each([
-    ['is not', 'another user', 'Bob', 0],
-    ['is', 'the same user', 'Ada', 1],
-  ])('a user %s asked about a canceled call of %s', async (_is, _who, name, asked) => {
-    const contexts = new Map(['Ada', 'Bob'].map((user) => [user, new RequestContext({ user })]));
+    ['is not', 'another user', 'Bob', true, 0],
+    ['is', 'the same user', 'Ada', true, 1],
+    ['is not', 'another user with a handler only', 'Bob', false, 0],
+    ['is', 'the same user with a handler only', 'Ada', false, 1],
+  ])('a user %s asked about a canceled call of %s', async (_is, _who, name, hasContext, asked) => {
+    const users = new Map(
+      ['Ada', 'Bob'].map((user) => {
+        const requestContext = hasContext ? new RequestContext({ user }) : undefined;
+        return [user, { ...personOf(user), requestContext }] as const;
+      }),
+    );
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
@@ -254,14 +261,17 @@ describe('a transport that does not tell which call a request belongs to', () =>
     const mcp = clientOf({ server: sdk, capabilities: { elicitation: { form: {} } } });
     const stop = new AbortController();
     const call = { serverName: 'it', name: 'ask' };
-    const abandoned = mcp.callTool({ ...call, requestContext: contexts.get(name), signal: stop.signal });
+    const as = (user: string) => {
+      const { requestContext, onElicitation } = users.get(user) ?? {};
+      return { ...call, requestContext, onElicitation };
+    };
+    const abandoned = mcp.callTool({ ...as(name), signal: stop.signal });
     await begun;
     stop.abort(new Error('gone'));
     await expect(abandoned).rejects.toThrow('gone');
-    const ada = personOf('Ada');
-    const next = mcp.callTool({ ...call, requestContext: contexts.get('Ada'), onElicitation: ada.onElicitation });
-    expect(await next).toMatchObject(textOf('done'));
-    expect([ada.asked.length, failures.length]).toEqual([asked, 1 - asked]);
+    expect(await mcp.callTool(as('Ada'))).toMatchObject(textOf('done'));
+    const questions = users.get('Ada')?.asked.length;
+    expect([questions, failures.length]).toEqual([asked, 1 - asked]);
   });
 });
 

@@ -350,7 +350,7 @@ export class Engine implements Receiver {
     abortHandlers(call, error);
     if (!this.#take(call.id)) return;
     call.reject(error);
-    if (!this.isModern && interactiveMethods.has(call.method)) this.#abandoned.add(call.options.requestContext);
+    if (!this.isModern && interactiveMethods.has(call.method)) this.#abandoned.add(call.options);
     const { onAbandoned } = this.#options;
     if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
       onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
@@ -464,7 +464,7 @@ export class Engine implements Receiver {
   #findCall(requestId: RequestId | undefined): Call | undefined {
     if (requestId !== undefined) return this.#waiting.get(requestId as number);
     const [call, ...others] = [...this.#calls].filter(({ method }) => interactiveMethods.has(method));
-    const isCertain = others.length === 0 && !this.#abandoned.mayBelongToOther(call?.options.requestContext);
+    const isCertain = others.length === 0 && !this.#abandoned.mayBelongToOther(call?.options ?? {});
     return isCertain ? call : undefined;
   }
 
