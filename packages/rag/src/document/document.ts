@@ -321,7 +321,7 @@ function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chun
     const own: Metadata = span.metadata ? { ...metadata, ...span.metadata } : { ...metadata };
     own['startIndex'] = start;
     own['endIndex'] = end;
-    if (headings) own['headings'] = [...above, ...headings];
+    if (headings) own['headings'] = above.length === 0 ? headings : [...above, ...headings];
     const box = findBox?.(start, end);
     if (box) own['box'] = box;
     const previous = last && toPrevious(text, searched, last, span);
