@@ -1,4 +1,4 @@
-// Loaders and splitters of other libraries, with MiniSearch for their chunks. What they read is kept in the cache.
+// Loaders and splitters of other libraries, with MiniSearch for their chunks. Their chunks are kept in the cache.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 // Retrieval from documents as people have them: what is found in real files by questions as people type them.
 //   npm run bench:field                               all systems, both halves
 //   npm run bench:field -- --only quiver --half visible --format html --misses
-// Downloads the documents (about 150 MB of packages from Debian and npm) into a cache on the first run. Of the held-out half, it prints
-// figures only.
+// Downloads the documents (about 150 MB of packages from Debian and npm) into a cache on the first run. Prints only figures of the
+// held-out half.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFlags } from '../read-flags.mjs';
 import { anchors, openAnchor } from './anchors.mjs';

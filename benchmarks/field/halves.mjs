@@ -6,7 +6,7 @@ export const halves = ['visible', 'held-out'];
 
 /**
  * Returns the half of each document. Within a format, documents alternate in the order of the corpus, so both halves have every format,
- * and every package with several files. Settings are chosen on the visible half. Of the held-out half, nobody looks at cases or results.
+ * and every package with several files. Settings are chosen on the visible half. Developers do not read cases or results of the held-out half.
  */
 export function readHalves() {
   const counts = new Map();

@@ -33,7 +33,7 @@ function containsQuote(text, quote, source) {
 const mayLack = 0.1;
 const mayAdd = 0.5;
 
-/** Returns whether words stand in the text in their order, with a few others in between: a page number, a footnote, the target of a link. */
+/** Returns whether a text contains words in their order, with a few others in between: a page number, a footnote, the target of a link. */
 function resembles(words, wanted) {
   if (wanted.length < 8) return false;
   const lacking = Math.floor(wanted.length * mayLack);
@@ -91,7 +91,7 @@ export function toWords(text) {
 
 const entities = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', para: '', mdash: '—', ndash: '–' };
 
-/** Returns the text that a reader sees, as far as markup can be told from text. */
+/** Returns the text that a reader sees, without the markup that can be recognized. */
 export function stripMarkup(text, source = '') {
   const plain = isRoff(source) ? stripRoff(text) : text;
   return plain

@@ -87,7 +87,7 @@ function average(asked) {
   );
 }
 
-/** Returns the kind of junk at each place, or `undefined` for a passage that says something. */
+/** Returns the kind of junk at each place, or `undefined` for a passage with content. */
 export function findJunk(results) {
   const texts = results.map(({ text }) => text.replaceAll(/\s+/g, ' ').trim());
   return results.map(({ text, source }, index) =>

@@ -62,7 +62,7 @@ async function readChunks(vectorStore) {
   return chunks;
 }
 
-/** Loaders are a package of their own since they left `@quiver/rag`. */
+/** Loaders are a separate package; in earlier versions they are part of `@quiver/rag`. */
 async function importLoaders(packages, load) {
   return existsSync(join(packages, 'packages/loaders')) ? load('loaders', '.') : load('rag', './node');
 }

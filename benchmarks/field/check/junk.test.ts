@@ -32,7 +32,7 @@ describe('kindOfJunk', () => {
     });
   }
 
-  it('accepts text, code, rows and lists that say something', () => {
+  it('accepts text, code, rows and lists with content', () => {
     const rows = '| name | age |\n| --- | --- |\n| Alan | 25 |\n| George | 32 |\n| Fred | 12 |';
     const list =
       '1. Stop the server with `pg_ctl stop`.\n2. Copy the folder to the other disk.\n3. Start the server again.';

@@ -17,7 +17,7 @@ describe('quotes', () => {
     );
   });
 
-  it('are found in Markdown, in HTML, and beside permalinks', () => {
+  it('are found in Markdown, in HTML, and next to permalinks', () => {
     const markdown = quote.replace('threads', '[**threads**](Threads.html#index "Threads")').replace('size', '`size`¶');
     assert.ok(contains(markdown));
     assert.ok(contains(`<p>${quote.replace('size', '<a href="x">size</a>&nbsp;')}</p>`));
