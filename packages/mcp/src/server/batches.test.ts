@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleTools } from '../../test/example-tools.ts';
+import { exampleTools, waiting } from '../../test/example-tools.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
 import { createServerDefinition } from './create-server-definition.js';
 import { MCPServer } from './mcp-server.js';
@@ -42,6 +42,22 @@ describe('a batch of 2025-03-26 over HTTP', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json');
     expect(answer.json).toEqual([said('first', 1), said('second', 'two'), { jsonrpc: '2.0', id: 3, result: {} }]);
+  });
+
+  test('keeps the responses that it has when the server closes', async () => {
+    const closing = new MCPServer({ name: 'Closing', version: '1.0.0', tools: exampleTools });
+    const { url } = await closing.listen({ serverless: true });
+    const running = waiting.count;
+    const body = [echo('a', 1), rpc('unknown', undefined, 2), 'text', call('wait', { milliseconds: 300_000 }, 3)];
+    const answer = send(url, { headers: { 'mcp-protocol-version': '2025-03-26' }, body });
+    await expect.poll(() => waiting.count).toBe(running + 1);
+    await closing.close({ grace: 0 });
+    expect((await answer).json).toMatchObject([
+      said('a', 1),
+      { id: 2, error: { code: -32601 } },
+      { id: null, error: { code: -32600 } },
+      { id: 3, error: { code: -32603, data: { code: 'REQUEST_INTERRUPTED' } } },
+    ]);
   });
 
   test('carries a list too', async () => {

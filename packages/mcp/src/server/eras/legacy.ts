@@ -14,7 +14,6 @@ import {
   resultText,
   type JsonRpcRequest,
   type Params,
-  type RequestId,
 } from '../../protocol/json-rpc.js';
 import { invalidParams, invalidRequest, methodNotFound, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
@@ -177,8 +176,8 @@ export class LegacyBatch implements Work {
   readonly #requests: LegacyRequest[] = [];
   /** Requests of this era end on their own. */
   readonly isHeld = false;
-  /** Responses of the requests that have ended, by id. */
-  readonly #ended = new Map<RequestId, string>();
+  /** Responses in the order of the messages: `undefined` for none, a request until it has ended. */
+  readonly #answers: (string | undefined | LegacyRequest)[] = [];
 
   constructor(
     server: ServerDefinition,
@@ -205,12 +204,15 @@ export class LegacyBatch implements Work {
     if (this.#messages.length === 0) throw invalidRequest('the batch is empty');
     if (this.#messages.length > MAX_BATCH_MESSAGES)
       throw invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`);
-    const answers = await Promise.all(this.#messages.map((message) => this.#answer(message)));
-    const texts = answers.filter((text) => text !== undefined);
+    const answer = async (message: unknown, index: number): Promise<void> => {
+      this.#answers[index] = await this.#answer(message, index);
+    };
+    await Promise.all(this.#messages.map(answer));
+    const texts = this.#answers.filter((text) => text !== undefined);
     return texts.length === 0 ? undefined : `[${texts.join(',')}]`;
   }
 
-  async #answer(value: unknown): Promise<string | undefined> {
+  async #answer(value: unknown, index: number): Promise<string | undefined> {
     const incoming = parseMessage(value);
     try {
       if (incoming && incoming.kind !== 'request') return void (await this.#session.accept(incoming));
@@ -218,11 +220,9 @@ export class LegacyBatch implements Work {
       if (incoming.message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch');
       const request = new LegacyRequest(this.#server, incoming.message, this.#caller, this.#channel, this.#session);
       this.#requests.push(request);
+      this.#answers[index] = request;
       const result = await request.run(this.#session);
-      if (result === undefined) return undefined;
-      const text = resultText(incoming.message.id, result);
-      this.#ended.set(incoming.message.id, text);
-      return text;
+      return result && resultText(incoming.message.id, result);
     } catch (error) {
       return errorText(
         incoming?.kind === 'request' ? incoming.message.id : null,
@@ -232,8 +232,8 @@ export class LegacyBatch implements Work {
   }
 
   failureText(error: ProtocolError): string {
-    const texts = this.#requests.map((request) => this.#ended.get(request.requestId) ?? request.failureText(error));
-    return `[${texts.join(',')}]`;
+    const texts = this.#answers.map((answer) => (typeof answer === 'object' ? answer.failureText(error) : answer));
+    return `[${texts.filter((text) => text !== undefined).join(',')}]`;
   }
 
   get sentMessage(): boolean {
