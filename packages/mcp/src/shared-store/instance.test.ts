@@ -104,6 +104,15 @@ describe('Instance', () => {
     expect(await probe).toBe(true);
   });
 
+  it('looks for others again after a failure of the store', async () => {
+    const store = new InMemoryStore();
+    const [one, two] = [createInstance(store), createInstance(store)];
+    await Promise.all([one.start(), two.start()]);
+    vi.spyOn(store, 'keys').mockRejectedValueOnce(new Error('unavailable'));
+    await expect(one.hasOthers()).rejects.toThrow('unavailable');
+    expect(await one.hasOthers()).toBe(true);
+  });
+
   it('delivers a message to one instance, and a broadcast to all of the same server', async () => {
     const store = new InMemoryStore();
     const [one, two, other] = [createInstance(store), createInstance(store), createInstance(store, 'maps')];

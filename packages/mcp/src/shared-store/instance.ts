@@ -118,7 +118,11 @@ export class Instance {
     // Once: a store may have to read all of its keys.
     return (this.#others ??= this.store
       .keys(this.nameOf('instance', ''))
-      .then((keys) => keys.some((key) => key !== this.#keyOf(this.id))));
+      .then((keys) => keys.some((key) => key !== this.#keyOf(this.id)))
+      .catch((error: unknown) => {
+        this.#others = undefined;
+        throw error;
+      }));
   }
 
   /** Sends JSON to the inbox of one instance. Settles when the store has accepted it, also for an instance that is dead. */
