@@ -12,7 +12,7 @@ const run = promisify(execFile);
 async function runProgram(...args: string[]): Promise<void> {
   const flags = process.execArgv.filter((flag) => !flag.startsWith('--test'));
   const { stdout } = await run(process.execPath, [...flags, main, ...args]);
-  assert.match(stdout, /SIGKILL, \d+ of its \d+ calls failed/);
+  assert.match(stdout, /SIGKILL at .+, \d+ of its \d+ calls failed/);
   assert.match(stdout, /^8 subscribers/m);
 }
 

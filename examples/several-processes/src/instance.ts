@@ -88,7 +88,6 @@ await server.listen({
   port: Number(PORT),
   healthPath: '/health',
   shutdownSignals: ['SIGTERM'],
-  drainDelay: 1_000,
   shutdownGrace: 25_000,
 });
 

@@ -49,7 +49,8 @@ await load.stop();
 const counts = countCalls(load.calls, await readNotes(sharedStore, 'done'));
 console.table(counts);
 console.log(`${load.watchers.length} subscribers, ${changes} changes`);
-problems.push(...describeErrors(load.calls.filter(({ error, isKilled }) => error && !isKilled)));
+for (const call of load.calls.filter(({ error, isKilled }) => error && !isKilled))
+  problems.push(`${call.role} from ${seconds(call.begin)} to ${seconds(call.end)} s, ${describeErrors([call])[0]}`);
 for (const [kind, { lost, repeated, unanswered }] of Object.entries(counts))
   if (lost + repeated + unanswered > 0) problems.push(`${kind}: calls were lost or repeated, or orders not answered`);
 for (const problem of problems) console.log(problem);
@@ -62,46 +63,52 @@ process.exit(problems.length === 0 ? 0 : 1);
 async function restart(instance: Instance): Promise<void> {
   const begin = performance.now();
   const code = await instance.end('SIGTERM');
-  console.log(`process ${instance.name}: SIGTERM, ended after ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
+  const time = seconds(performance.now() - begin);
+  console.log(`process ${instance.name}: SIGTERM at ${seconds(begin)} s, ended after ${time} s`);
   if (code !== 0) problems.push(`process ${instance.name}: exit code ${code}`);
   await instance.start();
   await inform();
 }
 
-/** Calls that were in flight when a process was killed. */
+/** The end of a killed process, and the calls that were in flight at all processes. */
 interface Killed {
   readonly instance: Instance;
   readonly time: number;
+  readonly exit: number;
   readonly inFlight: readonly Call[];
 }
 
 async function kill(instance: Instance): Promise<Killed> {
   const time = performance.now();
   await instance.end('SIGKILL');
-  const inFlight = load.calls.filter(({ end = Infinity }) => end > time);
+  const exit = performance.now();
+  const inFlight = load.calls.filter(({ end }) => end === undefined);
   await instance.start();
   await inform();
   // Tasks take longer, because another process runs them again.
   const isAwaited = ({ kind, role, end }: Call): boolean => end === undefined && kind !== sdk2 && role !== 'report';
-  while (inFlight.some(isAwaited)) await setTimeout(20);
-  return { instance, time, inFlight };
+  while (inFlight.some(isAwaited) && performance.now() - exit < 8_000) await setTimeout(20);
+  return { instance, time, exit, inFlight };
 }
 
 /** Waits for all calls that were in flight. Only those of the killed process may have failed, each after a few seconds. */
-async function examine({ instance, time, inFlight }: Killed): Promise<void> {
+async function examine({ instance, time, exit, inFlight }: Killed): Promise<void> {
   while (inFlight.some(({ end }) => end === undefined)) await setTimeout(20);
   const started = await readNotes(sharedStore, 'started');
   const isHere = ({ id }: Call): boolean => (started.get(id) ?? []).every((name) => name === instance.name);
-  const calls = inFlight.filter(isHere);
+  // An order of another process fails when the answer of its user was sent to this one.
+  const isConcerned = (call: Call): boolean => isHere(call) || (call.role === 'order' && call.error !== undefined);
+  // Connections of nginx to the process may look open for a moment.
+  const calls = load.calls.filter(({ begin, end = 0 }) => begin < exit + 500 && end > time).filter(isConcerned);
   const failed = calls.filter(({ error }) => error);
   for (const call of failed) call.isKilled = true;
-  const delays = failed.filter(({ kind }) => kind !== sdk2).map(({ end = 0 }) => (end - time) / 1_000);
-  const delay = Math.max(0, ...delays);
+  const expected = failed.filter((call) => call.kind !== sdk2 && isHere(call));
+  const delay = Math.max(0, ...expected.map(({ end = 0 }) => end - time));
   console.log(
-    `process ${instance.name}: SIGKILL, ${failed.length} of its ${calls.length} calls failed, the last after ${delay.toFixed(1)} s`,
+    `process ${instance.name}: SIGKILL at ${seconds(time)} s, ${failed.length} of its ${calls.length} calls failed, the last after ${seconds(delay)} s`,
   );
   for (const line of describeErrors(failed)) console.log(`  ${line}`);
-  if (delay > MAX_DELAY) problems.push('A call of the killed process failed too late.');
+  if (delay > MAX_DELAY * 1_000) problems.push('A call of the killed process failed too late.');
 }
 
 /** Returns the process to kill. */
@@ -125,4 +132,9 @@ async function inform(): Promise<void> {
   while (load.watchers.some(isMissed) && performance.now() - begin < MAX_DELAY * 1_000) await setTimeout(20);
   for (const { kind } of load.watchers.filter(isMissed))
     problems.push(`${kind}: a subscriber missed change ${changes}`);
+}
+
+/** @param milliseconds - since the start of the program, or between two events */
+function seconds(milliseconds = 0): string {
+  return (milliseconds / 1_000).toFixed(1);
 }
