@@ -289,8 +289,22 @@ export const contextKey = 'excerptContext';
 /** Metadata key of a record with a further vector: id of its chunk. */
 export const vectorOfKey = 'vectorOf';
 
-/** The text that keyword search finds a record by: its context and its text. */
+/**
+ * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin
+ * with some of them. A section is about its headings, and rarely repeats them, so what is above a text counts twice; weights 1 to 4 were
+ * compared in decision 0171.
+ */
 export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>): string {
-  const context: unknown = record.metadata[contextKey];
-  return typeof context === 'string' ? `${context}\n${recordText(record)}` : recordText(record);
+  const { title, source, headings, [contextKey]: context } = record.metadata;
+  const text = recordText(record);
+  if (text === '') return '';
+  const fileName = typeof source === 'string' ? source.slice(source.lastIndexOf('/') + 1) : '';
+  const above = [title, fileName, ...(Array.isArray(headings) ? (headings as unknown[]) : []), context];
+  const missing = above.filter(
+    (part) => typeof part === 'string' && part !== '' && !text.slice(0, longestStart).includes(part),
+  );
+  return missing.length === 0 ? text : [...missing, ...missing, text].join('\n');
 }
+
+/** Characters of a text in which its own headings stand. */
+const longestStart = 300;

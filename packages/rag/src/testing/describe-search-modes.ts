@@ -137,6 +137,20 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('violin')).toEqual(['plain']);
       });
 
+      it('finds a text by its title, its file name and the headings above it, too', async () => {
+        const ids = ['titled', 'named', 'below'];
+        const metadata = [
+          { title: 'Bassoons' },
+          { source: 'music/oboes.md' },
+          { source: 'music/strings.md', headings: ['Strings', 'Cellos'] },
+        ];
+        const documents = ids.map(() => 'It has a low voice.');
+        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata, documents });
+        expect(await find('bassoons')).toEqual(['titled']);
+        expect(await find('oboes')).toEqual(['named']);
+        expect(await find('cellos')).toEqual(['below']);
+      });
+
       it('takes any text as words, never as a query language', async () => {
         const hostile = [`'"`, 'a & b | !c', 'pear:*', '<->', '(((', '\\', '%_', "'; DROP TABLE x; --", '\0', '\ud800'];
         for (const text of hostile) expect(Array.isArray(await find(text)), text).toBe(true);

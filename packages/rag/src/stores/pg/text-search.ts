@@ -7,15 +7,21 @@ import { longestIdentifier, type PgLanguage, type PgTarget, readIndex, toComment
 
 export const defaultLanguage = 'english';
 
-/** The column as part of a statement. The text is the document or, without one, the usual keys of the metadata. */
+/** The column as part of a statement. Its text is that of `keywordText`: the document or the usual keys of the metadata, and what is above it. */
 export function textSearchColumn(language: PgLanguage): string {
-  const text = [
-    `NULLIF(document, '')`,
-    ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
-    `''`,
-  ];
-  const context = `COALESCE((metadata ->> '${contextKey}') || ' ', '')`;
-  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, ${context} || COALESCE(${text.join(', ')}))) STORED`;
+  const ofText = (key: string, value: string): string =>
+    `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN ${value} END`;
+  const text = [`NULLIF(document, '')`, ...textKeys.map((key) => ofText(key, `metadata ->> '${key}'`))].join(', ');
+  const above = [
+    ofText('title', `metadata ->> 'title'`),
+    // The parser would take a name with a dot for one word.
+    ofText('source', `translate(substring(metadata ->> 'source' from '[^/]*$'), '._-', '   ')`),
+    `CASE jsonb_typeof(metadata -> 'headings') WHEN 'array' THEN metadata ->> 'headings' END`,
+    `metadata ->> '${contextKey}'`,
+  ].map((part) => `COALESCE(${part} || ' ', '')`);
+  // Twice, as in `keywordText`.
+  const words = `pg_catalog.to_tsvector(${languageConstant(language)}, ${[...above, ...above].join(' || ')} || COALESCE(${text}))`;
+  return `${wordsColumn} tsvector GENERATED ALWAYS AS (CASE WHEN COALESCE(${text}) IS NULL THEN ''::tsvector ELSE ${words} END) STORED`;
 }
 
 export function textSearchIndexName(indexName: string): string {
