@@ -29,15 +29,16 @@ let scratch: string;
 let notes: string;
 let index: string;
 
+/** Two sections, each long enough to be a passage of its own. */
+const tea = (degrees: number): string =>
+  `# Tea\n\nGreen tea wants water of ${degrees} degrees. It is steamed or roasted soon after it was picked, so its leaves stay green. Steep it for two minutes at most, because it turns bitter after that, and use the same leaves a second and a third time.\n\n## Milk\n\nNever in green tea. Its taste is too fine for it. Black tea from Assam or Ceylon is strong enough; pour the tea first and the milk after it, so that you can see how much of it the cup still takes, and add sugar last if you like.\n`;
+
 before(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'quiver-docs-server-'));
   notes = join(scratch, 'notes');
   index = join(scratch, 'index');
   await mkdir(join(notes, 'deep'), { recursive: true });
-  await writeFile(
-    join(notes, 'tea.md'),
-    '# Tea\n\nGreen tea wants water of 80 degrees.\n\n## Milk\n\nNever in green tea.\n',
-  );
+  await writeFile(join(notes, 'tea.md'), tea(80));
   await writeFile(join(notes, 'deep', 'coffee.md'), '# Coffee\n\nCoffee wants water of 94 degrees.\n');
   await writeFile(join(notes, 'picture.md'), Buffer.from([0x89, 0x50, 0x00, 0xff]));
 });
@@ -95,10 +96,7 @@ describe('documentation demo', () => {
 
   test('embeds only changed passages and removes deleted files', async () => {
     assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 3 unchanged, 0 removed/);
-    await writeFile(
-      join(notes, 'tea.md'),
-      '# Tea\n\nGreen tea wants water of 75 degrees.\n\n## Milk\n\nNever in green tea.\n',
-    );
+    await writeFile(join(notes, 'tea.md'), tea(75));
     assert.match((await demoOnNotes()).stdout, /Indexed {4}1 passages embedded, 2 unchanged, 1 removed/);
     await rm(join(notes, 'deep', 'coffee.md'));
     assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 2 unchanged, 1 removed/);
