@@ -126,6 +126,7 @@ const exempt: Record<string, string> = {
   'GraphRAG.updateNodeContent': none,
   'GraphRAG.createGraph': values,
   'MDocument.chunkAndExtract': 'is internal: chunk() passes its options on',
+  blankOut: none,
   createFilterTest: none,
   evaluateFilter: none,
   parseFilter: none,
