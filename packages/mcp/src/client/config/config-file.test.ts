@@ -167,9 +167,9 @@ describe('loadMcpConfig', () => {
 
   test('takes the workspace folder from its option', async () => {
     const { servers } = await loadMcpConfig(write({ mcpServers: { a: { command: '${workspaceFolder}/x' } } }), {
-      workspaceFolder: '/work',
+      workspaceFolder: '/srv',
     });
-    expect(servers).toEqual({ a: { command: '/work/x' } });
+    expect(servers).toEqual({ a: { command: '/srv/x' } });
   });
 
   test('ends with the error that onSkip throws', async () => {
