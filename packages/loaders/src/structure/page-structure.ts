@@ -76,7 +76,7 @@ const contentElements: ReadonlySet<string> = new Set(['article', 'main', 'sectio
 const lists: ReadonlySet<string> = new Set(['ul', 'ol', 'dl', 'table', 'div']);
 const indexTitle = /\b(?:index|contents|site map|sitemap|all classes)\b/i;
 
-/** Shares of the text of a page, found by trial on the generators in the tests. */
+/** Shares of the text of a page. Chosen by judgment, not optimized; the generators in the tests check them. */
 const shares = {
   /** Main content has at least this share. */
   main: 0.2,
