@@ -8,7 +8,7 @@ interface ExportTarget {
 
 /**
  * Build configuration of every package. It reads the entries from the `exports` of the manifest, so the two cannot differ.
- * `tsc` writes the declarations afterwards (see docs/decisions/0006-declarations-by-tsc.md).
+ * `tsc` writes the declarations afterwards (see docs/decisions/0003-esm-only.md).
  */
 export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
   const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {

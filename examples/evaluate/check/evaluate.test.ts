@@ -31,7 +31,7 @@ describe('evaluate example', () => {
     assert.match(stdout, /^decision records: \d+ documents, 22 questions\n.*\n.* recallAt5 /);
     for (const name of ['keyword', 'hybrid', 'graph']) assert.match(stdout, new RegExp(`\n│ ${name} `));
     const report = await readFile(join(scratch, 'evaluation.html'), 'utf8');
-    assert.match(report, /How many sessions may one caller open\?/);
+    assert.match(report, /How does a process acquire the file lock\?/);
   });
 
   test('measures a test collection, and fails below the least recall', async () => {

@@ -16,7 +16,7 @@ export interface LexicalEmbedderOptions {
 const defaultDimension = 1024;
 const maxDimension = 65_536;
 const checks: OptionChecks<LexicalEmbedderOptions> = { dimension: wholeNumber(1, maxDimension) };
-/** It compares words without their rarity, so it adds nothing to BM25: decision 0081. */
+/** It compares words without their rarity, so it adds nothing to BM25: decision 0080. */
 const hybridWeight = 0;
 const gramLength = 3;
 /** Parts of words count less than words: they find other forms of a word, but also other words. */
