@@ -10,7 +10,8 @@ import {
   type GraphRAGTool,
   type GraphRAGToolOptions,
 } from '../tools/graph-rag-tool.js';
-import type { VectorQueryInput, VectorQueryToolOptions } from '../tools/query-tool.js';
+import type { VectorQueryInput } from '../tools/query-call.js';
+import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool as createQuery, type VectorQueryTool } from '../tools/vector-query-tool.js';
 
 /** A tool that accepts calls of the v0 API, `execute({ context, runtimeContext })`, and calls of the current API. */

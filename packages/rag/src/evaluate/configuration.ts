@@ -7,7 +7,7 @@ import { expandValue } from '../passages/expand-passages.js';
 import { rerankConfigValue } from '../rerank/rerank.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { diversityValue, fusionValue, modeValue, topKValue } from '../store/options.js';
-import type { VectorQueryToolOptions } from '../tools/query-tool.js';
+import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
 import { addTokens, countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';

@@ -8,7 +8,7 @@ import { ingest, type IngestSettings } from '../ingestion/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
-import type { VectorQueryToolOptions } from '../tools/query-tool.js';
+import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool, type VectorQueryOutput } from '../tools/vector-query-tool.js';
 import { expandPassages, type ExpandPassagesOptions, type PassageExpansion } from './expand-passages.js';
 

@@ -17,7 +17,7 @@ import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
 import type { VectorStore } from '../store/index.js';
 import { createGraphRAGTool as createTool, type GraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
-import type { VectorStoreResolver } from './query-tool.js';
+import type { VectorStoreResolver } from './query-tool-options.js';
 
 const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const embedder = createLexicalEmbedder({ dimension: 1536 });

@@ -8,14 +8,9 @@ import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js'
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import { argumentSettings, modeValue } from '../store/options.js';
-import {
-  createQueryTool,
-  queryToolChecks,
-  toQueryResult,
-  type QueryResult,
-  type VectorQueryInput,
-  type VectorQueryToolOptions,
-} from './query-tool.js';
+import type { VectorQueryInput } from './query-call.js';
+import { createQueryTool, toQueryResult, type QueryResult } from './query-tool.js';
+import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
 import { passagesSchema } from './query-schemas.js';
 
 /** Options of `createGraphRAGTool()`. */

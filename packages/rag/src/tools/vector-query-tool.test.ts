@@ -9,7 +9,7 @@ import { runSearch } from '../store/search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from './graph-rag-tool.js';
-import type { VectorQueryToolOptions } from './query-tool.js';
+import type { VectorQueryToolOptions } from './query-tool-options.js';
 import { createVectorQueryTool } from './vector-query-tool.js';
 
 const model = createLexicalEmbedder();

@@ -9,18 +9,9 @@ import { groupByChunk } from '../passages/query-chunks.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
-import {
-  createQueryTool,
-  isFurtherVector,
-  toQueryResult,
-  vectorQueryToolChecks,
-  type QueryCall,
-  type QueryResult,
-  type QueryToolOptions,
-  type RecordListInput,
-  type VectorQueryInput,
-  type VectorQueryToolOptions,
-} from './query-tool.js';
+import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
+import { createQueryTool, isFurtherVector, toQueryResult, type QueryResult } from './query-tool.js';
+import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptions } from './query-tool-options.js';
 import { passagesSchema } from './query-schemas.js';
 
 /** Output of a query tool. */

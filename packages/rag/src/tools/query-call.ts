@@ -1,0 +1,177 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
+import { bothFilters, checkFilter } from '../filter/index.js';
+import { invalidArgument } from '../store/check-arguments.js';
+import type { VectorFilter, VectorStore } from '../store/index.js';
+import type { QueryToolOptions, VectorStoreRegistry } from './query-tool-options.js';
+
+/** Input of a query tool. */
+export interface VectorQueryInput {
+  queryText: string;
+  /** Number of passages. Default and maximum: `topK` and `maxTopK` of the tool, 10 and 50. Fractions are rounded down. */
+  topK?: number;
+  /** Filter as an object or as JSON text, if filters are enabled. */
+  filter?: VectorFilter | string;
+}
+
+/** Input of a tool with the mode `filter`. */
+export interface RecordListInput {
+  /** Filter as an object or as JSON text. Default: all records. */
+  filter?: VectorFilter | string;
+  /** Number of records per page. Default and maximum: `topK` and `maxTopK` of the tool, 10 and 50. Fractions are rounded down. */
+  topK?: number;
+  /** `nextCursor` of the previous page, which had the same filter. */
+  cursor?: string;
+}
+
+const defaultTopK = 10;
+const defaultMaxTopK = 50;
+/** The request context, which the application writes, may exceed `maxTopK` up to this number. */
+const maxTopKOfContext = 1000;
+
+type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'expand' | 'includeVectors';
+
+type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
+
+/** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
+export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'indexName' | 'model'> {
+  readonly store: VectorStore;
+  readonly queryText: string;
+  readonly topK: number;
+  /** Position of a page of records; absent for the first one. */
+  readonly cursor: string | undefined;
+  /** Filter of the application; always applies. */
+  readonly trustedFilter: VectorFilter;
+  /** Filter of the model, if filters are enabled: it can narrow the search, never widen it. */
+  readonly modelFilter: VectorFilter;
+  /** Settings of the store. */
+  readonly databaseConfig: object | undefined;
+  readonly requestContext: AnyRequestContext;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Numbers of passages. */
+export interface Limits {
+  readonly topK: number;
+  readonly maxTopK: number;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a default above the maximum */
+export function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0) }: QueryToolOptions): Limits {
+  if (topK !== undefined && topK > maxTopK)
+    throw invalidArgument(`topK must be at most maxTopK (${maxTopK}), not ${topK}.`);
+  return { topK: topK ?? Math.min(defaultTopK, maxTopK), maxTopK };
+}
+
+/** A tool that was created. */
+interface CreatedTool {
+  readonly options: QueryToolOptions;
+  readonly limits: Limits;
+  readonly trusted: VectorFilter;
+}
+
+/**
+ * Merges the options of the tool with the input and the request context, which takes precedence.
+ *
+ * @throws `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK`; `FILTER_INVALID` for an invalid filter. In the request
+ *   context `undefined` is an invalid filter, too: an unknown tenant must not open all tenants.
+ */
+export async function resolveCall(
+  { options, limits, trusted }: CreatedTool,
+  { queryText, topK, filter, cursor }: VectorQueryInput & RecordListInput,
+  context: ToolContext,
+): Promise<QueryCall> {
+  const { requestContext, abortSignal: signal } = context;
+  const setting = <Key extends keyof QueryToolOptions>(key: Key): QueryToolOptions[Key] =>
+    settingOf(options, requestContext, key);
+  const trustedFilter = requestContext.has('filter')
+    ? bothFilters(trusted, checkFilter(requestContext.get('filter')))
+    : trusted;
+  const store = await resolveStore(options, context);
+  const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
+  return {
+    store,
+    queryText,
+    indexName: setting('indexName') ?? options.indexName,
+    model: setting('model') ?? options.model,
+    includeVectors: setting('includeVectors'),
+    databaseConfig: (setting('databaseConfig') ?? {})[store.databaseConfigKey],
+    providerOptions: setting('providerOptions'),
+    mode: setting('mode'),
+    fusion: setting('fusion'),
+    diversity: setting('diversity'),
+    reranker: setting('reranker'),
+    expand: setting('expand'),
+    topK: resolveTopK(requestContext.get('topK'), topK, limits),
+    cursor,
+    trustedFilter,
+    modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
+    requestContext,
+    signal,
+  };
+}
+
+export function hasFilters({ enableFilter, mode }: Pick<QueryToolOptions, 'enableFilter' | 'mode'>): boolean {
+  return enableFilter ?? mode === 'filter';
+}
+
+export function settingOf<Key extends keyof QueryToolOptions>(
+  options: QueryToolOptions,
+  requestContext: AnyRequestContext,
+  key: Key,
+): QueryToolOptions[Key] {
+  return requestContext.has(key) ? (requestContext.get(key) as QueryToolOptions[Key]) : options[key];
+}
+
+/** Returns a whole number. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
+function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { topK, maxTopK }: Limits): number {
+  const given = ofContext ?? ofInput ?? topK;
+  const wanted = Math.floor(Number(given));
+  if (!(wanted >= 1)) throw invalidArgument(`topK must be at least 1, not ${String(given)}.`);
+  return Math.min(wanted, (ofContext ?? null) === null ? maxTopK : Math.max(maxTopK, maxTopKOfContext));
+}
+
+/**
+ * Returns the store of a call: `vectorStore`, or the store of that name in a registry.
+ *
+ * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
+ */
+async function resolveStore(
+  { vectorStore, vectorStoreName }: QueryToolOptions,
+  { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
+): Promise<VectorStore> {
+  const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
+  if (typeof vectorStore === 'function') {
+    const store = await vectorStore({ requestContext, mastra });
+    if (store) return store;
+  } else if (vectorStore && !isRegistry(vectorStore)) {
+    return vectorStore;
+  } else {
+    const registry = [vectorStore, mastra, requestContext.get('mastra') as unknown].find(isRegistry);
+    if (registry && name !== undefined) return findStore(registry, name);
+  }
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `The query tool has no vector store${name === undefined ? '' : ` for the name '${name}'`}. Pass vectorStore: a store, a registry with getVector(name), or a function that chooses a store, such as ({ requestContext }) => stores[requestContext.get('vectorStoreName')].`,
+  );
+}
+
+function isRegistry(value: unknown): value is VectorStoreRegistry {
+  const { getVector, query } = (value ?? {}) as Partial<VectorStoreRegistry & VectorStore>;
+  return typeof getVector === 'function' && typeof query !== 'function';
+}
+
+async function findStore(registry: VectorStoreRegistry, name: string): Promise<VectorStore> {
+  let cause: unknown;
+  try {
+    const store = (await registry.getVector(name)) as VectorStore | null | undefined;
+    if (typeof store?.query === 'function') return store;
+  } catch (error) {
+    cause = error;
+  }
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `getVector('${name}') returned no vector store${cause === undefined ? '' : `: ${toErrorMessage(cause)}`}. Register a store of @quiver/rag under this name, or pass vectorStore to the tool.`,
+    { cause },
+  );
+}

@@ -1,0 +1,112 @@
+import {
+  anyValue,
+  booleanValue,
+  eitherOf,
+  functionValue,
+  stringValue,
+  valueThat,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { EmbedderInput } from '../embedding/index.js';
+import { expandValue, type PassageExpansion } from '../passages/expand-passages.js';
+import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
+import { diversityValue, fusionValue, modeValue, objectsByName, objectValue, topKValue } from '../store/options.js';
+import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
+import type { DatabaseConfig } from './database-config.js';
+
+/** Chooses the store for a call, for example by the tenant in the request context. */
+export type VectorStoreResolver = (options: {
+  requestContext?: AnyRequestContext;
+  /** Registry that the caller of the tool passed. */
+  mastra?: unknown;
+}) => VectorStore | Promise<VectorStore>;
+
+/** Stores by name, for example a `Mastra` instance. */
+export interface VectorStoreRegistry {
+  /** Returns a `VectorStore`, or a promise of one. */
+  getVector(name: string): unknown;
+}
+
+/** Options of `createVectorQueryTool()`. The filter of the request context and that of the model narrow `filter` and `scope` further. */
+export interface VectorQueryToolOptions extends TrustedFilterOptions {
+  /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
+  id?: string;
+  /** Description of the tool for models. */
+  description?: string;
+  indexName: string;
+  /** Embedder of the query; must be the one of the index. */
+  model: EmbedderInput;
+  /**
+   * A store, a function that chooses one for each call, or a registry of stores by `vectorStoreName`. Default: the registry
+   * `mastra` in the options of the call, or under that key in the request context.
+   */
+  vectorStore?: VectorStore | VectorStoreResolver | VectorStoreRegistry;
+  /** Name of the store in a registry, and part of the default id. The request context overrides it. */
+  vectorStoreName?: string;
+  /** Vector search, keyword search, or both (`hybrid`). Default `vector`. A store without the mode throws. */
+  mode?: QueryMode;
+  /** Weights of the two rankings of `hybrid`. Default 1 each, or the recommendation of the embedder for its vectors. */
+  fusion?: FusionWeights;
+  /** Prefers passages that differ from each other. Default: the best passages. */
+  diversity?: DiversityOptions;
+  /** Returns the sections or neighbors of the passages that match, merged where they touch. Default: the passages themselves. */
+  expand?: PassageExpansion;
+  /** Number of passages of a call that names none. Default 10, or `maxTopK` if that is less. */
+  topK?: number;
+  /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
+  maxTopK?: number;
+  /** Lets the model filter by metadata. Default `false`. */
+  enableFilter?: boolean;
+  /** Metadata fields for filters of the model, each with a description that the model receives. */
+  filterFields?: Readonly<Record<string, string>>;
+  /** Whether to return the passages as `sources` in addition to their text. Default `true`. */
+  includeSources?: boolean;
+  /** Whether to return the vectors of the sources. Default `false`. */
+  includeVectors?: boolean;
+  databaseConfig?: DatabaseConfig;
+  /** Model that sorts the passages. Its `topK` is that of the query by default. */
+  reranker?: RerankConfig;
+  /** Options of the embedding model. */
+  providerOptions?: Record<string, Record<string, unknown>>;
+}
+
+/** Options of every query tool. In the mode `filter` there is no ranking. */
+export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
+  mode?: QueryMode | 'filter';
+}
+
+/** Checks of the options that all query tools have. */
+export const queryToolChecks: OptionChecks<
+  Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'includeVectors' | 'reranker'>
+> = {
+  vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
+  vectorStoreName: stringValue,
+  indexName: stringValue,
+  model: anyValue,
+  id: stringValue,
+  description: stringValue,
+  ...trustedFilterChecks,
+  topK: topKValue,
+  maxTopK: topKValue,
+  enableFilter: booleanValue,
+  filterFields: valueThat(
+    (value) => Object.values(value ?? {}).every((meaning) => typeof meaning === 'string'),
+    'an object of descriptions by field',
+  ),
+  fusion: fusionValue,
+  expand: expandValue,
+  includeSources: booleanValue,
+  databaseConfig: objectsByName,
+  providerOptions: objectsByName,
+};
+
+/** Checks of the options of vector query tools. */
+export const vectorQueryToolChecks: OptionChecks<VectorQueryToolOptions> = {
+  ...queryToolChecks,
+  mode: modeValue,
+  diversity: diversityValue,
+  includeVectors: booleanValue,
+  reranker: rerankConfigValue,
+};
