@@ -62,6 +62,15 @@ test('is one search without steps', async () => {
   ]);
 });
 
+test('rates the matches, and reports that nothing was found above the least confidence', async () => {
+  const { matches } = await retrieve(await optionsWith({ mode: 'keyword', minConfidence: 0.5 }));
+  expect(matches).toMatchObject([{ id: 'approve', confidence: expect.any(Number) }]);
+  const nonsense = { question: 'Who bakes pancakes on Fridays?', minConfidence: 0.5 };
+  const nothing = await retrieve(await optionsWith(nonsense));
+  expect(nothing).toMatchObject({ matches: [], nothingFound: true, nearestTopics: [] });
+  expect(nothing.trace[0]?.queries).toMatchObject([{ found: 2, inResult: 0 }]);
+});
+
 test('merges variants, parts and a hypothetical passage, and traces what each brought', async () => {
   const llm = modelThat({
     'in other words': { queries: ['who approves TRAVEL? ', 'journey authorized by the head of the unit'] },

@@ -19,11 +19,13 @@ import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters } from '../filter/index.js';
 import { queryChunks } from '../passages/query-chunks.js';
+import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import {
   argumentSettings,
+  confidenceValue,
   fusionValue,
   modeValue,
   objectsByName,
@@ -57,6 +59,8 @@ interface RetrieveSettings extends TrustedFilterOptions {
   fusion?: FusionWeights;
   /** Default 10. */
   topK?: number;
+  /** Leaves out matches with a lower `confidence`, from 0 to 1. Default 0. */
+  minConfidence?: number;
   reranker?: RerankConfig;
   databaseConfig?: DatabaseConfig;
   /** Answers of the model, by a hash of the step, the question and the prompt. Default: none. */
@@ -81,6 +85,7 @@ const optionChecks: OptionChecks<RetrieveOptions> = {
   fusion: fusionValue,
   ...trustedFilterChecks,
   topK: topKValue,
+  minConfidence: confidenceValue,
   reranker: rerankConfigValue,
   databaseConfig: objectsByName,
   cache: answerCacheValue,
@@ -118,9 +123,9 @@ export interface StepTrace {
 }
 
 /** Result of `retrieve()`. */
-export interface Retrieval {
-  /** The best records, best first. */
-  matches: VectorMatch[];
+export interface Retrieval extends NothingFound {
+  /** The best records, best first, with their confidence. */
+  matches: RatedPassage<VectorMatch>[];
   /** The question that was searched for: the given one, or the one that the step `rewrite` wrote. */
   question: string;
   /** What each step brought. A step that contributes nothing over many questions costs money and time for nothing. */
@@ -165,10 +170,10 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const limit = searches.length > 1 ? fusionDepth(topK) : reranker ? 4 * topK : topK;
   const found = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
   const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
-  const matches =
-    reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
+  const best = reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
+  const { passages: matches, ...emptiness } = await ratePassages(best, { ...options, question: planned.question });
   const trace = traceOf(searches, found, matches, planned.answers);
-  return { matches, question: planned.question, trace };
+  return { matches, ...emptiness, question: planned.question, trace };
 }
 
 /** A query of the question or of a step. */

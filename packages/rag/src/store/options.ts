@@ -23,6 +23,9 @@ export const argumentSettings: OptionSettings = { code: 'VECTOR_ARGUMENT_INVALID
 /** Accepts a number of results. */
 export const topKValue: OptionCheck = wholeNumber(1, largestTopK);
 
+/** Accepts a confidence. */
+export const confidenceValue: OptionCheck = numberIn({ least: 0, most: 1 });
+
 /** Accepts a mode of search. */
 export const modeValue: OptionCheck = oneOf('vector', 'keyword', 'hybrid');
 

@@ -79,6 +79,7 @@ describe('samples of createGraphRAGTool', () => {
       metadata: { category: 'docs' },
       vector: [],
       score: 1,
+      confidence: expect.any(Number),
       document: texts[0],
       path: [],
     });

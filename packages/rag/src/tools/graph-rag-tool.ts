@@ -6,6 +6,7 @@ import type { ChunkEdge } from '../graph/chunk-graph.js';
 import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
+import type { NothingFound } from '../passages/rate-passages.js';
 import type { QueryMode } from '../store/index.js';
 import { argumentSettings, modeValue } from '../store/options.js';
 import type { VectorQueryInput } from './query-call.js';
@@ -47,7 +48,7 @@ export interface GraphQueryResult extends QueryResult {
 }
 
 /** Output of a GraphRAG tool. */
-export interface GraphRAGOutput {
+export interface GraphRAGOutput extends NothingFound {
   /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: GraphQueryResult[];
@@ -66,7 +67,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`. `filter` and `scope` of the options and the filter of the request
+ * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad

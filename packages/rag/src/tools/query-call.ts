@@ -29,7 +29,15 @@ const defaultMaxTopK = 50;
 /** The request context, which the application writes, may exceed `maxTopK` up to this number. */
 const maxTopKOfContext = 1000;
 
-type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'expand' | 'includeVectors';
+type CallSetting =
+  | 'providerOptions'
+  | 'mode'
+  | 'fusion'
+  | 'diversity'
+  | 'reranker'
+  | 'expand'
+  | 'includeVectors'
+  | 'minConfidence';
 
 type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
 
@@ -102,6 +110,7 @@ export async function resolveCall(
     diversity: setting('diversity'),
     reranker: setting('reranker'),
     expand: setting('expand'),
+    minConfidence: setting('minConfidence'),
     topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
     trustedFilter,

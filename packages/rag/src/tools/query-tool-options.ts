@@ -11,7 +11,15 @@ import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { expandValue, type PassageExpansion } from '../passages/expand-passages.js';
 import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
-import { diversityValue, fusionValue, modeValue, objectsByName, objectValue, topKValue } from '../store/options.js';
+import {
+  confidenceValue,
+  diversityValue,
+  fusionValue,
+  modeValue,
+  objectsByName,
+  objectValue,
+  topKValue,
+} from '../store/options.js';
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from './database-config.js';
@@ -57,6 +65,11 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   topK?: number;
   /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
   maxTopK?: number;
+  /**
+   * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound` and `nearestTopics`, so that a
+   * model can say that the documents do not answer the question. Default 0.
+   */
+  minConfidence?: number;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
   /** Metadata fields for filters of the model, each with a description that the model receives. */
@@ -90,6 +103,7 @@ export const queryToolChecks: OptionChecks<
   ...trustedFilterChecks,
   topK: topKValue,
   maxTopK: topKValue,
+  minConfidence: confidenceValue,
   enableFilter: booleanValue,
   filterFields: valueThat(
     (value) => Object.values(value ?? {}).every((meaning) => typeof meaning === 'string'),

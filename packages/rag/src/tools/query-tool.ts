@@ -10,6 +10,7 @@ import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { bothFilters } from '../filter/index.js';
 import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import { toChunks } from '../passages/query-chunks.js';
+import { ratePassages } from '../passages/rate-passages.js';
 import { recordText, vectorOfKey } from '../store/check-arguments.js';
 import { isScoped, readTrustedFilter } from '../store/scope.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
@@ -25,6 +26,11 @@ export interface QueryResult {
   vector: number[];
   /** In [0, 1], larger is better; 1 in the mode `filter`. */
   score: number;
+  /**
+   * How much of what the question asks for is in the passage, in [0, 1]: .5 separates questions that the documents answer from others
+   * best. Comparable between questions, modes and indexes, in contrast to `score`. Absent in the mode `filter`. With `expand`, that of the best record.
+   */
+  confidence?: number;
   /** Text of the passage; empty if the store has none. */
   document: string;
   /** With `expand`: records that the passage consists of, in the order of their source. */
@@ -70,12 +76,17 @@ export function createQueryTool<Output extends { relevantContext: string; source
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
         if (options.scope !== 'all') warnOfMissingFilter(call, result.sources);
         const chunks = result.sources.some(isFurtherVector) ? await sourceChunks(call, result.sources) : result.sources;
-        const sources = call.expand === undefined ? chunks : await expandSources(call, chunks);
+        const { passages, ...emptiness } =
+          call.mode === 'filter'
+            ? { passages: chunks }
+            : await ratePassages(chunks, { ...call, question: call.queryText });
+        const sources = call.expand === undefined ? passages : await expandSources(call, passages);
         const texts = sources.map(({ document }) => document).filter((text) => text !== '');
         const isIncluded = settingOf(options, context.requestContext, 'includeSources') ?? true;
         return {
           relevantContext: texts.join('\n\n'),
           ...result,
+          ...emptiness,
           sources: isIncluded ? sources : [],
         } as unknown as Output;
       } catch (error) {

@@ -86,6 +86,7 @@ describe('samples of createVectorQueryTool', () => {
       metadata: expect.objectContaining({ source: '0' }),
       vector: [],
       score: expect.any(Number),
+      confidence: expect.any(Number),
       document: 'Deployment: run npm run deploy.',
     });
     expect(asked[0]?.topK).toBe(10);

@@ -51,10 +51,31 @@ describe('createVectorQueryTool', () => {
           document: 'The cat sleeps on the sofa all day.',
           metadata: { kind: 'pet', year: 2020 },
           score: expect.any(Number),
+          confidence: expect.any(Number),
           vector: [],
         },
       ],
     });
+  });
+
+  it('rates nonsense low where its score is 1, and leaves it out below minConfidence', async () => {
+    const nonsense = { queryText: 'Which postman sells pancakes with maple syrup?' };
+    const ask = { onFailure: 'throw' } as const;
+    const [first] = (await create({ mode: 'hybrid', fusion: { vector: 1 } }).execute(nonsense, ask)).sources;
+    expect(first?.score).toBe(1);
+    expect(first?.confidence).toBeLessThan(0.2);
+    const strict = create({ mode: 'hybrid', minConfidence: 0.3 });
+    expect(await strict.execute(nonsense, ask)).toEqual({
+      relevantContext: '',
+      sources: [],
+      nothingFound: true,
+      nearestTopics: [],
+    });
+    expect((await strict.execute({ queryText: 'Where does the cat sleep?' }, ask)).sources).toMatchObject([
+      { id: 'cat' },
+    ]);
+    const requestContext = new RequestContext<unknown>([['minConfidence', 0]]);
+    expect((await strict.execute(nonsense, { ...ask, requestContext })).sources).not.toEqual([]);
   });
 
   it('returns up to ten passages when topK is left out, separated by blank lines', async () => {

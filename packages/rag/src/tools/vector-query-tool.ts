@@ -6,6 +6,7 @@ import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
 import { groupByChunk } from '../passages/query-chunks.js';
+import type { NothingFound } from '../passages/rate-passages.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
@@ -15,7 +16,7 @@ import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptio
 import { passagesSchema } from './query-schemas.js';
 
 /** Output of a query tool. */
-export interface VectorQueryOutput {
+export interface VectorQueryOutput extends NothingFound {
   /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: QueryResult[];
@@ -34,7 +35,7 @@ export interface VectorQueryTool<Input = VectorQueryInput> extends Omit<
 /** Options of `createVectorQueryTool()` in the mode `filter`, which needs no embedder. */
 export interface RecordListToolOptions extends Omit<
   VectorQueryToolOptions,
-  'mode' | 'model' | 'enableFilter' | 'fusion' | 'diversity' | 'reranker' | 'providerOptions'
+  'mode' | 'model' | 'enableFilter' | 'fusion' | 'diversity' | 'reranker' | 'providerOptions' | 'minConfidence'
 > {
   mode: 'filter';
   /** Not used. */
@@ -48,6 +49,7 @@ const {
   diversity: _diversity,
   reranker: _reranker,
   providerOptions: _providerOptions,
+  minConfidence: _minConfidence,
   ...sharedChecks
 } = vectorQueryToolChecks;
 const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks, mode: oneOf('filter') };
@@ -57,7 +59,7 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * filters of model and application, by id, page by page.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`. The filters of the options and of the
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { ratePassages } from './rate-passages.js';
+
+type Metadata = Record<string, unknown>;
+const passage = (document: string, metadata: Metadata = {}): { document: string; metadata: Metadata } => ({
+  document,
+  metadata,
+});
+
+it('rates each passage with its title, file name and headings, and keeps the order', async () => {
+  const section = passage('Append and pop on either side take the same time.', {
+    source: 'library/collections.html',
+    headings: ['collections', 'deque objects'],
+  });
+  const { passages } = await ratePassages([passage('A list is a sequence.'), section], {
+    question: 'deque objects: append',
+  });
+  expect(passages.map(({ document }) => document)).toEqual(['A list is a sequence.', section.document]);
+  const [other, found] = passages.map(({ confidence }) => confidence);
+  expect(other).toBeLessThan(0.1);
+  expect(found).toBeGreaterThan(0.9);
+});
+
+it('compares with the words of the language of the passage', async () => {
+  const { passages } = await ratePassages([passage('Die Häuser wurden verwaltet.', { language: 'de' })], {
+    question: 'Verwaltung der Häuser',
+  });
+  expect(passages[0]?.confidence).toBeGreaterThan(0.5);
+});
+
+it('removes passages below the least confidence, and names the topics of the nearest ones when none remains', async () => {
+  const question = 'opening hours of the library on Sunday';
+  const metadata = { title: 'Collections', headings: ['Library', 'Opening a file'] };
+  const given = [
+    passage('The plot has two axes.', { source: 'docs/gnuplot.pdf' }),
+    passage('The library opens files.', metadata),
+    passage('A library of hours.', metadata),
+    passage('Nothing names this text.'),
+  ];
+  const result = await ratePassages(given, { question, minConfidence: 0.9 });
+  expect(result).toEqual({
+    passages: [],
+    nothingFound: true,
+    nearestTopics: ['Collections › Opening a file', 'gnuplot.pdf'],
+  });
+  const some = await ratePassages(given, { question, minConfidence: 0.05 });
+  expect(some.passages.map((one) => one.metadata['title'])).toEqual(['Collections', 'Collections']);
+  expect(some).not.toHaveProperty('nothingFound');
+});
+
+it('reports that nothing was found for a search without a result', async () => {
+  expect(await ratePassages([], { question: 'anything' })).toEqual({
+    passages: [],
+    nothingFound: true,
+    nearestTopics: [],
+  });
+});
