@@ -108,6 +108,7 @@ export {
   type PassageExpansion,
   type PassageExpansionOptions,
 } from './passages/expand-passages.js';
+export type { NothingFound, RatedPassage } from './passages/rate-passages.js';
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,
