@@ -1,5 +1,5 @@
 // Figures of one system over the questions of one half.
-import { bootstrapMean, hitRateAt, mrrAt } from '@quiver/rag/evaluate';
+import { bootstrapMean, hitRateAt, mrrAt, separation } from '@quiver/rag/evaluate';
 import { kindOfJunk } from './junk.mjs';
 import { containsAnswer } from './match.mjs';
 
@@ -45,7 +45,7 @@ export async function measure({ search }, cases, formatOf) {
     characters: median(
       asked.map(({ results }) => results.slice(0, shown).reduce((sum, { text }) => sum + text.length, 0)),
     ),
-    separation: separation(scoresOf(answerable), scoresOf(unanswerable)),
+    separation: separate(scoresOf(answerable), scoresOf(unanswerable)),
     milliseconds: median(asked.map((one) => one.milliseconds)),
     asked,
   };
@@ -65,6 +65,9 @@ export function findLost(cases, chunks) {
     return answers.length > 0 && !answers.some(isIn);
   });
 }
+
+/** A run over some formats may lack one kind of questions. */
+const separate = (some, others) => (some.length > 0 && others.length > 0 ? separation(some, others) : undefined);
 
 const scoresOf = (asked) => asked.map(({ score }) => score);
 
@@ -93,16 +96,6 @@ export function findJunk(results) {
   return results.map(({ text, source }, index) =>
     texts.indexOf(texts[index]) < index ? 'duplicate' : kindOfJunk(text, source),
   );
-}
-
-/** Returns how often an answerable question has a better score than one that nothing answers: 1 always, .5 by chance (AUC). */
-export function separation(answerable, unanswerable) {
-  if (answerable.length === 0 || unanswerable.length === 0) return undefined;
-  let better = 0;
-  for (const one of answerable) {
-    for (const other of unanswerable) better += one > other ? 1 : one === other ? 0.5 : 0;
-  }
-  return better / (answerable.length * unanswerable.length);
 }
 
 function countBy(values) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { countFlaws, kindOfJunk } from '../junk.mjs';
-import { findJunk, separation } from '../measure.mjs';
+import { findJunk } from '../measure.mjs';
 
 const sentence = 'A deque is a generalization of stacks and queues, and supports appends from either side.';
 
@@ -64,13 +64,5 @@ describe('countFlaws', () => {
       { cutTerm, duplicate, permalink, rowsWithoutHeader },
       { cutTerm: 2, duplicate: 1, permalink: 1, rowsWithoutHeader: 1 },
     );
-  });
-});
-
-describe('separation', () => {
-  it('is 1 when every answerable question has the better score, .5 for equal scores', () => {
-    assert.equal(separation([0.9, 0.8], [0.1, 0.2]), 1);
-    assert.equal(separation([1, 1], [1, 1]), 0.5);
-    assert.equal(separation([0.1, 0.9], [0.5]), 0.5);
   });
 });

@@ -96,6 +96,33 @@ describe('evaluateRetrieval', () => {
     });
   });
 
+  it('reports how well the confidence separates questions without an answer, by the score where there is none', async () => {
+    const unanswerable = ['Who wrote the opera Tosca?', 'How do I replace brake pads?'];
+    const progress: number[] = [];
+    const { configurations } = await evaluate(
+      [teaCase, shipCase],
+      [keyword, { name: 'scores', retrieve: async () => [{ score: 1, text: 'anything', metadata: { source: 'a' } }] }],
+      { unanswerable, onProgress: ({ done, total }) => progress.push(done / total) },
+    );
+    expect(configurations[0]?.separation).toEqual({
+      auc: 1,
+      unanswerable: unanswerable.map((question) => ({ question, confidence: expect.any(Number) })),
+    });
+    expect(configurations[0]?.questions[0]?.confidence).toBeGreaterThan(0.5);
+    expect(configurations[1]?.separation?.auc).toBe(0.5);
+    expect(progress).toEqual([1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 1]);
+    expect((await evaluate([teaCase])).configurations[0]).not.toHaveProperty('separation');
+    await expect(evaluate([teaCase], [keyword], { unanswerable: [' '] })).rejects.toEqual(invalid(/unanswerable/));
+  });
+
+  it('names configurations that return the same results', async () => {
+    const { configurations } = await evaluate(
+      [teaCase, shipCase],
+      [keyword, { name: 'hybrid', mode: 'hybrid', embedder }, { name: 'nothing', retrieve: async () => [] }],
+    );
+    expect(configurations.map(({ identicalTo }) => identicalTo)).toEqual([undefined, 'keyword', undefined]);
+  });
+
   it('finds a quote with every chunk size, and a split quote only with all of its chunks', async () => {
     const quote = 'Green tea wants water of 80 degrees. It is ready after two minutes, and bitter after four.';
     const cases = [{ question: 'When is green tea bitter?', relevant: [{ quote, source: 'drinks.md' }] }];

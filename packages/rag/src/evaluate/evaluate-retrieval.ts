@@ -3,8 +3,10 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  listOf,
   signalValue,
   stringValue,
+  valueThat,
   type OptionChecks,
 } from '@quiver/core/options';
 import type { VectorStore } from '../store/index.js';
@@ -17,10 +19,10 @@ import {
   type CheckedConfiguration,
   type RetrievalConfiguration,
 } from './configuration.js';
-import type { Comparison, ConfigurationReport, Evaluation, QuestionReport } from './evaluation.js';
+import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, SeparationReport } from './evaluation.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
-import { parseMetric, type Metric, type MetricName } from './metrics.js';
+import { parseMetric, separation, type Metric, type MetricName } from './metrics.js';
 
 /** Progress of an evaluation. */
 export interface EvaluationProgress {
@@ -38,6 +40,8 @@ interface EvaluateRetrievalSettings {
   /** Index of the configurations that name none. */
   indexName?: string;
   cases: readonly RetrievalCase[];
+  /** Questions that the documents do not answer: the report says how well the confidence separates them from the cases. Default: none. */
+  unanswerable?: readonly string[];
   /** At least one. The others are compared with the first. */
   configurations: readonly RetrievalConfiguration[];
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
@@ -51,6 +55,7 @@ const checks: OptionChecks<EvaluateRetrievalOptions> = {
   indexName: stringValue,
   // `checkCases`, `checkConfigurations` and `checkMetrics` name the part that is invalid.
   cases: anyValue,
+  unanswerable: listOf(valueThat((value) => typeof value === 'string' && value.trim() !== '', 'a question')),
   configurations: anyValue,
   metrics: anyValue,
   onProgress: functionValue,
@@ -79,11 +84,11 @@ const defaultMetrics: readonly MetricName[] = [
  *   cases: [{ question: 'How do I install it?', relevant: [{ quote: 'npm install' }] }],
  *   configurations: [{ name: 'keyword', mode: 'keyword' }, { name: 'hybrid', mode: 'hybrid', model }],
  * });
- * console.log(evaluationToTable(evaluation));
+ * console.log(evaluation.configurations[1]?.metrics.recallAt5);
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
   checkOptions('evaluateRetrieval', options, checks, evaluationSettings);
-  const { onProgress, signal } = options;
+  const { onProgress, signal, unanswerable = [] } = options;
   const store = readStore('evaluateRetrieval', options, evaluationSettings);
   const cases = checkCases(options.cases);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
@@ -92,14 +97,14 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
   const located = await locateAll(cases, configurations, { store, signal });
 
   const topKOfMetrics = Math.max(...metrics.map(({ k }) => k));
+  const total = configurations.length * (cases.length + unanswerable.length);
+  let done = 0;
   const reports: ConfigurationReport[] = [];
   for (const configuration of configurations) {
     const topK = configuration.topK ?? topKOfMetrics;
     const { retrieve, readCost } = await createRetrieve(store, configuration);
     const where = `The configuration '${configuration.name}'`;
-    const asked: QuestionReport[] = [];
-    for (const one of located.get(configuration) as LocatedCase[]) {
-      const { question } = one;
+    const ask = async (question: string): Promise<{ results: RetrievedResult[]; milliseconds: number }> => {
       const started = performance.now();
       const results = await untilAborted(
         async () => retrieve(question, { topK, ...(signal && { signal }) }),
@@ -114,19 +119,23 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       });
       const milliseconds = performance.now() - started;
       if (!Array.isArray(results)) throw evaluationInvalid(`${where} must return a list of results.`);
-      const considered = (results as readonly RetrievedResult[]).slice(0, topK);
-      asked.push(report(one, { results: considered, metrics, where, milliseconds }));
-      onProgress?.({
-        done: reports.length * cases.length + asked.length,
-        total: configurations.length * cases.length,
-        configuration: configuration.name,
-      });
-    }
+      done += 1;
+      onProgress?.({ done, total, configuration: configuration.name });
+      return { results: (results as readonly RetrievedResult[]).slice(0, topK), milliseconds };
+    };
+    const asked: QuestionReport[] = [];
+    for (const one of located.get(configuration) as LocatedCase[])
+      asked.push(report(one, { ...(await ask(one.question)), metrics, where }));
+    const unanswered: SeparationReport['unanswerable'] = [];
+    for (const question of unanswerable)
+      unanswered.push({ question, confidence: confidenceOf((await ask(question)).results) });
     requireSources(asked, cases, configuration.name);
     reports.push({
       name: configuration.name,
       topK,
       metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name))),
+      ...(unanswered.length > 0 && { separation: separationOf(asked, unanswered) }),
+      ...identicalTo(reports, asked),
       latency: latencyOf(asked.map(({ milliseconds }) => milliseconds)),
       ...(readCost && { cost: readCost() }),
       contextCharacters: Math.round(asked.reduce((sum, one) => sum + one.contextCharacters, 0) / asked.length),
@@ -151,6 +160,31 @@ function requireSources(asked: readonly QuestionReport[], cases: readonly Retrie
   );
 }
 
+function separationOf(
+  asked: readonly QuestionReport[],
+  unanswerable: SeparationReport['unanswerable'],
+): SeparationReport {
+  const confidences = (questions: readonly { confidence: number }[]): number[] =>
+    questions.map(({ confidence }) => confidence);
+  return { auc: separation(confidences(asked), confidences(unanswerable)), unanswerable };
+}
+
+function confidenceOf(results: readonly RetrievedResult[]): number {
+  return results.reduce((most, { confidence, score = 0 }) => Math.max(most, confidence ?? score), 0);
+}
+
+/** A comparison with the same results under another name, such as hybrid search without a weight for vectors, is not a finding. */
+function identicalTo(
+  reports: readonly ConfigurationReport[],
+  asked: readonly QuestionReport[],
+): Pick<ConfigurationReport, 'identicalTo'> {
+  const resultsOf = (questions: readonly QuestionReport[]): string =>
+    JSON.stringify(questions.map(({ results }) => results.map(({ id, source, text }) => [id, source, text])));
+  const own = resultsOf(asked);
+  const other = reports.find(({ questions }) => resultsOf(questions) === own);
+  return other ? { identicalTo: other.name } : {};
+}
+
 const shownCharacters = 300;
 
 function report(
@@ -163,14 +197,16 @@ function report(
   const texts = results.map(textOf);
   return {
     question: one.question,
+    confidence: confidenceOf(results),
     values: toRecord(metrics, (_, { measure }) => measure(judged)),
     milliseconds,
     missed: one.targets.flatMap(({ target }, index) => (found.has(index) ? [] : [describeTarget(target)])),
     contextCharacters: texts.reduce((sum, { length }) => sum + length, 0),
-    results: results.map(({ id, score, metadata }, index) => ({
+    results: results.map(({ id, score, confidence, metadata }, index) => ({
       ...(id !== undefined && { id }),
       ...(typeof metadata?.['source'] === 'string' && { source: metadata['source'] }),
       ...(score !== undefined && { score }),
+      ...(confidence !== undefined && { confidence }),
       text: (texts[index] as string).slice(0, shownCharacters),
       isRelevant: judged.relevant[index] as boolean,
     })),

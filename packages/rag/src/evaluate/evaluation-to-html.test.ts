@@ -10,6 +10,7 @@ const hostile = `</style><script>document.title = 'changed'</script><img src=x o
 const question = (text: string, value: number): QuestionReport => ({
   question: text,
   values: { recallAt5: value },
+  confidence: value,
   milliseconds: 1,
   contextCharacters: 10,
   missed: value < 1 ? [`the quote “${hostile}”`] : [],
@@ -52,6 +53,22 @@ describe('evaluationToHtml', () => {
     expect(page).not.toMatch(/<script|<img|<link|<iframe/);
     expect(page).toContain("default-src 'none'");
     expect([...page.matchAll(/class="question">Question (\d)/g)].map(([, number]) => number)).toEqual(['2', '1', '0']);
+  });
+
+  it('shows the separation, and configurations with the same results', () => {
+    expect(evaluationToHtml(evaluation)).not.toContain('AUC');
+    const [first, second] = evaluation.configurations as [ConfigurationReport, ConfigurationReport];
+    const separation = { auc: 0.9375, unanswerable: [{ question: 'Who wrote Tosca?', confidence: 0.1 }] };
+    const page = evaluationToHtml({
+      ...evaluation,
+      configurations: [
+        { ...first, separation },
+        { ...second, identicalTo: hostile },
+      ],
+    });
+    expect(page).toContain('<th scope="col">AUC</th>');
+    expect(page).toContain('<td>0.938</td>');
+    expect(page).toContain('identical to &lt;/style&gt;');
   });
 
   it('rejects unknown options', () => {

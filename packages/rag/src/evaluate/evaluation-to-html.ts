@@ -39,6 +39,7 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
     (a, b) => a.value - b.value || a.index - b.index,
   );
   const questions = order.slice(0, maxQuestions).map(({ index }) => question(index, configurations, metrics));
+  const hasSeparation = configurations.some((one) => one.separation);
   const hidden = cases - questions.length;
   return `<!doctype html>
 <html lang="en">
@@ -56,11 +57,11 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
 <main>
 <h2>Configurations</h2>
 <div class="wide" tabindex="0" role="region" aria-label="Metrics of the configurations"><table>
-<thead><tr><th scope="col">Configuration</th>${metrics.map((name) => `<th scope="col">${escapeHtml(labelOf(name))}</th>`).join('')}<th scope="col">p50 ms</th><th scope="col">p95 ms</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Context</th></tr></thead>
+<thead><tr><th scope="col">Configuration</th>${metrics.map((name) => `<th scope="col">${escapeHtml(labelOf(name))}</th>`).join('')}${hasSeparation ? '<th scope="col">AUC</th>' : ''}<th scope="col">p50 ms</th><th scope="col">p95 ms</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Context</th></tr></thead>
 <tbody>
-${configurations.map((one) => configurationRow(one, metrics)).join('\n')}
+${configurations.map((one) => configurationRow(one, metrics, hasSeparation)).join('\n')}
 </tbody></table></div>
-<p class="note">Small figures are 95 % confidence intervals; with fewer than 20 questions they are too narrow. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.</p>
+<p class="note">Small figures are 95 % confidence intervals; with fewer than 20 questions they are too narrow. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.${hasSeparation ? ' AUC: how often a question with an answer has a larger confidence than one without.' : ''}</p>
 ${comparisons.length === 0 ? '' : `<h2>Differences from ${escapeHtml(configurations[0]?.name ?? '')}</h2>\n${differences(comparisons)}`}
 <h2>Questions</h2>
 <p class="note">Sorted by the lowest ${escapeHtml(labelOf(sortedBy))} of a configuration.${hidden > 0 ? ` ${hidden} more questions are not shown.` : ''}</p>
@@ -101,16 +102,18 @@ function labelOf(metric: MetricName): string {
   return metric.replace('At', '@');
 }
 
-function configurationRow(report: ConfigurationReport, metrics: readonly MetricName[]): string {
-  const { name, latency, cost, contextCharacters } = report;
+function configurationRow(report: ConfigurationReport, metrics: readonly MetricName[], hasSeparation: boolean): string {
+  const { name, identicalTo, separation, latency, cost, contextCharacters } = report;
+  const note = identicalTo === undefined ? '' : `<br><small>identical to ${escapeHtml(identicalTo)}</small>`;
   const cells = [
+    ...(hasSeparation ? [separation?.auc.toFixed(3) ?? ''] : []),
     latency.p50.toFixed(1),
     latency.p95.toFixed(1),
     cost?.calls ?? '',
     cost?.tokens ?? '',
     contextCharacters,
   ];
-  return `<tr><th scope="row">${escapeHtml(name)}</th>${metrics
+  return `<tr><th scope="row">${escapeHtml(name)}${note}</th>${metrics
     .map((metric) => metricCell(report.metrics[metric]))
     .join('')}${cells.map((cell) => `<td>${escapeHtml(String(cell))}</td>`).join('')}</tr>`;
 }

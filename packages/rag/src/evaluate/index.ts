@@ -7,6 +7,7 @@ export {
   ndcgAt,
   precisionAt,
   recallAt,
+  separation,
   type JudgedRanking,
   type MetricName,
 } from './metrics.js';
@@ -20,7 +21,14 @@ export type {
 } from './configuration.js';
 export type { ModelCost } from './count-calls.js';
 export { evaluateRetrieval, type EvaluateRetrievalOptions, type EvaluationProgress } from './evaluate-retrieval.js';
-export type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
+export type {
+  Comparison,
+  ConfigurationReport,
+  Evaluation,
+  QuestionReport,
+  ReportedResult,
+  SeparationReport,
+} from './evaluation.js';
 export type { RetrievedResult } from './judge.js';
 export { readCases, writeCases } from './case-file.js';
 export {

@@ -14,6 +14,8 @@ export interface RetrievedResult {
   text?: string;
   document?: string;
   score?: number;
+  /** How much of what the question asks for is in the result, from 0 to 1. */
+  confidence?: number;
   /** With `source`, and `startIndex` and `endIndex` for cases that are bound to places. */
   metadata?: VectorMetadata;
 }

@@ -1,6 +1,16 @@
 import { assert, constantFrom, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allAt, hitRateAt, judgeIds, mrrAt, ndcgAt, parseMetric, precisionAt, recallAt } from './metrics.js';
+import {
+  allAt,
+  hitRateAt,
+  judgeIds,
+  mrrAt,
+  ndcgAt,
+  parseMetric,
+  precisionAt,
+  recallAt,
+  separation,
+} from './metrics.js';
 
 describe('the metrics of a ranking', () => {
   const judged = judgeIds(
@@ -90,5 +100,17 @@ describe('the metrics of a ranking', () => {
       '',
     ])
       expect(() => parseMetric(name), name).toThrow(/There is no metric/);
+  });
+});
+
+describe('the separation of questions', () => {
+  it('is the share of pairs whose order is right, where equal confidences count half', () => {
+    expect(separation([0.9, 0.7], [0.1, 0.7])).toBe(0.875);
+    expect(separation([1, 1], [1])).toBe(0.5);
+    expect(separation([0.2], [0.3])).toBe(0);
+  });
+
+  it('rejects an empty list', () => {
+    expect(() => separation([], [0.1])).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
   });
 });

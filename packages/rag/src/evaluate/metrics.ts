@@ -99,6 +99,24 @@ function discounted(gains: readonly number[], k: number): number {
   return gains.slice(0, requireK(k)).reduce((sum, gain, index) => sum + gain / Math.log2(index + 2), 0);
 }
 
+/**
+ * Returns how often a question that the documents answer has a larger confidence than one that they do not answer: 1 always, .5 by
+ * chance (area under the ROC curve).
+ *
+ * @param answerable - the largest confidence of each question that the documents answer
+ * @param unanswerable - that of each question that they do not answer
+ * @throws `EVALUATION_INVALID` for an empty list
+ * @example
+ * separation([0.9, 0.7], [0.1, 0.7]); // 0.875
+ */
+export function separation(answerable: readonly number[], unanswerable: readonly number[]): number {
+  if (answerable.length === 0 || unanswerable.length === 0)
+    throw evaluationInvalid('The separation needs at least one question with, and one without an answer.');
+  let better = 0;
+  for (const one of answerable) for (const other of unanswerable) better += one > other ? 1 : one === other ? 0.5 : 0;
+  return better / (answerable.length * unanswerable.length);
+}
+
 const measures: Readonly<Record<Measure, (ranking: JudgedRanking, k: number) => number>> = {
   recall: recallAt,
   precision: precisionAt,
