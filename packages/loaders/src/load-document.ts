@@ -95,7 +95,7 @@ export const defaultMaxSize = 20_000_000;
 const defaultGroupSize = 1000;
 const unpackedRatio = 10;
 /** Size up to which files are read on the thread of the caller if their format takes linear time: within about 20 milliseconds. */
-const maxInlineSize = 1_000_000;
+export const maxInlineSize = 1_000_000;
 
 /**
  * Reads a file without a file system: Markdown, HTML, JSON, source code and other text, PDF, DOCX, PPTX, XLSX, ODT, EPUB, CSV, email,

@@ -16,6 +16,7 @@ import { tooLargeDocument, toSkippedFile, type LoadedDocument, type SkippedFile 
 import {
   defaultMaxSize,
   isReadInline,
+  maxInlineSize,
   readBytes,
   loadSettings,
   positiveValue,
@@ -24,6 +25,7 @@ import {
 } from '../load-document.js';
 import { isUnreadDocument, listUnread, unknownFormat } from '../formats/unread-formats.js';
 import { DocumentCache } from './document-cache.js';
+import { FolderPages } from './folder-pages.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -48,7 +50,10 @@ export interface LoadDocumentsOptions extends Pick<
   include?: readonly string[];
   /** Patterns of files and folders to exclude. Default: `node_modules`, and names that start with a dot. */
   exclude?: readonly string[];
-  /** Files to load, as paths from the folder, in place of those that `include` and `exclude` select. */
+  /**
+   * Files to load, as paths from the folder, in place of those that `include` and `exclude` select. What the HTML pages of a folder repeat is
+   * searched: it is known only when the folder is read.
+   */
   paths?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
@@ -108,8 +113,14 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   const total = paths.length + skipped;
   const cache =
     cacheFolder === undefined ? undefined : await DocumentCache.open(resolve(cacheFolder), toSettings(rest));
-  const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> =>
-    loadFile(root, path, { ...rest, cache, signal: runSignal, isGiven: given !== undefined });
+  const pages = given || rest.content === 'all' ? undefined : new FolderPages<LoadedFile>(paths);
+  const { maxFileSize = defaultMaxSize } = rest;
+  const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> => {
+    const read = (maxSize: number) => (file: string) =>
+      loadFile(root, file, { ...rest, maxSize, cache, signal: runSignal, isGiven: given !== undefined });
+    const readWhole = read(maxFileSize);
+    return pages?.load(path, readWhole, read(Math.min(maxFileSize, maxInlineSize))) ?? readWhole(path);
+  };
   for await (const { path, documents, parts, error } of runAhead(paths, filesAhead, load, signal)) {
     // The next files may be ready already.
     signal?.throwIfAborted();
@@ -117,7 +128,7 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     if (documents) loaded += 1;
     else skip(toSkippedFile(path, error));
     onProgress?.({ loaded, skipped, total, path });
-    yield* documents ?? [];
+    for (const document of documents ?? []) yield new MDocument(document);
   }
   if (unread.length > 0 && onSkip === log)
     getDefaultLogger().warn(`Documents in formats that are not read: ${listUnread(unread)}`);
@@ -135,13 +146,14 @@ const mediaType = 'text/plain';
 interface LoadedFile {
   readonly path: string;
   /** Missing for a file that was not loaded because of `error`. */
-  readonly documents?: MDocument[];
+  readonly documents?: readonly LoadedDocument[];
   /** Parts of the file that were not loaded. */
   readonly parts: readonly SkippedFile[];
   readonly error?: unknown;
 }
 
-interface LoadFileOptions extends Omit<LoadDocumentsOptions, 'cache' | 'signal'> {
+interface LoadFileOptions extends Omit<LoadDocumentsOptions, 'cache' | 'signal' | 'maxFileSize'> {
+  readonly maxSize: number;
   readonly cache: DocumentCache | undefined;
   /** Whether the caller named the path. */
   readonly isGiven: boolean;
@@ -160,7 +172,7 @@ function toSettings({
 }
 
 async function loadFile(root: string, path: string, options: LoadFileOptions): Promise<LoadedFile> {
-  const { maxFileSize: maxSize = defaultMaxSize, cache, isGiven, signal, ...rest } = options;
+  const { maxSize, cache, isGiven, signal, ...rest } = options;
   const parts: SkippedFile[] = [];
   try {
     if (isGiven) await requireInside(root, path);
@@ -184,7 +196,7 @@ async function loadFile(root: string, path: string, options: LoadFileOptions): P
     const loaded = isCached
       ? await cache.get(file, bytes, async () => ({ documents: await read(), parts }))
       : { documents: await read(), parts };
-    return { path, documents: loaded.documents.map((document) => new MDocument(document)), parts: loaded.parts };
+    return { path, ...loaded };
   } catch (error) {
     signal.throwIfAborted();
     // Every other file would fail as well.

@@ -70,6 +70,9 @@ function readPackage(files: UnpackedFiles, name: string): Book {
   readXml(content, name, {
     open(element, attributes) {
       open = found[element] === undefined ? element : '';
+      // EPUB 2 names the page of its table of contents here.
+      if (element === 'reference' && attribute(attributes, 'type') === 'toc')
+        nav.push(resolvePath(path, attribute(attributes, 'href') ?? ''));
       if (element === 'itemref') ids.push(attribute(attributes, 'idref') ?? '');
       if (element !== 'item') return;
       const target = resolvePath(path, attribute(attributes, 'href') ?? '');

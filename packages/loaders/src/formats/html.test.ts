@@ -55,6 +55,18 @@ describe('HTML', () => {
     expect(text).toBe('[A](https://cdn.example.com/docs/a.html) B');
   });
 
+  test('does not search a title that stands alone before the contents of the page', async () => {
+    const contents = `<ul>${Array.from({ length: 9 }, (_, n) => `<li><a href="#s${n}">Section ${n}</a></li>`).join('')}</ul>`;
+    const start = (title: string): string =>
+      page('<title>Upsert</title>', `<div>${title}</div>${contents}<h2>Use</h2><p>${prose.repeat(6)}</p>`);
+    const { text, searched, skipped } = await readPage(start('Upsert'), url);
+    expect(skipped['heading']).toBe(6);
+    expect(text).toMatch(/^(?:# Upsert\n\n)?Upsert\n\n- /);
+    expect(searched).toContain('## Use');
+    expect(searched).not.toMatch(/^Upsert$/m);
+    expect((await readPage(start('About Upsert'), url)).skipped).not.toHaveProperty('heading');
+  });
+
   test('reads pages without html and body elements', async () => {
     const { text, title } = await readPage(`<title>Plain &amp; short</title><p>${prose.repeat(4)}`, url);
     expect(title).toBe('Plain & short');

@@ -21,7 +21,12 @@ export const loadHtml: DocumentLoader = async (bytes, { name, encoding, content 
     ...(description && { description }),
     ...(language && { language }),
   };
-  return [{ type: 'markdown', docs: page.text === '' ? [] : [{ ...withTitle(page, title), metadata }] }];
+  return [
+    {
+      type: 'markdown',
+      docs: page.text === '' ? [] : [{ ...withoutTitleOnly(withTitle(page, title), title), metadata }],
+    },
+  ];
 };
 
 /** Returns the encoding that a page declares in its first kilobyte. */
@@ -43,6 +48,19 @@ function withTitle({ text, skip }: MarkdownText, title: string | undefined): Mar
     text: start + text,
     skip: skip.map((part) => ({ ...part, start: part.start + start.length, end: part.end + start.length })),
   };
+}
+
+/** Leaves out the title that stands alone before a part that is not searched: it is in the metadata. */
+function withoutTitleOnly({ text, skip }: MarkdownText, title: string | undefined): MarkdownText {
+  if (!title) return { text, skip };
+  const parts = skip.flatMap((part, index) => {
+    const from = skip[index - 1]?.end ?? 0;
+    const end = from + text.slice(from, part.start).trimEnd().length;
+    const start = end - title.length;
+    const isAlone = start >= from && text.startsWith(title, start) && /(?:^|\n\s*)$/.test(text.slice(from, start));
+    return isAlone ? [{ start, end, kind: 'heading' }, part] : [part];
+  });
+  return { text, skip: parts };
 }
 
 function sourceOf(url: string, head: PageHead, base: string): string {

@@ -114,6 +114,26 @@ describe('PPTX', () => {
   });
 });
 
+describe('a slide that is only a title', () => {
+  const slide = (title: string, body = ''): string =>
+    `<p:sld><p:cSld><p:spTree><p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${title}</a:t></a:r></a:p></p:txBody></p:sp>${body}</p:spTree></p:cSld></p:sld>`;
+  const talk = (...slides: string[]): Uint8Array =>
+    zip({
+      'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${slides.map((_, index) => `<p:sldId id="${index}" r:id="rId${index}"/>`).join('')}</p:sldIdLst></p:presentation>`,
+      'ppt/_rels/presentation.xml.rels': `<Relationships>${slides.map((_, index) => `<Relationship Id="rId${index}" Type="/slide" Target="slides/slide${index}.xml"/>`).join('')}</Relationships>`,
+      ...Object.fromEntries(slides.map((content, index) => [`ppt/slides/slide${index}.xml`, content])),
+    });
+
+  test('is not searched, unless all are', async () => {
+    const text = '<p:sp><p:txBody><a:p><a:r><a:t>They fly.</a:t></a:r></a:p></p:txBody></p:sp>';
+    const [document] = await loadDocument(talk(slide('Rockets', text), slide('Thank you')), { name: 'talk.pptx' });
+    expect((await document!.chunk()).map((chunk) => chunk.text)).toEqual(['# Rockets\n\nThey fly.']);
+    expect(document!.skippedText).toEqual({ heading: '# Thank you'.length });
+    const [titles] = await loadDocument(talk(slide('Rockets'), slide('Thank you')), { name: 'talk.pptx' });
+    expect(titles!.skippedText).toEqual({});
+  });
+});
+
 describe('ODT', () => {
   const odt = (body: string): Uint8Array =>
     zip({
@@ -178,6 +198,25 @@ describe('EPUB', () => {
     expect(chunks.map(({ text, metadata }) => [text, metadata.headings])).toEqual([
       ['## Loomings\n\nCall me Ishmael.', ['Part one', 'Loomings']],
     ]);
+  });
+
+  test('leaves out the page of the table of contents of EPUB 2', async () => {
+    const bytes = book({
+      'OEBPS/book.opf':
+        '<package><manifest><item id="t" href="toc.xhtml"/><item id="b" href="text/b.xhtml"/></manifest><spine><itemref idref="t"/><itemref idref="b"/></spine><guide><reference href="toc.xhtml" type="toc"/></guide></package>',
+      'OEBPS/toc.xhtml': '<html><body><p><a href="text/b.xhtml">Loomings</a></p></body></html>',
+    });
+    expect((await load('book.epub', bytes)).map(({ text, metadata }) => [text, metadata['chapterTitle']])).toEqual([
+      ['# Loomings\n\nCall me\u00a0Ishmael.', 'Loomings'],
+    ]);
+  });
+
+  test('leaves out the numbers of paragraphs', async () => {
+    const paragraph = (number: number, text: string): string =>
+      `<label class="ocn"><a href="#o${number}">${number}</a></label>${text}`;
+    const text = `${paragraph(1, '<h1 id="o1">Loomings</h1>')}${paragraph(2, '<p>Call me Ishmael.<a href="#n1">3</a></p>')}`;
+    const bytes = book({ 'OEBPS/text/b.xhtml': `<html><body>${text}</body></html>` });
+    expect((await load('book.epub', bytes))[0]?.text).toBe('# Loomings\n\nCall me Ishmael.3');
   });
 
   test('reads the titles of EPUB 2', async () => {

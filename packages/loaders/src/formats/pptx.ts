@@ -1,6 +1,7 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
+import { hasContent } from '../structure/heading-path.js';
 import { MarkdownWriter } from '../structure/markdown-writer.js';
-import { findRepeated, skipRepeated } from '../structure/repeated-blocks.js';
+import { findRepeated, onSlides, skipRepeated } from '../structure/repeated-blocks.js';
 import { readOfficeTitle, unpackOffice } from './office-package.js';
 import { attribute, readXml, resolvePath } from './xml.js';
 import type { UnpackedFiles } from './zip.js';
@@ -31,9 +32,17 @@ export const loadPptx: DocumentLoader = async (bytes, options) => {
     const slideTitle = slide.title === '' ? {} : { slideTitle: slide.title };
     return text === '' ? [] : [{ text, metadata: { ...title, slide: index + 1, ...slideTitle } }];
   });
-  const repeated = findRepeated(docs);
-  return [{ type: 'markdown', docs: docs.map((slide) => skipRepeated(slide, repeated)) }];
+  const repeated = findRepeated(docs, onSlides);
+  const slides = docs.map((slide) => skipRepeated(slide, repeated, onSlides));
+  return [
+    { type: 'markdown', docs: slides.some(({ text }) => hasContent(text)) ? slides.map(withoutTitleOnly) : slides },
+  ];
 };
+
+/** A slide that is only a title matches queries, and answers none. */
+function withoutTitleOnly<Slide extends { text: string }>(slide: Slide): Slide {
+  return hasContent(slide.text) ? slide : { ...slide, skip: [{ start: 0, end: slide.text.length, kind: 'heading' }] };
+}
 
 /** The file names of slides do not follow their order. */
 function readSlidePaths(files: UnpackedFiles, name: string): string[] {

@@ -1,5 +1,5 @@
 import type { CodeLanguage, DocumentType } from '@quiver/rag/document';
-import { findBadges } from '../structure/badges.js';
+import { findMarkdownParts } from '../structure/markdown-parts.js';
 import { decodeText } from './decode-text.js';
 import type { DocumentLoader } from './document-loader.js';
 
@@ -7,7 +7,7 @@ import type { DocumentLoader } from './document-loader.js';
 export function textLoader(type: DocumentType, language?: CodeLanguage): DocumentLoader {
   return async (bytes, { name, encoding }) => {
     const decoded = await decodeText(bytes, name, encoding);
-    const docs = type === 'markdown' ? [{ ...decoded, skip: findBadges(decoded.text) }] : [decoded];
+    const docs = type === 'markdown' ? [{ ...decoded, skip: findMarkdownParts(decoded.text) }] : [decoded];
     // Some `.json` files contain comments or trailing commas.
     if (type === 'json' && !isJson(decoded.text)) return [{ type: 'text', language: 'js', docs }];
     return [{ type, docs, ...(language && { language }) }];

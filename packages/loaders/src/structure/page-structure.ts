@@ -152,7 +152,7 @@ export function readPageStructure(
           title = undefined;
         }
         if (element === 'a' && link) {
-          if (markText.test(link.text)) marks.set(link.element.number, 'mark');
+          if (markText.test(link.text) || isParagraphNumber(link)) marks.set(link.element.number, 'mark');
           link.element.links += 1;
           link = undefined;
         }
@@ -200,6 +200,11 @@ function hintOf(name: string, attributes: Readonly<Record<string, string>>, isIn
 function isMark(name: string, attributes: Readonly<Record<string, string>>): boolean {
   if (controls.has(name) || markClass.test(attributes['class'] ?? '')) return true;
   return attributes['aria-hidden'] === 'true' && (name === 'a' || name === 'span');
+}
+
+/** The number that SiSU writes in a `label` before each paragraph, with a link to it. */
+function isParagraphNumber({ element, text }: { element: Element; text: string }): boolean {
+  return element.parent?.name === 'label' && /^\s*\d+\s*$/.test(text);
 }
 
 function readHeadElement(head: PageHead, name: string, attributes: Readonly<Record<string, string>>): void {

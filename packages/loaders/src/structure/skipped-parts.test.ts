@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SkippedText } from '@quiver/rag/document';
-import { findBadges } from './badges.js';
 import { findMailParts } from './mail-parts.js';
-import { findRepeated, skipRepeated } from './repeated-blocks.js';
+import { findMarkdownParts } from './markdown-parts.js';
+import { findRepeated, onPages, onSlides, skipRepeated } from './repeated-blocks.js';
 import { isTitle } from './title.js';
 
 /** The kinds of the parts, and their text. */
@@ -14,7 +14,7 @@ describe('badges', () => {
     const head = '<p align="center">\n  <img src="logo.svg" alt="Logo">\n</p>';
     const badges = '[![npm](https://img.shields.io/npm/v/got.svg)](https://npm.im/got) ![build][build] | [![x][y]][z]';
     const text = `${head}\n\n${badges}\n\n# Got\n\nA picture ![of text](a.png) in a sentence.\n\n<!-- toc -->\n\n## Use`;
-    expect(read(text, findBadges(text))).toEqual([
+    expect(read(text, findMarkdownParts(text))).toEqual([
       ['badges', `${head}\n\n${badges}`],
       ['badges', '<!-- toc -->'],
     ]);
@@ -27,15 +27,48 @@ describe('badges', () => {
     '[link](a.md)',
     '- ---',
   ])('are not %j', (text) => {
-    expect(findBadges(text)).toEqual([]);
+    expect(findMarkdownParts(text)).toEqual([]);
   });
 
-  test.each(['!['.repeat(200_000), '<!--'.repeat(200_000), '[![]('.repeat(100_000), '<a '.repeat(200_000)])(
-    'are found in linear time: %#',
-    (text) => {
-      expect(findBadges(text)).toEqual([]);
-    },
-  );
+  test.each([
+    '!['.repeat(200_000),
+    '<!--'.repeat(200_000),
+    '[![]('.repeat(100_000),
+    '<a '.repeat(200_000),
+    '- [a](#'.repeat(100_000),
+    '---\n'.repeat(100_000),
+  ])('are found in linear time: %#', (text) => {
+    expect(findMarkdownParts(text)).toEqual([]);
+  });
+});
+
+test('rules next to badges are not searched, and other lines of dashes are', () => {
+  const text =
+    '# Got\n\nText.\n\n---\n\n&nbsp;\n\n<!-- <br> -->\n\n---\n\nHeading\n---\n\n![x](y)\n\nMore.\n\n---\n\nEnd.';
+  expect(read(text, findMarkdownParts(text))).toEqual([
+    ['badges', '---\n\n&nbsp;\n\n<!-- <br> -->\n\n---'],
+    ['badges', '![x](y)'],
+  ]);
+});
+
+describe('contents of Markdown', () => {
+  test('are lists of links within the page, with their title', () => {
+    const list = '**Table of contents**\n\n- [Use](#use)\n  * [Install](#install)\n    1. [From source](#from-source)';
+    const text = `# Got\n\n${list}\n\n## Use\n\nRun it.`;
+    expect(read(text, findMarkdownParts(text))).toEqual([['contents', list]]);
+    expect(read(`# Help\n\n${list.slice(23)}`, findMarkdownParts(`# Help\n\n${list.slice(23)}`))).toEqual([
+      ['contents', list.slice(23)],
+    ]);
+  });
+
+  test.each([
+    '- [Use](#use)\n- [Install](#install)',
+    '- [Use](#use): how to\n- [Install](#install): how to\n- [End](#end): how to',
+    '- [Use](use.md)\n- [Install](install.md)\n- [End](end.md)',
+    '```\n- [Use](#use)\n- [Install](#install)\n- [End](#end)\n```',
+  ])('are not %j', (text) => {
+    expect(findMarkdownParts(text)).toEqual([]);
+  });
 });
 
 describe('parts of mail', () => {
@@ -80,15 +113,38 @@ describe('blocks that most texts repeat', () => {
 
   test('are not searched', () => {
     const slides = ['One', 'Two', 'Three', 'Four'].map(slide);
-    const repeated = findRepeated(slides);
+    const repeated = findRepeated(slides, onSlides);
     expect([...repeated]).toEqual(['ACME Corp. Confidential']);
-    const [first] = slides.map((text) => skipRepeated(text, repeated)) as { text: string; skip?: SkippedText[] }[];
+    const [first] = slides.map((text) => skipRepeated(text, repeated, onSlides)) as {
+      text: string;
+      skip?: SkippedText[];
+    }[];
     expect(read(first!.text, first!.skip ?? [])).toEqual([['boilerplate', 'ACME Corp. Confidential']]);
   });
 
+  test('are looked for at both ends of a page, and not if they are most of it', () => {
+    const steps = Array.from({ length: 20 }, (_, index) => (index === 10 ? 'Example' : `Step ${index}`)).join('\n\n');
+    const pages = ['One', 'Two', 'Three', 'Four'].map((title) => ({
+      text: `Logo\n\n# ${title}\n\n${title} begins.\n\n${steps.replaceAll('Step', title)}`,
+    }));
+    const repeated = findRepeated(pages, onPages);
+    expect([...repeated]).toEqual(['Logo']);
+    expect(skipRepeated(pages[0]!, repeated, onPages)).toHaveProperty('skip.0.kind', 'boilerplate');
+    expect(skipRepeated({ text: 'V\n\nLogo' }, new Set(['Logo']), onPages)).not.toHaveProperty('skip');
+    const [first, second, ...others] = pages as [{ text: string }, { text: string }];
+    const without = ({ text }: { text: string }) => ({ text: text.slice(4) });
+    expect(findRepeated([without(first), second, ...others], onPages).size).toBe(1);
+    expect(findRepeated([without(first), without(second), ...others], onPages).size).toBe(0);
+  });
+
   test('are none in a few texts, and no headings', () => {
-    expect(findRepeated(['One', 'Two', 'Three'].map(slide)).size).toBe(0);
-    expect(findRepeated(['a', 'b', 'c', 'd', 'e'].map((text) => ({ text: `# Agenda\n\n${text}` }))).size).toBe(0);
+    expect(findRepeated(['One', 'Two', 'Three'].map(slide), onSlides).size).toBe(0);
+    expect(
+      findRepeated(
+        ['a', 'b', 'c', 'd', 'e'].map((text) => ({ text: `# Agenda\n\n${text}` })),
+        onSlides,
+      ).size,
+    ).toBe(0);
   });
 });
 

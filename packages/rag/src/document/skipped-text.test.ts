@@ -90,6 +90,16 @@ describe('text that is not searched', () => {
     expect((await textsOf('text'))[0]).toEqual(['# Guide\n\n## Install', undefined]);
   });
 
+  it('leaves out a heading before a part that is longer than a chunk', async () => {
+    const menu = '- Entry\n'.repeat(100);
+    const text = `# Site\n\n${menu}\n\n# Page\n\nThe text of the page.`;
+    const document = new MDocument({ text, type: 'markdown', skip: [partOf(text, menu.trim(), 'navigation')] });
+    for (const maxSize of [100, 4000])
+      expect((await document.chunk({ maxSize })).map((chunk) => chunk.text)).toEqual([
+        '# Page\n\nThe text of the page.',
+      ]);
+  });
+
   it('keeps chunks verbatim, in order and apart from every part, with every strategy', async () => {
     const word = constantFrom(
       'alpha ',

@@ -42,28 +42,33 @@ export function blankOut(text: string, parts: readonly SkippedText[]): string {
  * are the headings of the text behind it, and alone they match queries and answer none.
  */
 export function cutOut(spans: readonly Span[], text: string, parts: readonly SkippedText[]): Span[] {
+  if (parts.length === 0) return [...spans];
   const starts = parts.map(({ start }) => start);
   return spans.flatMap((span) => {
     const pieces: Span[] = [];
     let from = span.start;
-    const add = (to: number): void => {
+    /** @param next - start of the part behind the piece */
+    const add = (to: number, next: number | undefined): void => {
       const start = skipWhiteSpace(text, from, to);
       const end = trimEnd(text, start, to);
-      const isHeading = to < span.end && span.headings && isOnlyHeadings(text.slice(start, end));
-      if (start < end && !isHeading) pieces.push({ ...span, start, end });
+      const isBefore = next !== undefined && span.headings !== undefined && skipWhiteSpace(text, end, next) === next;
+      if (start >= end) return;
+      if (isBefore && isOnlyHeadings(text.slice(start, end))) isChanged = true;
+      else pieces.push({ ...span, start, end });
     };
-    let isCut = false;
-    for (let at = Math.max(0, lastAtOrBefore(starts, from)); at < parts.length; at += 1) {
+    let isChanged = false;
+    let at = Math.max(0, lastAtOrBefore(starts, from));
+    for (; at < parts.length; at += 1) {
       const part = parts[at]!;
+      // A chunk of headings may end where a long part begins.
       if (part.start >= span.end) break;
       if (part.end <= from) continue;
-      isCut = true;
-      add(Math.max(from, part.start));
+      isChanged = true;
+      add(Math.max(from, part.start), part.start);
       from = part.end;
     }
-    if (!isCut) return [span];
-    add(Math.max(from, span.end));
-    return pieces;
+    add(Math.max(from, span.end), parts[at]?.start);
+    return isChanged ? pieces : [span];
   });
 }
 

@@ -139,11 +139,20 @@ describe('a section below minSize', () => {
     );
   });
 
-  test('has the headings of the first subsection that it introduces', async () => {
-    const source = `# Guide\n\nIntroduction.\n\n## One\n\n${words(60)}.`;
+  test('has its own headings, and not those of the subsections that it joins', async () => {
+    const source = `# Drinks\n\n## Tea\n\nHot.\n\n### Milk\n\n${words(60)}.`;
     const [only, ...others] = await new MDocument({ text: source, type: 'markdown' }).chunk();
     expect(others).toEqual([]);
-    expect(only?.metadata.headings).toEqual(['Guide', 'One']);
+    expect(only?.metadata.headings).toEqual(['Drinks', 'Tea']);
+  });
+
+  test.each([60, 600])('before the first heading joins the section behind it, of %d words', async (count) => {
+    const source = `<h1 align="center">Guide</h1>\n\n## One\n\n${words(count)}.\n\n## Two\n\n${words(60)}.`;
+    const [first] = await new MDocument({ text: source, type: 'markdown' }).chunk({ maxSize: 2000 });
+    expect(first?.text).toMatch(/^<h1[^]*## One\n\nword0 word1/);
+    expect(first?.metadata.headings).toEqual(['One']);
+    const [long] = await new MDocument({ text: `${words(60)}.\n\n${source}`, type: 'markdown' }).chunk();
+    expect(long?.metadata.headings).toBeUndefined();
   });
 });
 

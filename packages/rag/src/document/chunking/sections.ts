@@ -76,7 +76,7 @@ export function findSections(
 
 /**
  * Joins headings without text of their own to the next section, and sections below `minSize` to a neighbor under the same heading, if both
- * fit. A section has the headings above all of its text. Of a section and its first subsection, it has those of the subsection.
+ * fit. A short text before the first heading joins the section behind it. A section has the headings above all of its text under headings.
  */
 function joinSections(text: string, sections: readonly Section[], options: PackOptions): readonly Section[] {
   const filled = joinBareHeadings(text, sections);
@@ -100,7 +100,8 @@ function joinSections(text: string, sections: readonly Section[], options: PackO
     const section = { start, end, path, first: path, last: path };
     const before = joined[joined.length - 1];
     if (before && isSmall(before)) {
-      if (areNeighbors(before, section) && fits(before.start, end)) {
+      // A short text before the first heading stays with it, as a heading without text does.
+      if (before.last.length === 0 || (areNeighbors(before, section) && fits(before.start, end))) {
         joined[joined.length - 1] = unite(before, section);
         continue;
       }
@@ -155,9 +156,8 @@ function areSiblings(one: readonly Heading[], other: readonly Heading[]): boolea
 }
 
 function unite(one: JoinedSection, other: JoinedSection): JoinedSection {
-  const common = commonPath(one.path, other.path);
-  const isChild = common === one.path && one.path === one.last;
-  return { start: one.start, end: other.end, path: isChild ? other.path : common, first: one.first, last: other.last };
+  const path = one.last.length === 0 ? other.path : commonPath(one.path, other.path);
+  return { start: one.start, end: other.end, path, first: one.first, last: other.last };
 }
 
 export function commonPath(one: readonly Heading[], other: readonly Heading[]): readonly Heading[] {

@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLexicalEmbedder, ingest } from '@quiver/rag';
+import type { MDocument } from '@quiver/rag/document';
+import { LocalVector } from '@quiver/rag/local';
+import { loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quiver-pages-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const banner = 'Please answer our survey about these pages.';
+const footer = 'Generated from the sources of release 3.4';
+const pages = Array.from({ length: 15 }, (_, index) => `part${index % 2}/page${index}/index.html`);
+
+/** A page of a generator that marks its banner and its footer in no way. */
+function toPage(subject: string, end = footer): string {
+  const labels = Array.from({ length: 12 }, (_, index) => `<p>Step ${index} of ${subject}.</p><p>Example</p>`).join('');
+  return `<html><title>${subject}</title><body><div>${banner}</div><h1>${subject}</h1><p>About ${subject}.</p>${labels}<div>${end}</div></body></html>`;
+}
+
+async function write(files: Record<string, string>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+}
+
+const writePages = (): Promise<void> => write(Object.fromEntries(pages.map((path) => [path, toPage(path)])));
+
+async function load(options: LoadDocumentsOptions = {}): Promise<Map<unknown, MDocument>> {
+  const documents = new Map<unknown, MDocument>();
+  for await (const document of loadDocuments(root, options))
+    documents.set(document.sources[0]!.metadata['source'], document);
+  return documents;
+}
+
+const hashes = (documents: Map<unknown, MDocument>): Map<unknown, string> =>
+  new Map([...documents].map(([source, document]) => [source, document.contentHash()]));
+
+describe('what the HTML pages of a folder repeat', () => {
+  test('stays in their texts, is not searched, and is counted by ingest', async () => {
+    await writePages();
+    const documents = await load();
+    const searched = (await documents.get(pages[0]!)!.chunk()).map(({ text }) => text).join('\n');
+    expect(documents.get(pages[0]!)!.sources[0]!.text).toContain(banner);
+    expect(searched).not.toContain(banner);
+    expect(searched).not.toContain(footer);
+    // A label that every page has, between the texts that it belongs to.
+    expect(searched).toContain('Example');
+    const { skippedText } = await ingest({
+      documents: documents.values(),
+      vectorStore: new LocalVector(),
+      indexName: 'pages',
+      model: createLexicalEmbedder(),
+    });
+    expect(skippedText).toEqual({ boilerplate: pages.length * (banner.length + footer.length) });
+  });
+
+  test('is the same in each run, and does not depend on an edit of another page, or on one that is added', async () => {
+    await writePages();
+    const first = hashes(await load());
+    expect(hashes(await load())).toEqual(first);
+    for (const changed of pages) {
+      const before = await readFile(join(root, changed), 'utf8');
+      await write({ [changed]: toPage('something else', 'Another footer') });
+      const second = hashes(await load());
+      await write({ [changed]: before });
+      for (const path of pages) {
+        if (path === changed) expect(second.get(path)).not.toBe(first.get(path));
+        else expect(second.get(path), `${path} after an edit of ${changed}`).toBe(first.get(path));
+      }
+    }
+    await write({ 'part0/added/index.html': '<h1>Added</h1><p>Without banner and footer.</p>' });
+    const third = hashes(await load());
+    for (const path of pages) expect(third.get(path)).toBe(first.get(path));
+  });
+
+  test('is searched with content: all, with paths, and in a few pages', async () => {
+    await writePages();
+    for (const options of [{ content: 'all' }, { paths: pages }] as const) {
+      const documents = await load(options);
+      expect(documents.get(pages[0]!)!.skippedText).toEqual({});
+    }
+    const [one, two, three] = pages as [string, string, string];
+    expect((await load({ include: [one, two, three] })).get(one)!.skippedText).toEqual({});
+  });
+
+  test('is their content if they are copies', async () => {
+    const copies = Object.fromEntries(pages.map((path) => [path, toPage('the same')]));
+    await write(copies);
+    expect((await load()).get(pages[0]!)!.skippedText).toEqual({});
+    const text = 'Install it by your package manager, and start it as a service.';
+    const versions = pages.map((path) => [path, `<h1>Install</h1><p>${text}</p><p>Version ${path}</p>`]);
+    await write(Object.fromEntries(versions));
+    const searched = (await (await load()).get(pages[0]!)!.chunk()).map((chunk) => chunk.text).join('\n');
+    expect(searched).toContain(text);
+  });
+});
