@@ -1,12 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { MarkdownOptions } from 'vitepress';
+import type { MarkdownOptions, PageData } from 'vitepress';
 import { withMermaid } from 'vitepress-plugin-mermaid';
-import { sidebar } from './sidebar.ts';
 import { writeMarkdownCopies } from './markdown-copies.ts';
+import { search } from './search.ts';
+import { sidebar } from './sidebar.ts';
 
 const repository = 'https://github.com/quiver-sdk/quiver';
 const pages = fileURLToPath(new URL('..', import.meta.url));
+const description = 'A TypeScript SDK for people who build agents: tools, the Model Context Protocol, and retrieval.';
 
 /** Links to files outside `docs/`, such as examples and tests, lead to the repository. */
 const linkToRepository: NonNullable<MarkdownOptions['config']> = (markdown) => {
@@ -20,25 +23,51 @@ const linkToRepository: NonNullable<MarkdownOptions['config']> = (markdown) => {
   });
 };
 
+/** The description of a page, for search engines and previews of links: its first paragraph. */
+function describe(page: PageData, source: string): void {
+  const paragraph = /^(?![#|>`<\-\d[:]).+(?:\n(?![\n#|`]).+)*/m.exec(source)?.[0] ?? description;
+  const text = paragraph
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*\n]/g, (mark) => (mark === '\n' ? ' ' : ''));
+  page.description = text.length > 160 ? `${text.slice(0, 157).replace(/\s+\S*$/, '')} …` : text;
+}
+
 export default withMermaid({
   title: 'Quiver',
-  description: 'A TypeScript SDK for people who build agents: tools, the Model Context Protocol, and retrieval.',
+  description,
+  lang: 'en-US',
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }],
+    ['meta', { property: 'og:site_name', content: 'Quiver' }],
+    ['meta', { property: 'og:type', content: 'website' }],
+  ],
   srcExclude: ['node_modules/**', 'check/**'],
   cleanUrls: true,
   lastUpdated: false,
   ignoreDeadLinks: 'localhostLinks',
-  markdown: { config: linkToRepository },
+  markdown: {
+    config: linkToRepository,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   themeConfig: {
     sidebar,
     nav: [
       { text: 'Get started', link: '/getting-started/mcp-server' },
       { text: 'Guides', link: '/guides/tools' },
+      { text: 'API', link: '/reference/api/README' },
       { text: 'Reference', link: '/reference/errors' },
     ],
     outline: [2, 3],
-    search: { provider: 'local' },
+    search,
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
   },
+  async transformPageData(page, { siteConfig }) {
+    describe(page, await readFile(`${siteConfig.srcDir}/${page.filePath}`, 'utf8'));
+  },
+  transformHead: ({ pageData: { title, description: text } }) => [
+    ['meta', { property: 'og:title', content: title }],
+    ['meta', { property: 'og:description', content: text }],
+  ],
   buildEnd: writeMarkdownCopies,
 });

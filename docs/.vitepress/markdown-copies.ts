@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
 
-/** Writes every page except the API reference as Markdown, `llms.txt` (an index of the pages) and `llms-full.txt` (all pages in one file). */
+/** Writes every page except the API reference as Markdown, `llms.txt` (an index of the pages) and `llms-full.txt` (all pages but the decisions in one file). */
 export async function writeMarkdownCopies({ pages, srcDir, outDir, site }: SiteConfig): Promise<void> {
   const index: string[] = [];
   const texts: string[] = [];
@@ -11,7 +11,7 @@ export async function writeMarkdownCopies({ pages, srcDir, outDir, site }: SiteC
     const text = await readFile(join(srcDir, page), 'utf8');
     const heading = /^# (.+)$/m.exec(text)?.[1] ?? page;
     index.push(`- [${heading}](/${page})`);
-    texts.push(`<!-- ${page} -->\n\n${text.trim()}\n`);
+    if (!page.startsWith('decisions/')) texts.push(`<!-- ${page} -->\n\n${text.trim()}\n`);
     await mkdir(dirname(join(outDir, page)), { recursive: true });
     await copyFile(join(srcDir, page), join(outDir, page));
   }

@@ -1,6 +1,8 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DefaultTheme } from 'vitepress';
+import { readEntryPoints } from '../check/entry-points.ts';
 
 const pages = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,12 +22,18 @@ const folder = (path: string): string[] =>
     .filter((file) => !file.endsWith('/README'))
     .toSorted();
 
-/** The pages that TypeDoc writes, when they exist (`npm run docs`). */
-const api = existsSync(`${pages}/reference/api/README.md`)
-  ? [{ text: 'API', link: '/reference/api/README', items: [] }]
-  : [];
+/** The pages that TypeDoc writes about an entry point (`npm run docs`), by kind. */
+const moduleOf = (name: string): DefaultTheme.SidebarItem => ({
+  text: name,
+  collapsed: true,
+  link: `/reference/api/${name}/README`,
+  items: ['functions', 'classes', 'interfaces', 'type-aliases', 'variables'].flatMap((kind) =>
+    folder(`reference/api/${name}/${kind}`).map((path) => ({ text: basename(path), link: `/${path}` })),
+  ),
+});
+const entryPoints = readEntryPoints().filter(({ internal }) => !internal);
 
-export const sidebar: DefaultTheme.SidebarItem[] = [
+const guides: DefaultTheme.SidebarItem[] = [
   {
     text: 'Getting started',
     items: ['mcp-server', 'publish-a-server', 'agent-tools', 'query-documents'].map((name) =>
@@ -54,7 +62,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/oauth-server',
         'guides/test-a-server',
       ),
-      group('MCP client', 'guides/mcp-client', 'guides/oauth-client'),
+      group('MCP client', 'guides/mcp-client', 'guides/many-users', 'guides/oauth-client'),
       group(
         'Retrieval',
         'guides/retrieval',
@@ -94,7 +102,16 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
   { text: 'Concepts', collapsed: true, items: folder('concepts').map(page) },
   { text: 'Deploy', collapsed: true, items: folder('deploy').map(page) },
-  { text: 'Reference', collapsed: true, items: [...api, ...folder('reference').map(page)] },
+  {
+    text: 'Reference',
+    collapsed: true,
+    items: [{ text: 'API', link: '/reference/api/README' }, ...folder('reference').map(page)],
+  },
   { text: 'Help', collapsed: true, items: folder('help').map(page) },
-  { text: 'Decisions', collapsed: true, items: folder('decisions').map(page) },
+  { text: 'Contributing', collapsed: true, items: [page('decisions/README')] },
 ];
+
+export const sidebar: DefaultTheme.SidebarMulti = {
+  '/': guides,
+  '/reference/api/': [{ text: 'API', items: entryPoints.map(({ name }) => moduleOf(name)) }],
+};

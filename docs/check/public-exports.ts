@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { readEntryPoints } from './entry-points.ts';
 
 /** An export of an entry point, declared in this repository. */
 export interface PublicExport {
@@ -17,15 +17,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Returns the exports of every entry point of the packages, each once. */
 export function readPublicExports(): PublicExport[] {
-  const entries = ['core', 'mcp', 'rag', 'loaders'].flatMap((name) => {
-    const folder = join(repository, 'packages', name);
-    const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-      exports: Record<string, string | { '@quiver/source': string }>;
-    };
-    return Object.values(exports).flatMap((entry) =>
-      typeof entry === 'string' ? [] : join(folder, entry['@quiver/source']),
-    );
-  });
+  const entries = readEntryPoints().map(({ file }) => file);
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} };
   const configuration = ts.getParsedCommandLineOfConfigFile(join(repository, 'docs/tsconfig.json'), {}, host);
   const program = ts.createProgram(entries, { ...configuration?.options, noEmit: true });

@@ -1,3 +1,10 @@
+/**
+ * What the packages of Quiver share. Not part of the public interface: it may change with any version.
+ *
+ * @internal
+ * @module
+ */
+
 import { untilAborted } from './async.js';
 import { QuiverError } from './errors.js';
 import { valueThat } from './options.js';

@@ -1,3 +1,10 @@
+/**
+ * What the packages of Quiver share. Not part of the public interface: it may change with any version.
+ *
+ * @internal
+ * @module
+ */
+
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveName } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';

@@ -1,3 +1,10 @@
+/**
+ * What the packages of Quiver share. Not part of the public interface: it may change with any version.
+ *
+ * @internal
+ * @module
+ */
+
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /** Writes a file as a whole: a reader gets the old or the new text, also after the process was killed. */

@@ -1,5 +1,11 @@
-// The program of the worker thread that reads files, started by document-worker-pool.ts. In the package and in the sources it is in the
-// same folder as the code of the pool, so that one relative URL leads to it.
+/**
+ * The program of the worker thread that reads files, started by `document-worker-pool.ts`. In the package and in the sources it is in the
+ * same folder as the code of the pool, so that one relative URL leads to it.
+ *
+ * @internal
+ * @module
+ */
+
 import process from 'node:process';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { LoadedDocument } from './formats/document-loader.js';

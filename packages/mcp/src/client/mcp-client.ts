@@ -191,7 +191,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
    * Returns the `instructions` of each server. They come from the server: show or forward them as such. Connects servers that are not
    * connected.
    *
-   * @param maxLength - characters per server; the rest is cut. Default 512
+   * @param options.maxLength - characters per server; the rest is cut. Default 512
    */
   async getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
     checkOptions('mcp.getServerInstructions', options, instructionChecks);
@@ -202,7 +202,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
    * Returns text for a model's instructions: those of the servers with `includeInstructions`, each introduced by the server's name,
    * because they come from the server. Connects servers that are not connected.
    *
-   * @param maxLength - characters per server. Default 512
+   * @param options.maxLength - characters per server. Default 512
    * @returns `undefined` when no such server has instructions
    */
   async getInstructions(options: { maxLength?: number } = {}): Promise<string | undefined> {

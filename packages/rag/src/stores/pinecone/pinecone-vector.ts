@@ -202,7 +202,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   /**
    * Waits until records are found by their ids and counted.
    *
-   * @param timeout - milliseconds, default 60,000
+   * @param params.timeout - milliseconds, default 60,000
    * @throws `VECTOR_NOT_INDEXED` after the timeout; the abort reason of `signal`
    */
   async waitUntilIndexed(params: InIndex & { ids: readonly string[]; timeout?: number }): Promise<void> {

@@ -1,0 +1,72 @@
+import type { DefaultTheme, MarkdownEnv, MarkdownRenderer } from 'vitepress';
+
+/** Words that people type and that a page does not use, or uses in passing. They are added to the text that is searched, not to the page. */
+const synonyms: Record<string, string> = {
+  'index.md': 'install npm pnpm yarn bun add package getting started quickstart',
+  'getting-started/mcp-server.md':
+    'install cursor claude desktop vs code hello world first server stdio npx quickstart',
+  'getting-started/agent-tools.md':
+    'install generateText streamText streaming langchain vercel ai sdk first agent quickstart',
+  'getting-started/query-documents.md': 'install rag first search vector database embeddings quickstart',
+  'guides/tools.md': 'createTool create a tool define function calling zod schema validation approval hooks streaming',
+  'guides/ai-sdk.md': 'streaming streamText useChat vercel next.js generateText convertToModelMessages',
+  'guides/connect-hosts.md': 'cursor claude desktop claude code vs code windsurf zed cline mcp.json',
+  'guides/mcp-client.md':
+    'too many tools filter tools prefix reconnect timeout disconnect stdio http sse listTools listToolsets',
+  'guides/mcp-server.md': 'expose tools serve streamable http stdio createServer',
+  'guides/mcp-server/transports.md': 'stdio transport sse streamable http express hono fastify serverless port cors',
+  'guides/mcp-server/catalog.md': 'too many tools permissions roles hide tools per user multi-tenant',
+  'guides/mcp-server/asking.md': 'elicitation sampling roots ask the user confirmation human in the loop',
+  'guides/mcp-server/tasks.md': 'long running background jobs polling',
+  'guides/mcp-server/middleware.md': 'rate limit logging audit cache interceptor',
+  'guides/oauth-server.md': 'auth authentication authorization login jwt bearer token api key protect secure',
+  'guides/oauth-client.md': 'auth authentication login sign in token refresh oauth2 pkce',
+  'guides/delete-and-update.md': 'remove documents delete documents vectors update chunks stale',
+  'guides/ingestion.md': 'index documents upsert embed embeddings incremental sync',
+  'guides/documents.md': 'pdf docx word excel xlsx csv pptx powerpoint epub html email files parse loader upload',
+  'guides/web-pages.md': 'crawl scrape website sitemap url',
+  'guides/search.md': 'hybrid keyword bm25 full text semantic similarity topK languages german chinese',
+  'guides/citations.md': 'hallucination quotes sources verify grounding',
+  'guides/graph-rag.md': 'knowledge graph multi-hop entities',
+  'guides/rerank.md': 'reranker cohere cross-encoder relevance',
+  'guides/cost.md': 'price tokens rate limit 429 openai cost',
+  'guides/evaluate.md': 'recall ndcg mrr metrics benchmark my retrieval tests',
+  'guides/observability.md': 'opentelemetry otel tracing langfuse datadog metrics logs logging',
+  'guides/test-a-server.md': 'testing inspector vitest unit test mock',
+  'guides/stores/pg.md': 'postgres postgresql pgvector supabase neon',
+  'guides/stores/libsql.md': 'sqlite turso',
+  'deploy/nextjs-and-vercel.md': 'next.js route handler vercel serverless',
+  'deploy/cloudflare-workers.md': 'edge workers wrangler',
+  'deploy/hono.md': 'hono',
+  'deploy/node-and-docker.md': 'docker container kubernetes fly.io railway production deploy',
+  'deploy/several-processes.md': 'cluster scale horizontal load balancer redis sessions kubernetes replicas',
+  'deploy/restarts.md': 'graceful shutdown sigterm zero downtime rolling deploy drain',
+  'help/troubleshooting.md': 'error problem not working debug fails ECONNREFUSED',
+  'help/migrate-from-mastra.md': 'mastra migration',
+  'help/migrate-from-langchain-and-llamaindex.md': 'langchain llamaindex migration',
+  'reference/benchmarks.md': 'performance speed fast memory cpu comparison',
+};
+
+/**
+ * The search of the site: all words of the pages, the names of the API reference. The text of the reference would be three quarters of
+ * the index, and its pages would precede the guides for most words.
+ */
+export const search: NonNullable<DefaultTheme.Config['search']> = {
+  provider: 'local',
+  options: {
+    _render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
+      if (env.relativePath.startsWith('reference/api/')) return markdown.render(/^# .+$/m.exec(source)?.[0] ?? '', env);
+      const html = markdown.render(source, env);
+      return html.replace('</h1>', `</h1><p>${synonyms[env.relativePath] ?? ''}</p>`);
+    },
+    miniSearch: {
+      searchOptions: {
+        boostDocument(id: string): number {
+          if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
+          if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2;
+          return 1;
+        },
+      },
+    },
+  },
+};
