@@ -145,7 +145,6 @@ const exempt: Record<string, string> = {
   precisionAt: none,
   readCases: none,
   recallAt: none,
-  separation: none,
   writeCases: none,
   graphToHtml: values,
   describeFilters: 'defines tests',
