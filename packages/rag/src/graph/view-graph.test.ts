@@ -35,6 +35,27 @@ describe('viewGraph', () => {
     }
   });
 
+  it('names passages by heading or slide title, and by the title of their file only if no other passage has it', async () => {
+    await using store = new LocalVector();
+    const file = { title: 'PptxGenJS Presentation' };
+    await fill(store, { slide: 'Budget 2026' }, { ...file, slide: 2, slideTitle: 'Costs' });
+    await fill(store, { bare: '# Budget of the\nteam' }, { ...file, slide: 3 });
+    await fill(store, { manual: 'Budget of a manual.' }, { title: 'Manual' });
+    await fill(store, { one: 'Budget one.', other: 'Budget other.' }, { title: 'Report' });
+    await fill(store, { tip: 'Budget tip.' }, { title: 'Guide', headings: ['Install', 'Tip'] });
+    await fill(store, { tip2: 'Budget tip 2.' }, { title: 'Guide', headings: ['Remove', 'Tip'] });
+    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Budget', seeds: 'keyword' });
+    expect(Object.fromEntries(nodes.map(({ id, title }) => [id, title]))).toEqual({
+      slide: 'Costs',
+      bare: 'Budget of the team',
+      manual: 'Manual',
+      one: 'Budget one.',
+      other: 'Budget other.',
+      tip: 'Install › Tip',
+      tip2: 'Remove › Tip',
+    });
+  });
+
   it('shortens titles of any length, between characters', async () => {
     await using store = new LocalVector();
     const long = `${'a'.repeat(58)}😀${' b'.repeat(100_000)}`;

@@ -1,6 +1,6 @@
 import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import type { QueryMode, VectorRecord } from '../store/index.js';
+import type { QueryMode, VectorMetadata, VectorRecord } from '../store/index.js';
 import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
@@ -60,8 +60,8 @@ export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
   return toView(query, await queryGraph(query));
 }
 
-/** Most passages of a picture: more cannot be read. */
-const maxNodes = 36;
+/** Most passages of a picture, unless there are more results: with more, labels are too small in a window of 1280 pixels. */
+const maxNodes = 24;
 const neighborsPerPassage = 3;
 const titleLength = 60;
 
@@ -73,10 +73,9 @@ async function toView(query: IndexQuery, answer: IndexAnswer): Promise<GraphView
   const missing = [...ids].filter((id) => !records.has(id));
   for (const [id, record] of await readRecords(query, missing)) records.set(id, record);
   const scores = new Map(seeds.map(({ id, score }) => [id, score]));
-  const nodes = [...ids].flatMap((id) => {
-    const record = records.get(id);
-    return record ? [toNode(record, scores.get(id))] : [];
-  });
+  const known = [...ids].flatMap((id) => records.get(id) ?? []);
+  const titles = titlesOf(known);
+  const nodes = known.map((record) => toNode(record, titles.get(record.id) as string, scores.get(record.id)));
   const shown = new Set(nodes.map(({ id }) => id));
   return {
     query: query.queryText,
@@ -109,23 +108,52 @@ function edgesAmong(graph: ChunkGraph, ids: ReadonlySet<string>): ChunkEdge[] {
   return [...ids].flatMap((id) => graph.neighbors(id).filter(({ to }) => id < to && ids.has(to)));
 }
 
-function toNode(record: VectorRecord, seedScore: number | undefined): GraphViewNode {
+function toNode(record: VectorRecord, title: string, seedScore: number | undefined): GraphViewNode {
   const { id, document, source } = toPassage(record);
   return {
     id,
-    title: titleOf(record),
+    title,
     text: document,
     ...(source !== undefined && { source }),
     ...(seedScore !== undefined && { seedScore }),
   };
 }
 
-function titleOf(record: VectorRecord): string {
-  const { title, source, document } = toPassage(record);
-  const headings: unknown = record.metadata['headings'];
-  const heading: unknown = Array.isArray(headings) ? headings.at(-1) : undefined;
-  const texts = [heading, title, document, source].map((text) => (typeof text === 'string' ? toLine(text) : ''));
-  return texts.find((text) => text !== '') ?? record.id;
+/**
+ * Returns a label for each passage: its heading, the title of its slide, its title, or its first words. A title that several passages
+ * have is that of their file, which tells them apart no more than the title of a file with slides. Equal headings follow the heading above.
+ */
+function titlesOf(records: readonly VectorRecord[]): Map<string, string> {
+  const fileTitles = repeated(records.map((record) => toPassage(record).title));
+  const headings = repeated(records.map(({ metadata }) => headingsOf(metadata).at(-1)));
+  return new Map(
+    records.map((record) => {
+      const { title, source, document } = toPassage(record);
+      const { slide, slideTitle } = record.metadata;
+      const own = headingsOf(record.metadata);
+      const [heading, above] = [own.at(-1), own.at(-2)];
+      const isOfFile = slide !== undefined || fileTitles.has(title);
+      const isAmbiguous = above !== undefined && headings.has(heading);
+      const texts = [
+        isAmbiguous ? `${above} › ${heading}` : heading,
+        slideTitle,
+        isOfFile ? '' : title,
+        document,
+        source,
+      ];
+      const lines = texts.map((text) => (typeof text === 'string' ? toLine(text) : ''));
+      return [record.id, lines.find((line) => line !== '') ?? record.id];
+    }),
+  );
+}
+
+function headingsOf({ headings }: VectorMetadata): string[] {
+  return Array.isArray(headings) ? headings.filter((heading) => typeof heading === 'string' && heading !== '') : [];
+}
+
+/** Returns the texts that occur more than once. */
+function repeated(texts: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
+  return new Set(texts.filter((text, place) => text !== undefined && texts.indexOf(text) !== place));
 }
 
 /** Markdown marks: fences, headings, list items, quotes, table cells, emphasis, code; of links and images the text remains. */

@@ -113,7 +113,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
 
 /** Description of the tool unless `description` is set. */
 export const defaultGraphRagDescription: string =
-  'Finds passages of the knowledge base that answer a question together: those that match it, and those that are connected with them through shared names, links and order. Use it for questions about relationships and connections, and for those whose answer is spread over several documents.';
+  'Finds passages of the knowledge base that answer a question together: those that match it, and those that are connected with them through shared names, links and order. It helps with questions about relationships between named people, places and things, and with those whose answer is spread over several documents. For a question that one passage answers, it returns the same as a search.';
 
 function resolveGraphOptions(options: GraphOptions = {}, requestContext: AnyRequestContext): GraphOptions {
   const overrides = ['randomWalkSteps', 'restartProb'].filter((key) => requestContext.get(key) !== undefined);

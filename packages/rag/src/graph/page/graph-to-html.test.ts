@@ -108,6 +108,22 @@ const computing: GraphView = {
   ],
 };
 
+/** Twenty results of a search, and as many neighbors as a picture has. */
+const twentyResults: GraphView = {
+  query: 'How do I keep the documents of two customers of the same company apart from each other?',
+  nodes: Array.from({ length: 24 }, (_, place) => ({
+    id: `${place}`,
+    title: `${place}. A heading of a guide that is as long as headings are`,
+    source: `docs/guides/page-${place % 7}.md`,
+    text: 'A text.',
+    ...(place < 10 && { seedScore: 1 - place / 20 }),
+  })),
+  edges: Array.from({ length: 60 }, (_, place) =>
+    edge(`${place % 24}`, `${(place * 7 + 3) % 24}`, 'phrase', 'both name “tenant”', 1),
+  ).filter(({ from, to }) => from !== to),
+  ranking: Array.from({ length: 20 }, (_, place) => ({ id: `${place}`, score: 1 - place / 25, path: [] })),
+};
+
 const attack = `</script><script>window.attacked=1</script><img src=x onerror="window.attacked=2">"'&\u2028`;
 
 /** Every text of it tries to leave its place in the page. */
@@ -210,6 +226,31 @@ describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
     ]);
     expect(await page.getByRole('img').getAttribute('aria-label')).toContain('9 passages and 11 connections');
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
+  });
+
+  it('shows the source of each passage without opening it, and says when no connection led anywhere', async () => {
+    const { page } = await open(computing);
+    const first = page.locator('#found summary').first();
+    expect(await first.locator('.source').textContent()).toBe('people/lovelace.md');
+    expect(await first.locator('.source').isVisible()).toBe(true);
+    const sentence = 'These results match the query directly';
+    expect(await page.getByText(sentence).count()).toBe(0);
+    const ranking = computing.ranking.filter(({ path }) => path.length === 0);
+    const direct = await open({ ...computing, ranking });
+    expect(await direct.page.getByText(sentence).isVisible()).toBe(true);
+  });
+
+  it('fits 20 results with long titles into a window of 1280 by 720, with readable labels', async () => {
+    const { page } = await open(twentyResults, { viewport: { width: 1280, height: 720 } });
+    const { zoom, outside } = (await page.evaluate(`(() => {
+      const { cy } = document.getElementById('graph')._cyreg;
+      const boxes = cy.nodes().map((node) => node.renderedBoundingBox());
+      const outside = boxes.filter(({ x1, y1, x2, y2 }) => x1 < 0 || y1 < 0 || x2 > cy.width() || y2 > cy.height());
+      return { zoom: cy.zoom(), outside: outside.length };
+    })()`)) as { zoom: number; outside: number };
+    expect(outside).toBe(0);
+    // Labels of 12 px have at least 9.
+    expect(zoom).toBeGreaterThanOrEqual(0.75);
   });
 
   it('tells why a passage was found, step by step, and leads to the passages of the path', async () => {

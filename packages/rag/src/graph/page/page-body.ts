@@ -32,10 +32,15 @@ ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}"
 <search><label for="search">Search the passages</label><input id="search" type="search" autocomplete="off" placeholder="Words of a passage"></search>
 <p id="matches" role="status"></p>
 <h2>Found</h2>
-<ol id="found">${found.join('\n')}</ol>
+${isDirect(view) ? '<p class="note">These results match the query directly: no connection led to another passage.</p>\n' : ''}<ol id="found">${found.join('\n')}</ol>
 ${others.length > 0 ? `<h2>Around them</h2>\n<ul id="others">${others.join('\n')}</ul>` : ''}
 </aside>
 </main>`;
+}
+
+/** Whether the search found every passage, so that the graph adds nothing. */
+function isDirect({ ranking }: GraphView): boolean {
+  return ranking.length > 0 && ranking.every(({ path }) => path.every(({ kind }) => kind === 'title'));
 }
 
 function summary({ nodes, edges, ranking }: GraphView): string {
@@ -53,14 +58,16 @@ interface Context {
 /** @param rank - of a passage that was found, with its position from 0 */
 function passage(node: GraphViewNode, { names, edges }: Context, rank?: GraphViewRank, position = 0): string {
   const own = edges.get(node.id) ?? [];
-  const kind = node.seedScore !== undefined ? 'seed' : rank ? 'reached' : 'near';
+  const isMatch = node.seedScore !== undefined || rank?.path.length === 0;
+  const kind = isMatch ? 'seed' : rank ? 'reached' : 'near';
   const score = rank
     ? `<span class="score"><meter min="0" max="1" value="${rank.score.toFixed(4)}"></meter>${rank.score.toFixed(2)}</span>`
     : '';
   return `<li><details class="${kind}" id="${names.get(node.id)?.anchor ?? ''}"><summary>${
     rank ? `<b>${position + 1}</b>` : ''
-  }<span class="title">${escapeHtml(node.title)}</span>${score}</summary>
-${node.source === undefined ? '' : `<p class="source">${escapeHtml(node.source)}</p>`}
+  }<span class="name"><span class="title">${escapeHtml(node.title)}</span>${
+    node.source === undefined ? '' : `<span class="source">${escapeHtml(node.source)}</span>`
+  }</span>${score}</summary>
 <p class="text">${escapeHtml(node.text)}</p>
 ${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, names)}` : ''}
 ${

@@ -40,6 +40,7 @@ aside { overflow-y: auto; padding: 16px 18px 32px; background: var(--raised); bo
 search { display: grid; gap: 4px; }
 search label { font-size: 12px; font-weight: 650; color: var(--soft); }
 input[type=search] { font: inherit; width: 100%; padding: 7px 10px; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; }
+.note { margin: 0 0 8px; font-size: 14px; color: var(--soft); }
 #matches { margin: 4px 0 0; font-size: 13px; color: var(--soft); }
 ol, ul { margin: 0; padding: 0; list-style: none; }
 #found > li, #others > li { margin-bottom: 6px; }
@@ -50,14 +51,15 @@ details > :not(summary) { margin-left: 12px; margin-right: 12px; }
 details > :last-child { margin-bottom: 12px; }
 summary { display: flex; align-items: center; gap: 10px; padding: 8px 12px; }
 summary b { min-width: 1.3em; font-variant-numeric: tabular-nums; color: var(--soft); }
-.title { flex: 1; min-width: 0; font-weight: 600; overflow-wrap: anywhere; }
-details:not([open]) .title { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+.name { flex: 1; min-width: 0; }
+.title { display: block; font-weight: 600; line-height: 1.35; overflow-wrap: anywhere; }
+details:not([open]) :is(.title, .source) { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .score { display: flex; align-items: center; gap: 6px; font-size: 13px; font-variant-numeric: tabular-nums; color: var(--soft); }
 meter { width: 64px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
 meter::-webkit-meter-bar { height: 9px; background: var(--line); border: 0; border-radius: 5px; }
 meter::-webkit-meter-optimum-value { min-width: 7px; border-radius: 5px; }
 meter::-moz-meter-bar { min-width: 7px; border-radius: 5px; }
-.source { margin-top: 0; margin-bottom: 0; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
+.source { display: block; font-size: 12px; line-height: 1.35; color: var(--soft); overflow-wrap: anywhere; }
 .text { margin-top: 6px; margin-bottom: 0; max-height: 16em; overflow-y: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .path, .edges, details p { font-size: 14px; }
 .path li, .edges li { padding: 2px 0; overflow-wrap: anywhere; }

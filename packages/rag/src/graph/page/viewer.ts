@@ -59,11 +59,11 @@ graph
     fit: false,
   })
   .run();
-fillWindow();
 let chosen: string | undefined;
 connectGraphAndList();
 connectSearch();
 connectControls();
+fillWindow();
 
 function element(id: string): HTMLElement {
   return document.getElementById(id) as HTMLElement;
@@ -82,7 +82,8 @@ function shorten(text: string, length: number): string {
 }
 
 function kindOf({ seedScore, id }: GraphViewNode): 'seed' | 'reached' | 'near' {
-  return seedScore !== undefined ? 'seed' : rankOf.has(id) ? 'reached' : 'near';
+  const rank = rankOf.get(id);
+  return seedScore !== undefined || rank?.path.length === 0 ? 'seed' : rank ? 'reached' : 'near';
 }
 
 function edgeId({ from, to, kind }: GraphViewEdge): string {
@@ -227,6 +228,8 @@ function paint(): void {
 
 /** Labels are readable at their own size: the graph fills the window, and more of it only when there are many passages. */
 function fillWindow(): void {
+  // The controls above it take a part of its height.
+  graph.resize();
   const box = graph.nodes().boundingBox({ includeLabels: false, includeOverlays: false });
   const [roomWidth, roomHeight] = [Math.max(graph.width(), 320), Math.max(graph.height(), 320)];
   const growth = Math.max(1, Math.sqrt((view.nodes.length * 20_000) / (roomWidth * roomHeight)));
@@ -255,7 +258,8 @@ function separateLabels(): void {
       for (const b of boxes.slice(place + 1)) {
         const [overX, overY] = [(a.w + b.w) / 2 - Math.abs(a.x - b.x), (a.h + b.h) / 2 - Math.abs(a.y - b.y)];
         if (overX <= 0.5 || overY <= 0.5) continue;
-        const axis = overX < overY ? 'x' : 'y';
+        // The room of the wider side of the window is used first.
+        const axis = overX / graph.width() < overY / graph.height() ? 'x' : 'y';
         const step = (Math.min(overX, overY) / 2) * (a[axis] < b[axis] ? -1 : 1);
         a[axis] += step;
         b[axis] -= step;
