@@ -13,6 +13,8 @@ export const metrics = {
 /** Results read for each question: 10 for the metrics, and the others to tell how far a missed answer is. */
 const depth = 50;
 const shown = 3;
+/** Confidences of the first passage below which a program says that nothing was found. */
+const thresholds = [0.1, 0.3, 0.5, 0.7, 0.9];
 
 /**
  * @param system - `{ name, search }`; `search` returns `{ text, source, sources?, score }`, best first
@@ -46,6 +48,16 @@ export async function measure({ search }, cases, formatOf) {
       asked.map(({ results }) => results.slice(0, shown).reduce((sum, { text }) => sum + text.length, 0)),
     ),
     separation: separate(scoresOf(answerable), scoresOf(unanswerable)),
+    thresholds: thresholds.map((least) => ({
+      least,
+      answerable: shareOf(answerable, ({ score }) => score >= least),
+      unanswerable: shareOf(unanswerable, ({ score }) => score >= least),
+      // Of the first passages that a program would show.
+      relevant: shareOf(
+        asked.filter(({ score }) => score >= least),
+        ({ rank }) => rank === 1,
+      ),
+    })),
     milliseconds: median(asked.map((one) => one.milliseconds)),
     asked,
   };
@@ -65,6 +77,8 @@ export function findLost(cases, chunks) {
     return answers.length > 0 && !answers.some(isIn);
   });
 }
+
+const shareOf = (asked, test) => asked.filter(test).length / Math.max(1, asked.length);
 
 /** A run over some formats may lack one kind of questions. */
 const separate = (some, others) => (some.length > 0 && others.length > 0 ? separation(some, others) : undefined);

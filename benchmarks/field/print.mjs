@@ -44,6 +44,16 @@ export function printHalf(half, measured, lost) {
       milliseconds.toFixed(0),
     ]),
   );
+  printTable(
+    ['first passage with', ...systems.map(([name]) => `${name}: answerable · unanswerable · relevant`)],
+    (systems[0]?.[1].thresholds ?? []).map(({ least }, index) => [
+      `confidence ≥ ${least}`,
+      ...systems.map(([, { thresholds }]) => {
+        const { answerable, unanswerable, relevant } = thresholds[index];
+        return [answerable, unanswerable, relevant].map(toFigure).join(' · ');
+      }),
+    ]),
+  );
   const formats = systems[0]?.[1].formats ?? {};
   printTable(
     ['format', 'questions', ...systems.map(([name]) => `${name}: ${Object.keys(metrics).join(' · ')}`)],
