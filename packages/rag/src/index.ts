@@ -92,7 +92,10 @@ export type { ChunkVectors } from './ingestion/chunk-vectors.js';
 export type { IngestScope } from './store/scope.js';
 export {
   verifyQuotes,
+  type Citation,
+  type CitingQuote,
   type FoundQuote,
+  type MissingQuote,
   type QuotePlace,
   type QuoteReport,
   type QuoteSource,

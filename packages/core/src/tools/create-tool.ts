@@ -5,6 +5,7 @@ import {
   createToolContext,
   executeDefinition,
   isCallOfAiSdk7,
+  isSelfContained,
   markSelfContained,
   streamDefinition,
   type DoneBefore,
@@ -22,6 +23,7 @@ import type {
   ToolCallOptions,
   ToolLike,
   Tool as ToolObject,
+  ToolModelOutput,
   ToolOptions,
 } from './tool.js';
 import { parseToolOptions } from './tool-options.js';
@@ -96,6 +98,17 @@ const anyInput: Schema = { type: 'object', properties: {}, additionalProperties:
 
 /** Default `toModelOutput`, shared by tools. */
 const showPlainly = (argument: unknown): unknown => showToModel(argument);
+
+/**
+ * Returns what a model receives of an output, if the tool was given its own `toModelOutput`. Transports send it to hosts, next to the output for
+ * programs.
+ */
+export async function toModelOutput(tool: ToolLike, output: unknown): Promise<ToolModelOutput | undefined> {
+  const { execute, toModelOutput: convert } = tool as Partial<AnyClientTool> & ToolLike;
+  if (!convert || convert === showPlainly || !execute || !isSelfContained(execute)) return undefined;
+  // The form of AI SDK 6 and 7, in which the parts of a result are those of `ToolModelOutput`.
+  return (await convert({ toolCallId: '', input: undefined, output })) as ToolModelOutput;
+}
 
 const hookNames = ['onInputStart', 'onInputDelta', 'onInputAvailable', 'onOutput'] as const;
 

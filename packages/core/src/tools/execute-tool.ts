@@ -395,6 +395,11 @@ export function markSelfContained(execute: object, executeToLast?: object): void
   Object.defineProperty(execute, selfContained, { value: executeToLast ?? true });
 }
 
+/** Returns whether `createTool` made an `execute`, or a wrapper around one. */
+export function isSelfContained(execute: object): boolean {
+  return selfContained in execute;
+}
+
 /** Marks a wrapper around an `execute` of `createTool`, so that the input is validated once and each hook runs once. */
 export function markWrapper(wrapper: object, execute: object): void {
   if (selfContained in execute) markSelfContained(wrapper);

@@ -1,4 +1,4 @@
-export { createTool, isVercelTool, Tool } from './create-tool.js';
+export { createTool, isVercelTool, Tool, toModelOutput } from './create-tool.js';
 export { executeTool, getToolId, withInputSchema } from './execute-tool.js';
 export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
 export { withRequestContext } from './with-request-context.js';

@@ -31,6 +31,19 @@ const moreTools = {
     outputSchema: z.object({ count: z.number() }),
     execute: async () => ({ count: 0 }),
   }),
+  shown: createTool({
+    id: 's',
+    description: 'd',
+    outputSchema: z.object({ celsius: z.number() }),
+    execute: async () => ({ celsius: 21 }),
+    toModelOutput: ({ celsius }) => ({ type: 'text', value: `It is ${celsius} degrees.` }),
+  }),
+  shownAlone: createTool({
+    id: 't',
+    description: 'd',
+    execute: async () => ({ celsius: 21 }),
+    toModelOutput: () => ({ type: 'text', value: 'It is warm.' }),
+  }),
   list: createTool({ id: 'g', description: 'd', outputSchema: z.array(z.number()), execute: async () => [1, 2] }),
   failedContent: createTool({
     id: 'h',
@@ -153,6 +166,14 @@ describe('results', () => {
     expect(result.isError).toBe(true);
     expect(result.content[0].text).toContain('sum');
     expect(result.structuredContent).toBeUndefined();
+  });
+
+  test('content is what the tool shows to models, where the output is structured content', async () => {
+    expect(await call('shown')).toEqual({
+      content: [{ type: 'text', text: 'It is 21 degrees.', annotations: { audience: ['assistant'] } }],
+      structuredContent: { celsius: 21 },
+    });
+    expect(await call('shownAlone')).toEqual({ content: [{ type: 'text', text: '{"celsius":21}' }] });
   });
 
   test('20 MB arrive complete', async () => {

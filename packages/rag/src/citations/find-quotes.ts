@@ -9,6 +9,13 @@ export interface Quote {
   end: number;
 }
 
+/** Numbers of sources in an answer: `[2]`, `[1, 3]`, `[2–4]`. */
+export interface CitationMark {
+  numbers: readonly number[];
+  start: number;
+  end: number;
+}
+
 /** A quotation mark without a counterpart, which leaves open what it quotes. */
 export interface UnreadableQuote extends Quote {
   /**
@@ -22,14 +29,16 @@ export interface UnreadableQuote extends Quote {
 export interface ReadQuotes {
   readonly quotes: readonly Quote[];
   readonly unreadable: readonly UnreadableQuote[];
+  readonly citations: readonly CitationMark[];
 }
 
 /**
  * Returns the quotes of a Markdown text: “…”, "…", «…», »…«, „…“, also over several paragraphs and list items, and each paragraph of a block
- * quote. Quotation marks in code are not read, and of nested quotes the outermost counts. Runs in linear time.
+ * quote. Quotation marks and citations in code are not read, and of nested quotes the outermost counts. Runs in linear time.
  */
 export function findQuotes(text: string): ReadQuotes {
   const blockQuotes: Quote[] = [];
+  const ofBlocks: CitationMark[] = [];
   const marks = readMarks(text);
   let paragraph: { start: number; end: number } | undefined;
   let block: { lines: string[]; start: number; end: number } | undefined;
@@ -39,7 +48,14 @@ export function findQuotes(text: string): ReadQuotes {
     paragraph = undefined;
   };
   const endBlock = (): void => {
-    if (block) blockQuotes.push(withoutMarks({ text: block.lines.join('\n'), start: block.start, end: block.end }));
+    if (block) {
+      const cited = lastCitations(text, block.start, block.end);
+      ofBlocks.push(...cited);
+      const end = startOfWhiteSpace(text, block.start, cited[0]?.start ?? block.end);
+      const lines = block.lines.join('\n');
+      const quoted = lines.slice(0, lines.length - (block.end - end));
+      if (quoted !== '') blockQuotes.push(withoutMarks({ text: quoted, start: block.start, end }));
+    }
     block = undefined;
   };
   for (let start = 0; start < text.length;) {
@@ -74,8 +90,38 @@ export function findQuotes(text: string): ReadQuotes {
   }
   endParagraph();
   endBlock();
-  const { quotes, unreadable } = marks.end();
-  return { quotes: [...quotes, ...blockQuotes].toSorted(byStart), unreadable };
+  const { quotes, unreadable, citations } = marks.end();
+  return {
+    quotes: [...quotes, ...blockQuotes].toSorted(byStart),
+    unreadable,
+    citations: [...citations, ...ofBlocks].toSorted((a, b) => a.start - b.start),
+  };
+}
+
+const citation = /\[(\d{1,3}(?:[^\S\n]*[,;–-][^\S\n]*\d{1,3})*)\](?!\()/y;
+
+/** Returns the citation at a bracket. The text of a link is none. */
+export function citationAt(text: string, at: number): CitationMark | undefined {
+  citation.lastIndex = at;
+  const found = citation.exec(text);
+  if (!found) return undefined;
+  const numbers = found[1]!.split(/[,;]/).flatMap((part) => {
+    const [from = 0, to = from] = part.split(/[–-]/).map(Number);
+    return Array.from({ length: Math.max(1, Math.min(to, 999) - from + 1) }, (_, index) => from + index);
+  });
+  return { numbers, start: at, end: citation.lastIndex };
+}
+
+/** Returns the citations at the end of a block quote, which belong to the answer. */
+function lastCitations(text: string, start: number, end: number): CitationMark[] {
+  const found: CitationMark[] = [];
+  for (let to = end; text[to - 1] === ']';) {
+    const mark = citationAt(text, text.lastIndexOf('[', to));
+    if (!mark || mark.end !== to || mark.start < start) break;
+    found.unshift(mark);
+    to = startOfWhiteSpace(text, start, mark.start);
+  }
+  return found;
 }
 
 const listMarker = /(?:[-*+•]|\d{1,3}[.)])[^\S\n]+/y;
@@ -112,6 +158,7 @@ interface OpenMark {
 /** Reads the quotation marks of paragraphs, which are given in order. */
 function readMarks(text: string): { readParagraph(from: number, to: number): void; end(): ReadQuotes } {
   const found: Quote[] = [];
+  const citations: CitationMark[] = [];
   const unreadable: UnreadableQuote[] = [];
   const open = new Map<string, OpenMark[]>();
   const report = (reason: UnreadableQuote['reason'], start: number, end: number): void =>
@@ -152,7 +199,10 @@ function readMarks(text: string): { readParagraph(from: number, to: number): voi
     for (let at = from; at < to; at += 1) {
       const mark = text[at]!;
       if (mark === '`') at = skipCode(at) - 1;
-      else if (mark === '"') {
+      else if (mark === '[') {
+        const cited = citationAt(text, at);
+        if (cited && cited.end <= to) citations.push(cited);
+      } else if (mark === '"') {
         const before = at === from ? ' ' : text[at - 1]!;
         const isAfterSpace = isWhiteSpace(before.charCodeAt(0));
         const isBeforeSpace = at + 1 === to || isWhiteSpace(text.charCodeAt(at + 1));
@@ -187,7 +237,7 @@ function readMarks(text: string): { readParagraph(from: number, to: number): voi
       const quote = quotes[next];
       return reason === 'overlapping' || !quote || mark <= quote.start || mark > quote.end;
     });
-    return { quotes, unreadable: outside };
+    return { quotes, unreadable: outside, citations };
   }
   return { readParagraph, end };
 }

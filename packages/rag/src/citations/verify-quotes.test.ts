@@ -29,6 +29,50 @@ describe('verifyQuotes', () => {
     expect(answer.slice(found[0]?.start, found[0]?.end)).toBe(found[0]?.text);
   });
 
+  it.each([
+    ['“The lock file names its owner” [2].', [2]],
+    ['“The lock file names its owner.”[1][2]', [1, 2]],
+    ['"The lock file names its owner" (see below). **“The lock file names its owner”** [1, 2]', undefined],
+    ['> The lock file names its owner.\n> A stale lock is taken over [2]', [2]],
+    ['> The lock file names its owner.\n\n— [1–2]', [1, 2]],
+    ['“The lock file names its owner” [2](https://example.com)', undefined],
+    ['“The lock file names its owner” `[1]`', undefined],
+  ])('reads the citation behind a quote: %s', (answer, cited) => {
+    const { found, missing } = verifyQuotes(answer, sources);
+    expect(missing).toEqual([]);
+    expect(found[0]).toMatchObject({ places: [{ id: 'lock' }] });
+    expect(found[0]?.cited).toEqual(cited);
+  });
+
+  it('reports a quote that is not in the source that it cites as missing, with the places where it is', () => {
+    const answer = '“The lock file names its owner” [1] and “the disk is full” [1], “the disk is full” [3].';
+    const { found, missing, citations } = verifyQuotes(answer, sources);
+    expect(found).toMatchObject([{ text: 'the disk is full', cited: [1] }]);
+    expect(missing).toMatchObject([
+      { text: 'The lock file names its owner', cited: [1], places: [{ id: 'lock' }] },
+      { text: 'the disk is full', cited: [3], places: [{ id: 'disk' }] },
+    ]);
+    expect(citations.map(({ number, id, start, end }) => [number, id, answer.slice(start, end)])).toEqual([
+      [1, 'disk', '[1]'],
+      [1, 'disk', '[1]'],
+      [3, undefined, '[3]'],
+    ]);
+  });
+
+  it('finds the cited source behind more places than it reports', () => {
+    const many = Array.from({ length: 30 }, (_, index) => ({
+      id: `${index}`,
+      document: 'the disk is full. '.repeat(5),
+    }));
+    const { found } = verifyQuotes('“the disk is full” [30] and “the disk is full”', many, { maxPlaces: 3 });
+    expect(found.map(({ places }) => places.map(({ id }) => id))).toEqual([['29'], ['0', '0', '0']]);
+  });
+
+  it('reads hostile brackets in linear time', () => {
+    const answer = `${'[1'.repeat(50_000)} ${'[1, '.repeat(50_000)} ${'“a” [1]'.repeat(10_000)} ${'> [1]'.repeat(10_000)}`;
+    expect(verifyQuotes(answer, sources).citations.length).toBeGreaterThan(10_000);
+  });
+
   it('reports what is not there, down to one character', () => {
     const answer = '"The lock file names its owners" or “the lock file names its owner” or "E2042: the disk is full."';
     const { found, missing } = verifyQuotes(answer, sources);
@@ -178,7 +222,12 @@ describe('verifyQuotes', () => {
   });
 
   it('reads any number of quotes in a paragraph', () => {
-    expect(verifyQuotes('“a”'.repeat(200_000), sources)).toEqual({ found: [], missing: [], unreadable: [] });
+    expect(verifyQuotes('“a”'.repeat(200_000), sources)).toEqual({
+      found: [],
+      missing: [],
+      unreadable: [],
+      citations: [],
+    });
   });
 
   it('does not find a letter without its mark, and bounds the marks of a letter', () => {
@@ -232,7 +281,7 @@ describe('verifyQuotes', () => {
   it('ignores short quotes, code and texts in no quotation marks', () => {
     const answer =
       'Press "OK". Run `echo "not a quote at all"`:\n```js\nconst x = "also not a quote";\n```\nA 5" disk, a 10" disk.';
-    expect(verifyQuotes(answer, sources)).toEqual({ found: [], missing: [], unreadable: [] });
+    expect(verifyQuotes(answer, sources)).toEqual({ found: [], missing: [], unreadable: [], citations: [] });
     expect(verifyQuotes(answer, sources, { minLength: 2 }).missing).toMatchObject([{ text: 'OK' }]);
   });
 

@@ -3,7 +3,7 @@ import { checkOptions, oneOf, wholeNumber, type OptionChecks } from '@quiver/cor
 import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
-import { endOfListMarker, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
+import { citationAt, endOfListMarker, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
 import { foldQuote, foldText, type FoldedText } from './fold-text.js';
 import { PatternAutomaton } from './pattern-automaton.js';
 
@@ -33,19 +33,42 @@ export interface QuotePlace {
   omitted?: string[];
 }
 
-/** A quote that is in a source. */
-export interface FoundQuote extends Quote {
-  /** In the order of the sources, at least one. */
+/** A quote with the numbers of the sources that the answer names behind it, such as `[2]`: 1 is the first source. */
+export interface CitingQuote extends Quote {
+  cited?: number[];
+}
+
+/** A quote that is in a source; in one that it cites, if it cites any. */
+export interface FoundQuote extends CitingQuote {
+  /** In the order of the sources, at least one; of a quote that cites sources, the first place in each of them. */
   places: QuotePlace[];
+}
+
+/** A quote that is in no source, or in none that it cites. */
+export interface MissingQuote extends CitingQuote {
+  /** Places in sources that the quote does not cite; absent without any. */
+  places?: QuotePlace[];
+}
+
+/** A number of a source in the answer, such as `[2]`. */
+export interface Citation {
+  number: number;
+  /** Place in the answer. */
+  start: number;
+  end: number;
+  /** Id of the source; absent if there is no source with the number. */
+  id?: string;
 }
 
 /** Result of `verifyQuotes()`. */
 export interface QuoteReport {
   found: FoundQuote[];
-  /** Quotes that are in no source. */
-  missing: Quote[];
+  /** Quotes that are in no source, or in none that they cite. */
+  missing: MissingQuote[];
   /** Quotation marks without a counterpart. They can quote anything, so an answer that has some is not verified. */
   unreadable: UnreadableQuote[];
+  /** Numbers of sources in the answer: `[2]`, `[1, 3]`, `[2–4]`. The passages that a query tool writes for a model have them. */
+  citations: Citation[];
 }
 
 /** Options of `verifyQuotes()`. */
@@ -73,7 +96,8 @@ const checks: OptionChecks<VerifyQuotesOptions> = {
 
 /**
  * Finds the quotes of an answer in its sources, by their characters: “…”, "…", «…», »…«, „…“, and paragraphs of Markdown block quotes.
- * The quotes of an answer are verified if none is missing, and none is unreadable.
+ * The quotes of an answer are verified if none is missing, and none is unreadable. A quote with numbers of sources behind it, such as “…” [2],
+ * must be in one of them.
  *
  * Any white space equals any other, and so do the forms of quotation marks and of hyphens, and a letter with its marks in one character
  * or in several. Soft hyphens and characters without width are ignored, and so is a comma or
@@ -101,17 +125,22 @@ export function verifyQuotes(
     .filter(({ text }) => text.length >= minLength)
     .map((quote) => ({ quote, content: toContent(quote.text) }))
     .filter(({ content: { parts } }) => parts.reduce((sum, { length }) => sum + length, 0) >= minLength);
+  const citedBy = new Map(quotes.map(({ quote }) => [quote, citedAfter(answer, quote)]));
   const states = new Map(
-    quotes.map(({ content }): [string, QuoteState] => [content.key, { content, places: [], source: -1 }]),
+    quotes.map(({ content }): [string, QuoteState] => [
+      content.key,
+      { content, places: [], first: new Map(), isCiting: false, source: -1 },
+    ]),
   );
+  for (const { quote, content } of quotes) if (citedBy.get(quote)) states.get(content.key)!.isCiting = true;
   const patterns = new Patterns([...states.values()]);
   let steps = 0;
   for (const [source, text] of states.size === 0 ? [] : texts.entries()) {
     const folded = foldText(text);
     patterns.automaton.search(folded.units, (pattern, end) => {
       for (const { state, part } of patterns.users[pattern]!) {
-        const { content, places } = state;
-        if (places.length >= maxPlaces) continue;
+        const { content, places, first, isCiting } = state;
+        if (places.length >= maxPlaces && (!isCiting || first.has(source))) continue;
         if (content.parts.length > 1 && ++steps > maxSteps) throw tooCostly();
         if (!state.search || state.source !== source) {
           const isGap = createGapTest(text, folded, ellipsis === 'allow' ? maxGap : 0);
@@ -123,23 +152,54 @@ export function verifyQuotes(
         const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
         const place = toPlace(sources[source] as QuoteSource, text, folded, match.start, isPunctuated ? end + 1 : end);
         const omitted = ellipsis === 'allow' ? omittedBy(match, content, text, folded) : [];
-        places.push(omitted.length > 0 ? { ...place, omitted } : place);
-        if (places.length === maxPlaces) patterns.release(content);
+        const found = omitted.length > 0 ? { ...place, omitted } : place;
+        if (!first.has(source)) first.set(source, found);
+        if (places.length < maxPlaces) places.push(found);
+        if (places.length === maxPlaces && !isCiting) patterns.release(content);
       }
     });
   }
-  const found = quotes.map(({ quote, content }) => ({ ...quote, places: states.get(content.key)!.places }));
-  return {
-    found: found.filter(({ places }) => places.length > 0),
-    missing: found.flatMap(({ places, ...quote }) => (places.length > 0 ? [] : [quote])),
-    unreadable: [...read.unreadable],
-  };
+  const report: QuoteReport = { found: [], missing: [], unreadable: [...read.unreadable], citations: [] };
+  for (const { quote, content } of quotes) {
+    const { places, first } = states.get(content.key)!;
+    const cited = citedBy.get(quote);
+    const citing = cited ? { ...quote, cited } : quote;
+    const own = cited ? cited.flatMap((number) => first.get(number - 1) ?? []) : places;
+    if (own.length > 0) report.found.push({ ...citing, places: own });
+    else report.missing.push(places.length > 0 ? { ...citing, places } : citing);
+  }
+  report.citations = read.citations.flatMap(({ numbers, start, end }) =>
+    numbers.map((number) => {
+      const source = sources[number - 1];
+      return { number, start, end, ...(source && { id: source.id }) };
+    }),
+  );
+  return report;
+}
+
+/** The end of a quote, up to the citation behind it. */
+const betweenQuoteAndCitation = /\s{0,3}["“”«»]?[*_]{0,3}[.,;:!?)]{0,2}\s{0,3}(?:[—–-]\s?)?/y;
+
+/** Returns the numbers of the citations behind a quote, ascending. */
+function citedAfter(answer: string, { end }: Quote): number[] | undefined {
+  const numbers = new Set<number>();
+  betweenQuoteAndCitation.lastIndex = end;
+  betweenQuoteAndCitation.test(answer);
+  let at = betweenQuoteAndCitation.lastIndex;
+  for (let mark = citationAt(answer, at); mark; mark = citationAt(answer, at)) {
+    for (const number of mark.numbers) numbers.add(number);
+    at = endOfWhiteSpace(answer, mark.end, Math.min(answer.length, mark.end + 1));
+  }
+  return numbers.size === 0 ? undefined : [...numbers].toSorted((a, b) => a - b);
 }
 
 /** A quote during the search. */
 interface QuoteState {
   readonly content: QuoteContent;
   readonly places: QuotePlace[];
+  /** First place in each source, by the index of the source. Complete only for a quote that cites sources. */
+  readonly first: Map<number, QuotePlace>;
+  isCiting: boolean;
   /** Index of the source that `search` belongs to. */
   source: number;
   search?: QuoteSearch;

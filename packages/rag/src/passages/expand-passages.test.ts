@@ -309,8 +309,10 @@ describe('expand of the query tools', () => {
   it('returns sections, as text and as sources', async () => {
     await index([MDocument.fromMarkdown(guide, { source: 'guide.md' })]);
     const { relevantContext, sources } = await ask({ expand: 'section' });
-    expect(relevantContext).toMatch(/^## Errors[^]*first\.$/);
-    expect(sources).toMatchObject([{ document: relevantContext, vector: [], records: [{}, {}] }]);
+    expect(relevantContext).toMatch(/^\[1\] Locks \(guide\.md\)\n## Errors[^]*first\.$/);
+    expect(sources).toMatchObject([
+      { document: relevantContext.slice(relevantContext.indexOf('\n') + 1), records: [{}, {}] },
+    ]);
     expect((await ask({})).sources[0]).not.toHaveProperty('records');
   });
 
@@ -322,7 +324,7 @@ describe('expand of the query tools', () => {
       id: secret?.id ?? '',
       update: { metadata: { ...secret?.metadata, tenant: 'b' } },
     });
-    expect((await ask({ expand: 'section' }, { tenant: 'a' })).relevantContext).toMatch(/^E2042/);
+    expect((await ask({ expand: 'section' }, { tenant: 'a' })).sources[0]?.document).toMatch(/^E2042/);
   });
 
   it('expands the passages of a graph', async () => {

@@ -73,11 +73,10 @@ describe('samples of createGraphRAGTool', () => {
     expect(getToolId(graphTool)).toBe('GraphRAG pinecone docs Tool');
     expect(graphTool.description).toMatch(/relationships and connections/);
     const { relevantContext, sources } = await ask(graphTool, 'Where does Ada Quill work?');
-    expect(relevantContext.split('\n\n').toSorted()).toEqual(texts.toSorted());
+    for (const text of texts) expect(relevantContext).toContain(text);
     expect(sources[0]).toEqual({
       id: '0',
       metadata: { category: 'docs' },
-      vector: [],
       score: 1,
       confidence: expect.any(Number),
       document: texts[0],

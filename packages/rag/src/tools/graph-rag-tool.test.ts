@@ -19,7 +19,7 @@ describe('createGraphRAGTool', () => {
       { onFailure: 'throw' },
     );
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
-    expect(sources[0]).toMatchObject({ score: 1, document: facts['ada'], metadata: {}, vector: [] });
+    expect(sources[0]).toMatchObject({ score: 1, document: facts['ada'], metadata: {} });
     const plain = await store.query({ indexName, mode: 'keyword', queryText: 'Where works Ada Quill?' });
     expect(idsOf(plain)).not.toContain('otto');
     expect(sources[2]?.path.map(({ from, to, kind }) => [from, kind, to]).at(-1)).toEqual([
@@ -28,7 +28,13 @@ describe('createGraphRAGTool', () => {
       'otto',
     ]);
     expect(sources[2]?.path.at(-1)?.reason).toBe('both name “otto lindqvist”');
-    expect(relevantContext).toBe([facts['ada'], facts['institute'], facts['otto']].join('\n\n'));
+    expect(relevantContext).toBe(
+      [
+        `[1] ${facts['ada']}`,
+        `[2] (connected with [1]: both name “bremer institute”)\n${facts['institute']}`,
+        `[3] (connected with [2]: both name “otto lindqvist”)\n${facts['otto']}`,
+      ].join('\n\n'),
+    );
     expect(graph).toEqual({ complete: true, nodes: 5, edges: 2, seeds: 'keyword' });
   });
 
@@ -63,7 +69,7 @@ describe('createGraphRAGTool', () => {
     );
     requestContext.set('includeSources', false);
     expect(await tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext })).toMatchObject({
-      relevantContext: 'Another index.',
+      relevantContext: '[1] Another index.',
       sources: [],
     });
     requestContext.set('includeSources', true);

@@ -6,11 +6,10 @@ import type { ChunkEdge } from '../graph/chunk-graph.js';
 import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
-import type { NothingFound } from '../passages/rate-passages.js';
 import type { QueryMode } from '../store/index.js';
 import { argumentSettings, modeValue } from '../store/options.js';
 import type { VectorQueryInput } from './query-call.js';
-import { createQueryTool, toQueryResult, type QueryResult } from './query-tool.js';
+import { createQueryTool, toQueryResult, type PassagesOutput, type QueryResult } from './query-tool.js';
 import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
 import { passagesSchema } from './query-schemas.js';
 
@@ -48,10 +47,7 @@ export interface GraphQueryResult extends QueryResult {
 }
 
 /** Output of a GraphRAG tool. */
-export interface GraphRAGOutput extends NothingFound {
-  /** Texts of all passages, best first, separated by blank lines. */
-  relevantContext: string;
-  sources: GraphQueryResult[];
+export interface GraphRAGOutput extends PassagesOutput<GraphQueryResult> {
   graph: GraphReport;
 }
 
@@ -67,7 +63,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
+ * `includeSources`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad
@@ -104,7 +100,8 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
         onProgress,
       });
       const sources = found.map(({ record, score, path }): GraphQueryResult => {
-        return { ...toQueryResult(record, score), vector: [], path: [...path] };
+        const { vector: _vector, ...passage } = toQueryResult(record, score);
+        return { ...passage, path: [...path] };
       });
       return { sources, graph: report };
     },

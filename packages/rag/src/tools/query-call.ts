@@ -36,8 +36,10 @@ type CallSetting =
   | 'diversity'
   | 'reranker'
   | 'expand'
-  | 'includeVectors'
-  | 'minConfidence';
+  | 'maxTokens'
+  | 'minConfidence'
+  | 'includeSources'
+  | 'includeVectors';
 
 type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
 
@@ -102,6 +104,8 @@ export async function resolveCall(
     queryText,
     indexName: setting('indexName') ?? options.indexName,
     model: setting('model') ?? options.model,
+    maxTokens: setting('maxTokens'),
+    includeSources: setting('includeSources'),
     includeVectors: setting('includeVectors'),
     databaseConfig: (setting('databaseConfig') ?? {})[store.databaseConfigKey],
     providerOptions: setting('providerOptions'),
@@ -124,7 +128,7 @@ export function hasFilters({ enableFilter, mode }: Pick<QueryToolOptions, 'enabl
   return enableFilter ?? mode === 'filter';
 }
 
-export function settingOf<Key extends keyof QueryToolOptions>(
+function settingOf<Key extends keyof QueryToolOptions>(
   options: QueryToolOptions,
   requestContext: AnyRequestContext,
   key: Key,

@@ -80,7 +80,7 @@ export function passagesSchema(
   return {
     type: 'object',
     properties: {
-      relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
+      relevantContext: { type: 'string', description: 'The passages with their numbers and sources, best first.' },
       sources: {
         type: 'array',
         items: {
@@ -100,7 +100,7 @@ export function passagesSchema(
             records: recordsSchema,
             ...ofSource,
           },
-          required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],
+          required: ['id', 'metadata', 'score', 'document', ...Object.keys(ofSource)],
         },
       },
       nothingFound: { type: 'boolean', description: 'Present if the documents do not answer the question.' },
@@ -108,6 +108,10 @@ export function passagesSchema(
         type: 'array',
         items: { type: 'string' },
         description: 'With nothingFound: what the nearest passages are about.',
+      },
+      omitted: {
+        type: 'integer',
+        description: 'Number of the last passages that the text lacks, because it is limited.',
       },
       ...ofResult,
     },

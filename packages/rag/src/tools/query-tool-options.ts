@@ -5,6 +5,7 @@ import {
   functionValue,
   stringValue,
   valueThat,
+  wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
@@ -74,7 +75,12 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   enableFilter?: boolean;
   /** Metadata fields for filters of the model, each with a description that the model receives. */
   filterFields?: Readonly<Record<string, string>>;
-  /** Whether to return the passages as `sources` in addition to their text. Default `true`. */
+  /**
+   * Largest number of tokens that a model receives of a result, at four bytes of UTF-8 per token. The last passages are left out or shortened
+   * after a sentence, and the text says so; `sources` are complete. Default: any.
+   */
+  maxTokens?: number;
+  /** Whether to return the passages as `sources` in addition to their text, which names their sources. Default `true`. */
   includeSources?: boolean;
   /** Whether to return the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
@@ -111,6 +117,7 @@ export const queryToolChecks: OptionChecks<
   ),
   fusion: fusionValue,
   expand: expandValue,
+  maxTokens: wholeNumber(1),
   includeSources: booleanValue,
   databaseConfig: objectsByName,
   providerOptions: objectsByName,

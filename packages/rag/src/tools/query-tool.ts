@@ -10,11 +10,12 @@ import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { bothFilters } from '../filter/index.js';
 import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import { toChunks } from '../passages/query-chunks.js';
-import { ratePassages } from '../passages/rate-passages.js';
+import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
 import { recordText, vectorOfKey } from '../store/check-arguments.js';
-import { isScoped, readTrustedFilter } from '../store/scope.js';
+import { ingestKeys, isScoped, readTrustedFilter } from '../store/scope.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
-import { hasFilters, readLimits, resolveCall, settingOf, type QueryCall, type VectorQueryInput } from './query-call.js';
+import { writePassages } from './passage-text.js';
+import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';
 import { queryInputSchema } from './query-schemas.js';
 import type { QueryToolOptions } from './query-tool-options.js';
 
@@ -22,8 +23,8 @@ import type { QueryToolOptions } from './query-tool-options.js';
 export interface QueryResult {
   id: string;
   metadata: VectorMetadata;
-  /** Empty unless `includeVectors` is set. */
-  vector: number[];
+  /** Present if `includeVectors` is set. */
+  vector?: number[];
   /** In [0, 1], larger is better; 1 in the mode `filter`. */
   score: number;
   /**
@@ -37,7 +38,19 @@ export interface QueryResult {
   records?: MergedRecord[];
 }
 
-export interface QueryToolDefinition<Output extends { sources: readonly QueryResult[] }> {
+/** Members that the outputs of all query tools have. */
+export interface PassagesOutput<Source extends QueryResult = QueryResult> extends NothingFound {
+  /**
+   * The passages as a model receives them, best first: each below its number, which is its place in `sources`, and its title, headings and
+   * source. Empty if no passage was found.
+   */
+  relevantContext: string;
+  sources: Source[];
+  /** Number of the last passages that `relevantContext` lacks because of `maxTokens`; absent without any. */
+  omitted?: number;
+}
+
+export interface QueryToolDefinition<Output extends PassagesOutput> {
   readonly options: QueryToolOptions;
   /** Beginning of the default id. */
   readonly name: string;
@@ -46,11 +59,11 @@ export interface QueryToolDefinition<Output extends { sources: readonly QueryRes
   readonly outputSchema: JsonSchema;
   /** Returns the error for a failure of the store or the model. */
   readonly toFailure: (indexName: string, cause: unknown) => QuiverError;
-  readonly query: (call: QueryCall) => Promise<Omit<Output, 'relevantContext'>>;
+  readonly query: (call: QueryCall) => Promise<Omit<Output, 'relevantContext' | 'omitted'>>;
 }
 
 /** Creates a tool that returns passages of an index. */
-export function createQueryTool<Output extends { relevantContext: string; sources: readonly QueryResult[] }>(
+export function createQueryTool<Output extends PassagesOutput>(
   definition: QueryToolDefinition<Output>,
 ): Omit<Tool<JsonSchema, JsonSchema, Output>, 'execute'> & {
   readonly execute: ToolExecute<VectorQueryInput, Promise<Output>>;
@@ -70,6 +83,7 @@ export function createQueryTool<Output extends { relevantContext: string; source
     }),
     outputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
+    toModelOutput: (output) => ({ type: 'text', value: toModelText(output as PassagesOutput & RecordPage) }),
     execute: async (input: VectorQueryInput, context): Promise<Output> => {
       const call = await resolveCall({ options, limits, trusted }, input, context);
       try {
@@ -81,13 +95,13 @@ export function createQueryTool<Output extends { relevantContext: string; source
             ? { passages: chunks }
             : await ratePassages(chunks, { ...call, question: call.queryText });
         const sources = call.expand === undefined ? passages : await expandSources(call, passages);
-        const texts = sources.map(({ document }) => document).filter((text) => text !== '');
-        const isIncluded = settingOf(options, context.requestContext, 'includeSources') ?? true;
+        const { text, omitted } = writePassages(sources, call.maxTokens);
         return {
-          relevantContext: texts.join('\n\n'),
+          relevantContext: text,
           ...result,
           ...emptiness,
-          sources: isIncluded ? sources : [],
+          sources: call.includeSources === false ? [] : sources.map(withoutIngestKeys),
+          ...(omitted > 0 && { omitted }),
         } as unknown as Output;
       } catch (error) {
         if (isQuiverError(error) || call.signal?.aborted) throw error;
@@ -95,6 +109,22 @@ export function createQueryTool<Output extends { relevantContext: string; source
       }
     },
   });
+}
+
+interface RecordPage {
+  readonly nextCursor?: string;
+}
+
+function toModelText({ relevantContext, nearestTopics = [], nextCursor }: PassagesOutput & RecordPage): string {
+  const topics = nearestTopics.length === 0 ? '' : ` Nearest topics: ${nearestTopics.join('; ')}.`;
+  const text = relevantContext === '' ? `No passage was found.${topics}` : relevantContext;
+  return nextCursor === undefined ? text : `${text}\n\nnextCursor: ${nextCursor}`;
+}
+
+/** Returns a passage without the metadata that `ingest` writes for itself. */
+function withoutIngestKeys(source: QueryResult): QueryResult {
+  const entries = Object.entries(source.metadata).filter(([key]) => !ingestKeys.has(key));
+  return { ...source, metadata: Object.fromEntries(entries) };
 }
 
 const channel = traceChannels['quiver:retrieval'];
@@ -160,6 +190,6 @@ function expandSources(call: QueryCall, sources: readonly QueryResult[]): Promis
 
 /** Converts a record of a store to a passage. */
 export function toQueryResult(record: VectorRecord, score: number): QueryResult {
-  const { id, metadata, vector = [] } = record;
-  return { id, metadata, vector, score, document: recordText(record) };
+  const { id, metadata, vector } = record;
+  return { id, metadata, ...(vector && { vector }), score, document: recordText(record) };
 }

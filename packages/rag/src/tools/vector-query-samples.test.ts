@@ -80,11 +80,10 @@ describe('samples of createVectorQueryTool', () => {
     });
     expect(getToolId(queryTool)).toBe('VectorQuery pinecone docs Tool');
     const { relevantContext, sources } = await ask(queryTool, 'How does deployment work?');
-    expect(relevantContext.startsWith('Deployment: run npm run deploy.')).toBe(true);
+    expect(relevantContext.startsWith('[1] (0)\nDeployment: run npm run deploy.')).toBe(true);
     expect(sources[0]).toEqual({
       id: expect.any(String),
       metadata: expect.objectContaining({ source: '0' }),
-      vector: [],
       score: expect.any(Number),
       confidence: expect.any(Number),
       document: 'Deployment: run npm run deploy.',

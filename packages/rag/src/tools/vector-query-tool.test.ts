@@ -44,7 +44,7 @@ describe('createVectorQueryTool', () => {
   it('answers with the nearest passages, as text and as objects', async () => {
     const result = await create().execute({ queryText: 'Where does the cat sleep?', topK: 1 }, { onFailure: 'throw' });
     expect(result).toEqual({
-      relevantContext: 'The cat sleeps on the sofa all day.',
+      relevantContext: '[1] The cat sleeps on the sofa all day.',
       sources: [
         {
           id: 'cat',
@@ -52,7 +52,6 @@ describe('createVectorQueryTool', () => {
           metadata: { kind: 'pet', year: 2020 },
           score: expect.any(Number),
           confidence: expect.any(Number),
-          vector: [],
         },
       ],
     });
@@ -81,7 +80,7 @@ describe('createVectorQueryTool', () => {
   it('returns up to ten passages when topK is left out, separated by blank lines', async () => {
     const { relevantContext, sources } = await create().execute({ queryText: 'animals' }, { onFailure: 'throw' });
     expect(sources).toHaveLength(3);
-    expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }) => document));
+    expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }, index) => `[${index + 1}] ${document}`));
   });
 
   it('leaves sources out and adds vectors on request', async () => {
@@ -92,7 +91,7 @@ describe('createVectorQueryTool', () => {
       { queryText: 'cat', topK: 1 },
       { onFailure: 'throw' },
     );
-    expect(sources[0]?.vector.length).toBe((await model.embed(['x']))[0]?.length);
+    expect(sources[0]?.vector?.length).toBe((await model.embed(['x']))[0]?.length);
   });
 
   it('takes the text from the usual metadata keys where a store keeps no documents', async () => {
@@ -495,7 +494,7 @@ describe('the reranker of createVectorQueryTool', () => {
       { onFailure: 'throw' },
     );
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat']);
-    expect(relevantContext).toMatch(/^Whales/);
+    expect(relevantContext).toMatch(/^\[1\] Whales/);
   });
 
   it('returns topK results by default, and can be set in the request context', async () => {

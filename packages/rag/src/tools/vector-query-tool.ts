@@ -6,20 +6,16 @@ import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
 import { groupByChunk } from '../passages/query-chunks.js';
-import type { NothingFound } from '../passages/rate-passages.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
-import { createQueryTool, isFurtherVector, toQueryResult, type QueryResult } from './query-tool.js';
+import { createQueryTool, isFurtherVector, toQueryResult, type PassagesOutput } from './query-tool.js';
 import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptions } from './query-tool-options.js';
 import { passagesSchema } from './query-schemas.js';
 
 /** Output of a query tool. */
-export interface VectorQueryOutput extends NothingFound {
-  /** Texts of all passages, best first, separated by blank lines. */
-  relevantContext: string;
-  sources: QueryResult[];
+export interface VectorQueryOutput extends PassagesOutput {
   /** In the mode `filter`: cursor of the next page; absent on the last page. */
   nextCursor?: string;
 }
@@ -58,7 +54,7 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * Creates a tool that returns the passages of an index that match a query best. In the mode `filter` it lists all records that match the
  * filters of model and application, by id, page by page.
  *
- * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
+ * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`, `maxTokens`,
  * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
@@ -108,7 +104,7 @@ const cursorSchema: JsonSchema = {
 /** Further vectors of chunks are not records of their own here. */
 const isChunk = { [vectorOfKey]: { $exists: false } };
 
-async function listRecords(call: QueryCall): Promise<Omit<VectorQueryOutput, 'relevantContext'>> {
+async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'sources' | 'nextCursor'>> {
   const { store, indexName, topK, cursor, includeVectors, signal } = call;
   const { records, nextCursor } = await store.scan({
     ...call.databaseConfig,

@@ -26,7 +26,7 @@ export function getToolResult(output: unknown): CallToolResult | undefined {
 
 /**
  * Returns what a model receives of a remote tool's result: images, audio and files as such with the text and the structured content, if there
- * are any; otherwise the structured content, or the text. Nothing is sent twice.
+ * are any; otherwise the text that the server marks as written for models, the structured content, or the text. Nothing is sent twice.
  */
 export function toModelOutput(output: unknown): ToolModelOutput {
   const result = getToolResult(output);
@@ -34,7 +34,10 @@ export function toModelOutput(output: unknown): ToolModelOutput {
     return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
   const { content, isError, structuredContent } = result;
   const isPlain = content.every(({ type }) => type === 'text');
-  if (isPlain && output !== result) return { type: 'json', value: output };
+  if (isPlain && output !== result) {
+    const forModels = content.flatMap((block) => (isForModels(block) ? [block.text] : []));
+    return forModels.length > 0 ? { type: 'text', value: forModels.join('\n') } : { type: 'json', value: output };
+  }
   if (isPlain && isError === true) return { type: 'error-text', value: toErrorText(result) };
   if (isPlain) {
     const value = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
@@ -46,6 +49,12 @@ export function toModelOutput(output: unknown): ToolModelOutput {
   if (structured !== undefined && !content.some((block) => block.type === 'text' && isJsonOf(block.text, structured)))
     parts.push({ type: 'text', text: structured });
   return { type: 'content', value: parts };
+}
+
+/** @see [MCP, Annotations](https://modelcontextprotocol.io/specification/2025-11-25/server/resources#annotations) */
+function isForModels(block: ContentBlock): block is ContentBlock & { type: 'text' } {
+  const { audience } = block.annotations ?? {};
+  return block.type === 'text' && audience?.length === 1 && audience[0] === 'assistant';
 }
 
 /** Returns whether a text is a value as JSON, with any white space. */

@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { validate, type Schema, type SchemaIssue } from '@quiver/core/schema';
-import { executeTool, isToolFailure, type ElicitUrlRequest } from '@quiver/core/tools';
+import { executeTool, isToolFailure, toModelOutput, type ElicitUrlRequest } from '@quiver/core/tools';
 import {
   encodeErrorText,
   encodeFailure,
@@ -66,13 +66,27 @@ async function encodeOutput(
   output: unknown,
 ): Promise<EncodedResult> {
   const isStructured = registered.structured[era];
-  if (!isContentResult(output) || output.structuredContent === undefined) return encodeToolResult(output, isStructured);
+  if (!isContentResult(output))
+    return encodeToolResult(await withModelText(registered, output, isStructured), isStructured);
+  if (output.structuredContent === undefined) return encodeToolResult(output, isStructured);
   const { content, structuredContent, isError, _meta } = output;
   const isSupported = era === 'modern' || isObject(structuredContent);
   const problem = isSupported ? await checkStructuredContent(registered, structuredContent) : undefined;
   if (isSupported && problem === undefined) return encodeToolResult(output, isStructured);
   if (problem !== undefined && isError !== true) return encodeErrorText(problem);
   return encodeToolResult({ content, isError, _meta }, isStructured);
+}
+
+/**
+ * Returns the output with the text that the tool makes of it for models, as result: `content` is for models, and `structuredContent` for
+ * programs. Without structured content the output itself is the content, since nothing else would carry it.
+ */
+async function withModelText({ tool }: RegisteredTool, output: unknown, isStructured: boolean): Promise<unknown> {
+  if (!isStructured || isToolFailure(output)) return output;
+  const shown = await toModelOutput(tool, output);
+  if (shown?.type !== 'text') return output;
+  const content = [{ type: 'text', text: shown.value, annotations: { audience: ['assistant'] } }];
+  return { content, structuredContent: output };
 }
 
 function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
