@@ -50,6 +50,7 @@ const exempt: Record<string, string> = {
   getToolId: none,
   isToolFailure: none,
   isVercelTool: none,
+  toModelOutput: none,
   withInputSchema: none,
   withRequestContext: none,
   RequestContext: none,

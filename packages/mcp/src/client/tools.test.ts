@@ -160,6 +160,33 @@ describe('error results with structured content', () => {
     expect(returns.toModelOutput?.({ toolCallId: '1', input: {}, output })).toEqual(shown);
   });
 
+  test.each(['legacy', 'modern'] as const)(
+    'show a model the text that the tool made for it, also through a gateway (%s)',
+    async (era) => {
+      const weather = createTool({
+        id: 'weather',
+        description: 'd',
+        outputSchema: z.object({ celsius: z.number() }),
+        execute: async () => ({ celsius: 21 }),
+        toModelOutput: ({ celsius }) => ({ type: 'text', value: `It is ${celsius} degrees.` }),
+      });
+      const upstream = new MCPServer({ id: crypto.randomUUID(), name: 'weather', version: '1', tools: { weather } });
+      const remote = clientOf({ it: { server: upstream, toolPrefix: false, protocol: era } });
+      const gateway = new MCPServer({
+        id: crypto.randomUUID(),
+        name: 'gateway',
+        version: '1',
+        tools: await remote.listTools(),
+      });
+      const tool = pick(await clientOf({ it: gateway }).listTools(), 'it_weather');
+      const output = await tool.execute({});
+      expect(output).toEqual({ celsius: 21 });
+      const shown = { type: 'text', value: 'It is 21 degrees.' };
+      expect(tool.toModelOutput?.({ toolCallId: '1', input: {}, output })).toEqual(shown);
+      expect(tool.toModelOutput?.(output)).toEqual(shown);
+    },
+  );
+
   test.each(['legacy', 'modern'] as const)('pass through two gateways unchanged (%s)', async (era) => {
     const upstream = failsWith({ ...text('Error: Too many calls.'), structuredContent: data });
     const gateway = async (server: MCPServer): Promise<MCPServer> => {
