@@ -28,7 +28,7 @@ export type {
 } from './document/extract/extract-options.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
 export type { SkippedCounts, SkippedText } from './document/skipped-text.js';
-export type { PageBox, TextBox } from './document/text-box.js';
+export type { PageBox, TextPlace } from './document/text-place.js';
 export {
   createFilterTest,
   evaluateFilter,

@@ -74,11 +74,11 @@ describe('loadDocuments', () => {
     expect(sources(await load({ include: ['*.md'], exclude: ['docs/drafts/**', 'other'] }))).toEqual(['docs/a.md']);
   });
 
-  test('reads PDF files page by page', async () => {
+  test('reads PDF files with the pages of their chunks', async () => {
     await write({ 'manual.pdf': writePdf([column(20, 700, ['First page here']), column(20, 700, ['Second page'])]) });
     const [document] = await load();
-    const chunks = await document!.chunk();
-    expect(chunks.map(({ text, metadata }) => [text, metadata['page'], metadata['source']])).toEqual([
+    const chunks = await document!.chunk({ maxSize: 20, overlap: 0 });
+    expect(chunks.map(({ text, metadata }) => [text, metadata.page, metadata['source']])).toEqual([
       ['First page here', 1, 'manual.pdf'],
       ['Second page', 2, 'manual.pdf'],
     ]);

@@ -19,7 +19,6 @@ const relations = (target: (part: 1 | 2) => string): string =>
 const files: Readonly<Record<string, () => Uint8Array>> = {
   jsonl: () => bytesOf('{"a":1}\n{"a":2}'),
   csv: () => bytesOf('a,b\n1,2\n3,4'),
-  pdf: () => writePdf([[{ text: 'One', x: 50, y: 700 }], [{ text: 'Two', x: 50, y: 700 }]]),
   pptx: () => {
     const slide = (part: number): string =>
       `<p:sld><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>Slide ${part}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`;
@@ -61,6 +60,7 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
 
 /** Formats whose files are one text, and neither text nor code. */
 const single: Readonly<Record<string, () => Uint8Array>> = {
+  pdf: () => writePdf([[{ text: 'One', x: 50, y: 700 }], [{ text: 'Two', x: 50, y: 700 }]]),
   docx: () =>
     readFileSync(
       join(dirname(createRequire(import.meta.url).resolve('mammoth/package.json')), 'test/test-data/tables.docx'),

@@ -1,8 +1,7 @@
-import type { SourceDocument } from '@quiver/rag/document';
 import { limitExceeded, type DocumentLoader } from './document-loader.js';
 import { encryptedDocument } from './zip.js';
-import { maxItems, type PdfTextContent, type PdfTextItem } from './pdf/pdf-fragments.js';
-import { toMarkdownPages, type PdfPageContent } from './pdf/pdf-markdown.js';
+import { maxItems, readPage, type PdfPage, type PdfTextContent, type PdfTextItem } from './pdf/pdf-fragments.js';
+import { toMarkdown } from './pdf/pdf-markdown.js';
 import { readOutline } from './pdf/pdf-outline.js';
 
 const maxPages = 100_000;
@@ -10,8 +9,8 @@ const maxPages = 100_000;
 const maxTotalItems = 5_000_000;
 
 /**
- * Reads each page of a PDF document as Markdown, with its number in the metadata, through `unpdf`. Scanned
- * pages are recognized by `ocr`, or reported without it.
+ * Reads a PDF document as Markdown, with the places of its parts on the pages, through `unpdf`. Scanned pages are recognized by `ocr`, or
+ * reported without it.
  *
  * @throws `DOCUMENT_ENCRYPTED`
  */
@@ -26,7 +25,7 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
       const problem = `it has ${document.numPages} pages, and the limit is ${maxPages}`;
       throw limitExceeded(name, problem, { limit: 'pages', max: maxPages, value: document.numPages });
     }
-    const pages: PdfPageContent[] = [];
+    const pages: PdfPage[] = [];
     let items = 0;
     const scanned: number[] = [];
     const { OPS } = await unpdf.getResolvedPDFJS();
@@ -39,7 +38,7 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
         const problem = `it has more than ${maxTotalItems} pieces of text`;
         throw limitExceeded(name, problem, { limit: 'texts', max: maxTotalItems });
       }
-      pages.push({ content, view: page.getViewport({ scale: 1 }).transform });
+      pages.push(readPage({ content, view: page.getViewport({ scale: 1 }).transform }));
       const isEmpty = content.items.every(({ str }) => typeof str !== 'string' || str.trim() === '');
       if (isEmpty) {
         const { fnArray }: { fnArray: number[] } = await page.getOperatorList();
@@ -48,21 +47,21 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
       }
       page.cleanup();
     }
-    const texts = toMarkdownPages(pages, await readOutline(document));
+    const recognized = new Map<number, string>();
     for (const page of scanned) {
       const path = `${name}#page=${page}`;
       try {
         const images = () => unpdf.extractImages(document, page);
         const text = await ocr?.({ name, page, images, signal });
-        if (text?.trim()) texts[page - 1] = { text, boxes: [], skip: [] };
+        if (text?.trim()) recognized.set(page - 1, text);
         else onSkip({ path, reason: 'no text' });
       } catch (error) {
         signal?.throwIfAborted();
         onSkip({ path, reason: 'no text', error });
       }
     }
-    const docs = texts.map((page, index): SourceDocument => ({ ...page, metadata: { page: index + 1 } }));
-    return [{ type: 'markdown', docs: docs.filter(({ text }) => text !== '') }];
+    const read = toMarkdown(pages, await readOutline(document), recognized);
+    return [{ type: 'markdown', docs: read.text === '' ? [] : [read] }];
   } finally {
     await document.destroy();
   }

@@ -1,4 +1,4 @@
-import type { PageBox } from './text-box.js';
+import type { PageBox } from './text-place.js';
 
 /** Metadata of a text: plain JSON data. */
 export type Metadata = Record<string, unknown>;
@@ -13,7 +13,11 @@ export interface ChunkMetadata extends Metadata {
   endIndex: number;
   /** Titles of the headings above the chunk, outermost first; absent where there are none. */
   headings?: readonly string[];
-  /** Rectangle around the chunk on its page, in points from the upper left corner; present for PDF. */
+  /** Number of the page on which the chunk begins, from 1; present for PDF. */
+  page?: number;
+  /** Number of the page on which it ends, if that is another one. */
+  endPage?: number;
+  /** Rectangle around the text of the chunk on `page`, in points from the upper left corner; present for PDF. */
   box?: PageBox;
 }
 

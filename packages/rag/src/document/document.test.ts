@@ -107,7 +107,7 @@ describe('a document', () => {
 
   test('is rejected with an unknown option, and names the nearest', () => {
     expect(() => new MDocument({ text: 'a', metdata: { tenant: 'a' } } as MDocumentOptions)).toThrow(
-      "MDocument has no option 'metdata'. Did you mean 'metadata'? Its options are: text, metadata, boxes, skip, docs, type, language.",
+      "MDocument has no option 'metdata'. Did you mean 'metadata'? Its options are: text, metadata, places, skip, docs, type, language.",
     );
     const docs = [{ text: 'a' }, { text: 'b', metdata: { tenant: 'a' } }];
     expect(() => new MDocument({ docs })).toThrow("A text of docs has no option 'metdata'. Did you mean 'metadata'?");

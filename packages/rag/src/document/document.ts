@@ -15,7 +15,7 @@ import type { RawOptions } from './chunking/chunk-options.js';
 import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
 import { areSkippable, blankOut, addSkipped, cutOut, type SkippedCounts, type SkippedText } from './skipped-text.js';
-import { createBoxFinder, type TextBox } from './text-box.js';
+import { arePlaces, createPageFinder, type TextPlace } from './text-place.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** Format of a document, which decides the default strategy. */
@@ -26,8 +26,11 @@ export interface SourceDocument {
   text: string;
   /** Plain JSON data, copied into every chunk. `headings`, titles of headings above the text, come before those in the text. */
   metadata?: Metadata;
-  /** Places of parts of the text on their page, in order. Chunks have the rectangle around theirs as `metadata.box`. */
-  boxes?: readonly TextBox[];
+  /**
+   * Places of parts of the text on pages, in order. Chunks have the page on which they begin as `metadata.page`, the rectangle around their text
+   * there as `metadata.box`, and the page on which they end as `metadata.endPage` if it is another one.
+   */
+  places?: readonly TextPlace[];
   /** Parts of a plain or Markdown text that are not searched, in order: no chunk contains them. Default: none. */
   skip?: readonly SkippedText[];
 }
@@ -55,7 +58,7 @@ type AnyDocumentOptions = Partial<
 const sourceChecks: OptionChecks<SourceDocument> = {
   text: anyValue,
   metadata: anyValue,
-  boxes: anyValue,
+  places: anyValue,
   skip: anyValue,
 };
 
@@ -82,7 +85,7 @@ export class MDocument {
   readonly language: CodeLanguage | undefined;
   /** Original texts and metadata. */
   readonly sources: readonly Readonly<Required<Pick<SourceDocument, 'text' | 'metadata'>>>[];
-  readonly #boxes: readonly (readonly TextBox[])[];
+  readonly #places: readonly (readonly TextPlace[])[];
   readonly #skip: readonly (readonly SkippedText[])[];
   /** The last chunks of each source. */
   #chunks: readonly (readonly Chunk[])[] | undefined;
@@ -98,7 +101,7 @@ export class MDocument {
     this.sources = sources.map(parseSource);
     if ('docs' in options)
       for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks, settings);
-    this.#boxes = sources.map(({ boxes = [] }) => boxes);
+    this.#places = sources.map(parsePlaces);
     this.#skip = sources.map((source) => parseSkip(source, this.type));
   }
 
@@ -161,7 +164,7 @@ export class MDocument {
       const skip = this.#skip[source]!;
       const searched = skip.length === 0 ? text : blankOut(text, skip);
       const spans = cutOut(chunker(searched), text, skip);
-      const own = toChunks({ text, searched, metadata, spans, boxes: this.#boxes[source] });
+      const own = toChunks({ text, searched, metadata, spans, places: this.#places[source]! });
       return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
     });
     this.#chunks = chunks;
@@ -198,16 +201,16 @@ export class MDocument {
     return this;
   }
 
-  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, boxes, skipped parts, type and language. */
+  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, places, skipped parts, type and language. */
   contentHash(): string {
     const { type, language, sources } = this;
     const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
-    // A page can have thousands of boxes: sorting their keys would take several times as long.
-    const places = [this.#boxes, this.#skip].map((lists) =>
+    // A file can have thousands of places: sorting their keys would take several times as long.
+    const parts = [this.#places, this.#skip].map((lists) =>
       lists.some(({ length }) => length > 0) ? JSON.stringify(lists) : '',
     );
     return textsHash(
-      canonicalJson([type, language, metadata, ...places]),
+      canonicalJson([type, language, metadata, ...parts]),
       sources.map(({ text }) => text),
     );
   }
@@ -267,13 +270,19 @@ function withMetadata(chunk: Chunk, found: Metadata): Chunk {
 
 function parseSource(source: SourceDocument): Required<Pick<SourceDocument, 'text' | 'metadata'>> {
   if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
-  const { text, metadata = {}, boxes = [] } = source;
-  if (!Array.isArray(boxes)) throw invalid('The boxes of a document must be a list of { start, end, box }.');
+  const { text, metadata = {} } = source;
   if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw invalid('The metadata of a document must be an object of plain JSON data.');
   }
   return { text, metadata: { ...metadata } };
+}
+
+function parsePlaces({ text, places = [] }: SourceDocument): readonly TextPlace[] {
+  if (arePlaces(places, text)) return places;
+  throw invalid(
+    'places must be a list of { start, end, page, box? }: parts of the text, in order and apart from each other, each with the number of its page from 1.',
+  );
 }
 
 function parseSkip({ text, skip = [] }: SourceDocument, type: DocumentType): readonly SkippedText[] {
@@ -296,12 +305,12 @@ interface ChunkedText {
   readonly searched: string;
   readonly metadata: Metadata;
   readonly spans: readonly Span[];
-  readonly boxes: readonly TextBox[] | undefined;
+  readonly places: readonly TextPlace[];
 }
 
 /** Returns the chunks of the spans of one text. */
-function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chunk[] {
-  const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
+function toChunks({ text, searched, metadata, spans, places }: ChunkedText): Chunk[] {
+  const findPages = places.length > 0 ? createPageFinder(places) : undefined;
   const hashOf = createPartHash(canonicalJson(metadata));
   const above = Array.isArray(metadata['headings']) ? (metadata['headings'] as readonly string[]) : [];
   const hashes = new Set<string>();
@@ -322,8 +331,7 @@ function toChunks({ text, searched, metadata, spans, boxes }: ChunkedText): Chun
     own['startIndex'] = start;
     own['endIndex'] = end;
     if (headings) own['headings'] = above.length === 0 ? headings : [...above, ...headings];
-    const box = findBox?.(start, end);
-    if (box) own['box'] = box;
+    if (findPages) Object.assign(own, findPages(start, end));
     const previous = last && toPrevious(text, searched, last, span);
     last = { id, span };
     const place = own as ChunkMetadata;

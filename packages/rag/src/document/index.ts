@@ -5,4 +5,4 @@ export { headingLevel, tagKind } from './chunking/html-tags.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document.js';
 export { partKeys } from './part-keys.js';
 export { blankOut, type SkippedText } from './skipped-text.js';
-export { uniteBoxes, type PageBox, type TextBox } from './text-box.js';
+export { uniteBoxes, type PageBox, type TextPlace } from './text-place.js';

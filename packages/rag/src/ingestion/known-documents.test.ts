@@ -228,8 +228,8 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
 
   it('are compared again when only the places on their pages changed', async () => {
     const page = (left?: number): MDocument => {
-      const boxes = left === undefined ? [] : [{ start: 0, end: 5, box: [left, 0, 50, 10] as const }];
-      return new MDocument({ text: 'Text.', metadata: { source: 'a.pdf' }, boxes });
+      const places = left === undefined ? [] : [{ start: 0, end: 5, page: 1, box: [left, 0, 50, 10] as const }];
+      return new MDocument({ text: 'Text.', metadata: { source: 'a.pdf' }, places });
     };
     await run([page()]);
     for (const left of [1, 2]) {

@@ -188,6 +188,23 @@ describe('expandPassages', () => {
     expect(passage?.document).toBe('Page one ends here.');
   });
 
+  it('has the pages of the whole passage', async () => {
+    const text = 'The first page has a paragraph.\n\nThe second page has another one.\n\nThe third page is the last.';
+    const places = [0, 33, 67].map((start, at) => ({
+      start,
+      end: start + 27,
+      page: at + 1,
+      box: [10 + at, 20, 90, 40] as const,
+    }));
+    await index([new MDocument({ text, places, metadata: { source: 'a.pdf' }, type: 'markdown' })], {
+      chunkOptions: { maxSize: 40, overlap: 0 },
+    });
+    const [passage] = await expandAll(await matching('third'), { before: 1, after: 0 });
+    expect(passage?.metadata).toMatchObject({ page: 2, endPage: 3, box: [11, 20, 90, 40] });
+    const [whole] = await expandAll(await matching('third'), 'section');
+    expect(whole?.metadata).toMatchObject({ page: 1, endPage: 3, startIndex: 0 });
+  });
+
   it('joins decoded texts by blank lines, without repeating what overlaps', async () => {
     const html = '<h1>Coats</h1><p>Warm &amp; dry coats for winter.</p><p>Long &amp; light coats for spring days.</p>';
     await index([MDocument.fromHTML(html, { source: 'coats.html' })], { chunkOptions: { maxSize: 45, overlap: 0 } });

@@ -10,12 +10,13 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
+import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { invalidArgument, recordText } from '../store/check-arguments.js';
 import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { scanPages } from '../store/scan-pages.js';
 import { partsOf } from '../store/store-call.js';
-import type { Cancellable, VectorFilter, VectorMatch } from '../store/vector-store.js';
+import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
 import { joinTexts } from './join-texts.js';
 
@@ -68,10 +69,10 @@ export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
 
 /**
  * Returns the passages around matches: search small chunks, and read the section or the neighbors of those that match. Passages that
- * touch or overlap are merged. The best match of a passage decides its rank, its score, its id and its other metadata.
+ * touch or overlap are merged. The best match of a passage decides its rank, its score, its id and its other metadata, except the pages of a PDF.
  *
  * Neighbors are read from the store with one request for up to 100 passages. Chunks of `ingest` name the chunk before them, so that
- * passages end at a chunk that was deleted, and never mix documents, pages or tenants: `document` is the verbatim part of the source
+ * passages end at a chunk that was deleted, and never mix documents, slides or tenants: `document` is the verbatim part of the source
  * from `startIndex` to `endIndex`. HTML and JSON are decoded, and their chunks joined by blank lines. Other records are neighbors when
  * they have the same `source` and their places touch, overlap with equal text, or leave out at most two characters, which become a
  * space or a blank line. Records without `source`, `startIndex` and `endIndex` remain unchanged.
@@ -292,5 +293,13 @@ function toPassage<Match extends VectorMatch>(
   const { previousChunk: _previous, textBefore: _text, ...metadata } = match.metadata;
   const startIndex = chunks[0]!.start;
   const endIndex = chunks.reduce((largest, { end }) => Math.max(largest, end), startIndex);
-  return { ...match, metadata: { ...metadata, startIndex, endIndex }, document: joinTexts(chunks), records };
+  const place = { ...withPages(metadata, chunks), startIndex, endIndex };
+  return { ...match, metadata: place, document: joinTexts(chunks), records };
+}
+
+/** Replaces the pages of a match by those of the whole passage. Other programs may give the names of `PageSpan` another meaning. */
+function withPages(metadata: VectorMetadata, chunks: readonly PlacedChunk[]): VectorMetadata {
+  if (typeof metadata['page'] !== 'number') return metadata;
+  const { page: _page, endPage: _endPage, box: _box, ...others } = metadata;
+  return { ...others, ...unitePages(chunks.map((chunk) => chunk.metadata as PageSpan)) };
 }

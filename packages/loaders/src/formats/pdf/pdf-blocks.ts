@@ -1,13 +1,33 @@
 import { uniteBoxes, type PageBox } from '@quiver/rag/document';
 import { joinFragments, type PdfSegment } from './pdf-fragments.js';
-import { splitRegions } from './pdf-regions.js';
-import { readTable, toMarkdownTable } from './pdf-table.js';
+import { isEntry } from './pdf-lists.js';
+import { readTable, type PdfColumn, type PdfTable } from './pdf-table.js';
 
 /** A paragraph, heading, list item, table or listing of a page. */
-export interface PdfBlock {
-  readonly kind: 'text' | 'table' | 'code';
-  /** Lines of text that are not joined yet; a table as Markdown. */
+export type PdfBlock = PdfTextBlock | PdfTableBlock | PdfListing;
+
+export interface PdfTextBlock extends Placed {
+  readonly kind: 'text';
+  /** Lines that are not joined yet. */
   readonly lines: readonly string[];
+  /** Font of all letters, or empty. */
+  readonly font: string;
+  /** Part of the width of its column that the last line fills. */
+  readonly fill: number;
+}
+
+export interface PdfTableBlock extends Placed {
+  readonly kind: 'table';
+  readonly table: PdfTable;
+  readonly columns: readonly PdfColumn[];
+}
+
+export interface PdfListing extends Placed {
+  readonly kind: 'code';
+  readonly lines: readonly string[];
+}
+
+interface Placed {
   readonly size: number;
   readonly box: PageBox;
 }
@@ -18,43 +38,36 @@ interface Line extends PdfSegment {
 
 const bullet = /^[•◦▪‣·]/;
 /** Start of an item of a list. */
-const listItem = /^(?:[•◦▪‣·]|[*–—-] |\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)] |\[\d+\] )/;
+export const listItem: RegExp = /^(?:[•◦▪‣·]|[*–—-] |\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)] |\[\d+\] )/;
 
-/** Reads the blocks of a page in the order in which they are read. */
-export function readBlocks(segments: readonly PdfSegment[]): PdfBlock[] {
-  const blocks: PdfBlock[] = [];
-  for (const rows of splitRegions(segments)) {
-    const [first, ...others] = readRegion(rows);
-    const last = blocks.at(-1);
-    // A paragraph that continues at the top of the next column.
-    if (first && last && isContinued(last, first)) {
-      blocks.splice(-1, 1, { ...last, lines: [...last.lines, ...first.lines], box: uniteBoxes([last.box, first.box]) });
-    } else if (first) blocks.push(first);
-    for (const block of others) blocks.push(block);
-  }
-  return blocks;
-}
-
-function isContinued(block: PdfBlock, next: PdfBlock): boolean {
-  const isText = block.kind === 'text' && next.kind === 'text' && Math.abs(block.size - next.size) < 0.6;
-  return isText && /[\p{L},-]$/u.test(block.lines.at(-1)!) && /^\p{Ll}/u.test(next.lines[0]!);
-}
-
-function readRegion(rows: readonly (readonly PdfSegment[])[]): PdfBlock[] {
+/**
+ * Reads the blocks of a column of a page.
+ *
+ * @param rows - from top to bottom
+ * @param known - columns of a table at the end of the page before, which may continue
+ */
+export function readBlocks(rows: readonly (readonly PdfSegment[])[], known?: readonly PdfColumn[]): PdfBlock[] {
   const blocks: PdfBlock[] = [];
   let lines: Line[] = [];
   const endText = (): void => {
-    for (const paragraph of splitParagraphs(lines)) blocks.push(toBlock(paragraph));
+    const right = lines.reduce((most, line) => Math.max(most, line.right), -Infinity);
+    for (const paragraph of splitParagraphs(lines, right)) blocks.push(toBlock(paragraph, right));
     lines = [];
   };
   let listEnd = 0;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index]!;
-    const found = index >= listEnd ? readTable(rows, index) : undefined;
+    const found = index >= listEnd ? readTable(rows, index, index === 0 ? known : undefined) : undefined;
     if (found?.table) {
       endText();
-      const parts = rows.slice(index, found.end).flat();
-      blocks.push({ kind: 'table', lines: [toMarkdownTable(found.table)], size: row[0]!.size, box: toBox(parts) });
+      const { table, columns } = found;
+      blocks.push({
+        kind: 'table',
+        table,
+        columns,
+        size: row[0]!.size,
+        box: toBox(rows.slice(index, found.end).flat()),
+      });
       index = found.end - 1;
       continue;
     }
@@ -67,10 +80,9 @@ function readRegion(rows: readonly (readonly PdfSegment[])[]): PdfBlock[] {
 }
 
 /** Groups lines into paragraphs by distance, indentation, size and font. */
-function splitParagraphs(lines: readonly Line[]): Line[][] {
+function splitParagraphs(lines: readonly Line[], right: number): Line[][] {
   if (lines.length === 0) return [];
   const left = lines.reduce((least, line) => Math.min(least, line.left), Infinity);
-  const right = lines.reduce((most, line) => Math.max(most, line.right), -Infinity);
   const distances = lines.slice(1).map((line, index) => line.baseline - lines[index]!.baseline);
   // Most lines of a region may be paragraphs of one line; a quarter of them is not.
   const pitch = distances.toSorted((a, b) => a - b)[distances.length >> 2] ?? 0;
@@ -83,6 +95,7 @@ function splitParagraphs(lines: readonly Line[]): Line[][] {
 
     function startsParagraph(): boolean {
       const size = Math.max(line.size, above.size);
+      if (isEntry(above.text)) return true;
       if (line.isMonospaced !== above.isMonospaced) return true;
       if (Math.min(line.size, above.size) < size * 0.9) return true;
       const distance = line.baseline - above.baseline;
@@ -91,29 +104,44 @@ function splitParagraphs(lines: readonly Line[]): Line[][] {
       if (distance > Math.max(Math.min(pitch * 1.2, size * longestDistance), size * lineDistance)) return true;
       const [first] = paragraph as [Line];
       const inItem = line.left - first.left;
-      if (listItem.test(line.text) && inItem < size * 0.5) return true;
-      if (listItem.test(first.text) && inItem > size * 0.5) return false;
+      if (isItem(line) && inItem < size * 0.5) return true;
+      if (isItem(first) && inItem > size * 0.5) return false;
       const indent = line.left - above.left;
       const isShort = above.right < right - (right - left) * 0.2;
       if (indent > size * 0.5) return isShort || (below !== undefined && below.left < line.left - size * 0.5);
-      if (indent < -size * 0.5) return paragraph.length > 1;
+      // A term below the definition of another, but not the second line of a paragraph.
+      if (indent < -size * 0.5) return paragraph.length > 1 || isShort || indent < -size * deepestIndent;
       return isShort && /[.!?:]["”’)]?$/.test(above.text);
     }
   }
   return paragraphs;
 }
 
-function toBlock(lines: readonly Line[]): PdfBlock {
-  const [{ size, isMonospaced }] = lines as [Line];
+/** @param right - end of the longest line of the column */
+function toBlock(lines: readonly Line[], right: number): PdfBlock {
+  const [{ size, font, isMonospaced }] = lines as [Line];
   const box = toBox(lines);
-  if (!isMonospaced) return { kind: 'text', lines: lines.map(({ text }) => text), size, box };
   const [left] = box;
+  if (!isMonospaced) {
+    const fill = (lines.at(-1)!.right - left) / (right - left || 1);
+    const own = lines.every((line) => line.font === font) ? font : '';
+    return { kind: 'text', lines: lines.map(({ text }) => text), size, font: own, fill, box };
+  }
   const listing = lines.flatMap(({ parts, baseline }, index) => {
     const isBlank = index > 0 && baseline - lines[index - 1]!.baseline > size * blankDistance;
     return [...(isBlank ? [''] : []), placeCells(parts, left)];
   });
   return { kind: 'code', lines: listing, size, box };
 }
+
+/** Whether a line starts an item of a list, or the description of an option next to it: “-v  Prints more”. */
+function isItem({ text, parts }: Line): boolean {
+  return listItem.test(text) || (parts.length > 1 && option.test(parts[0]!.text));
+}
+
+const option = /^[-−–]{1,2}[\p{L}\d?]/u;
+/** Indentation of the first line of a paragraph, in font sizes. */
+const deepestIndent = 3;
 
 /** Distances of the baselines of two lines, in font sizes: within a paragraph, with an empty line between, and within a listing. */
 const lineDistance = 1.35;

@@ -6,7 +6,7 @@ export interface PlacedText {
   /** Default 10. */
   size?: number;
   /** Default Helvetica. */
-  font?: 'Courier';
+  font?: 'Courier' | 'Helvetica-Bold';
 }
 
 /** A bookmark of the outline, below the last one of a lower level. */
@@ -18,25 +18,29 @@ export interface Bookmark {
   page: number;
 }
 
+/** Number of the object of the first page. */
+const firstPage = 7;
+
 /** Returns a PDF document. A page is its texts, or the operators of its content. Equal pages share one stream. */
 export function writePdf(
   pages: readonly (readonly PlacedText[] | string)[],
   bookmarks: readonly Bookmark[] = [],
 ): Uint8Array {
-  const outline = 6 + 2 * pages.length;
-  const kids = pages.map((_, index) => `${6 + 2 * index} 0 R`).join(' ');
-  const fonts = '/Font << /F1 3 0 R /F2 4 0 R >> /XObject << /I1 5 0 R >>';
+  const outline = firstPage + 2 * pages.length;
+  const kids = pages.map((_, index) => `${firstPage + 2 * index} 0 R`).join(' ');
+  const fonts = '/Font << /F1 3 0 R /F2 4 0 R /F3 6 0 R >> /XObject << /I1 5 0 R >>';
   const objects = [
     `<< /Type /Catalog /Pages 2 0 R${bookmarks.length > 0 ? ` /Outlines ${outline} 0 R` : ''} >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
     '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>',
     '<< /Type /XObject /Subtype /Image /Width 2 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 2 >>\nstream\nAZ\nendstream',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>',
     ...pages.flatMap((page, index) => {
       const first = pages.indexOf(page);
       const stream = first < index ? '' : typeof page === 'string' ? page : page.map(toOperators).join('\n');
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${7 + 2 * first} 0 R /Resources << ${fonts} >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${firstPage + 1 + 2 * first} 0 R /Resources << ${fonts} >> >>`,
         `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
       ];
     }),
@@ -70,7 +74,7 @@ function toOutline(bookmarks: readonly Bookmark[], root: number): string[] {
       const parent = parents[index]!;
       const next = parents.findIndex((other, at) => at > index && other === parent);
       const siblings = next === -1 ? '' : `/Next ${number(next)}`;
-      return `<< /Title (${title}) /Parent ${number(parent)} /Dest [${6 + 2 * page} 0 R /Fit] ${links(index)} ${siblings} >>`;
+      return `<< /Title (${title}) /Parent ${number(parent)} /Dest [${firstPage + 2 * page} 0 R /Fit] ${links(index)} ${siblings} >>`;
     }),
   ];
 }
@@ -80,10 +84,27 @@ export const scan = 'q 600 0 0 800 0 0 cm /I1 Do Q';
 
 function toOperators({ text, x, y, size = 10, font }: PlacedText): string {
   const escaped = text.replace(/[\\()]/g, String.raw`\$&`);
-  return `BT /${font ? 'F2' : 'F1'} ${size} Tf ${x} ${y} Td (${escaped}) Tj ET`;
+  const name = { Helvetica: 'F1', Courier: 'F2', 'Helvetica-Bold': 'F3' }[font ?? 'Helvetica'];
+  return `BT /${name} ${size} Tf ${x} ${y} Td (${escaped}) Tj ET`;
 }
 
 /** Lines of text below each other, 12 points apart. */
 export function column(x: number, y: number, lines: readonly string[]): PlacedText[] {
   return lines.map((text, index) => ({ text, x, y: y - 12 * index }));
 }
+
+/** Lines of two paragraphs. */
+export const left: readonly string[] = [
+  'The engine compares every vector with',
+  'the query and keeps the nearest ones.',
+  'A filter removes rows before they are',
+  'compared, so its cost depends on how',
+  'many rows it lets through.',
+];
+export const right: readonly string[] = [
+  'Writes go to a log first. The log is',
+  'read when the store opens, and it is',
+  'folded into the segments of the index',
+  'when it has grown too long. Readers do',
+  'not wait for this.',
+];

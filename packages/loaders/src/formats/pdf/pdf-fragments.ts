@@ -23,6 +23,8 @@ export interface PdfFragment {
   readonly baseline: number;
   /** Size of the font in points. */
   readonly size: number;
+  /** Name of the font in the file; of several pieces in several fonts, empty. Weight and slope are not known, only that fonts differ. */
+  readonly font: string;
   readonly isMonospaced: boolean;
   readonly isRightToLeft: boolean;
 }
@@ -40,7 +42,7 @@ type Matrix = readonly [number, number, number, number, number, number];
  *
  * @param view - matrix from the coordinates of the file to those of the page as it is shown
  */
-export function toFragments(
+function toFragments(
   { items, styles }: PdfTextContent,
   view: readonly number[],
 ): { fragments: PdfFragment[]; rotated: string[] } {
@@ -58,10 +60,31 @@ export function toFragments(
       const wide = typeof width === 'number' && width >= 0 && width < farthest ? width : 0;
       const isMonospaced = typeof fontName === 'string' && styles?.[fontName]?.fontFamily === 'monospace';
       const isRightToLeft = dir === 'rtl';
-      fragments.push({ text, left, right: left + wide, baseline, size, isMonospaced, isRightToLeft });
+      const font = typeof fontName === 'string' ? fontName : '';
+      fragments.push({ text, left, right: left + wide, baseline, size, font, isMonospaced, isRightToLeft });
     }
   }
   return { fragments, rotated };
+}
+
+/** A page as `unpdf` reads it. */
+export interface PdfPageContent {
+  readonly content: PdfTextContent;
+  /** Matrix from the coordinates of the file to those of the page as it is shown, from `getViewport()`. */
+  readonly view: readonly number[];
+}
+
+/** The texts of a page. */
+export interface PdfPage {
+  readonly segments: readonly PdfSegment[];
+  /** Rotated text. */
+  readonly rotated: readonly string[];
+}
+
+/** Returns what is kept of a page while the others are read: its lines take a fraction of the memory of its items. */
+export function readPage({ content, view }: PdfPageContent): PdfPage {
+  const { fragments, rotated } = toFragments(content, view);
+  return { segments: toRows(fragments).flatMap(toSegments), rotated };
 }
 
 const identity: Matrix = [1, 0, 0, 1, 0, 0];
@@ -111,7 +134,7 @@ const wordGap = 0.15;
 const cellGap = 1.1;
 
 /** Joins the fragments of a line, with spaces between words, and splits it at wide gaps. */
-export function toSegments(row: readonly PdfFragment[]): PdfSegment[] {
+function toSegments(row: readonly PdfFragment[]): PdfSegment[] {
   const segments: PdfSegment[] = [];
   let parts: PdfFragment[] = [];
   let right = -Infinity;
@@ -134,12 +157,14 @@ export function joinFragments(parts: readonly PdfFragment[]): PdfSegment {
   let monospaced = 0;
   let toTheLeft = 0;
   let main = parts[0]!;
+  let { font } = main;
   let right = -Infinity;
   for (const part of parts) {
     length += part.text.length;
     if (part.isMonospaced) monospaced += part.text.length;
     if (part.isRightToLeft) toTheLeft += part.text.length;
     if (part.text.length * part.size > main.text.length * main.size) main = part;
+    if (part.font !== font) font = '';
     right = Math.max(right, part.right);
   }
   const isRightToLeft = toTheLeft * 2 > length;
@@ -155,5 +180,5 @@ export function joinFragments(parts: readonly PdfFragment[]): PdfSegment {
   const joined = texts.join('');
   const isMonospaced = monospaced * 2 > length;
   const text = isMonospaced ? joined.trimEnd() : joined.replace(/\s+/g, ' ').trim();
-  return { text, left: parts[0]!.left, right, baseline, size, isMonospaced, isRightToLeft };
+  return { text, left: parts[0]!.left, right, baseline, size, font, isMonospaced, isRightToLeft };
 }

@@ -1,102 +1,12 @@
 import { array, assert, constant, double, integer, oneof, property, record, string, tuple } from 'fast-check';
+import { MDocument } from '@quiver/rag/document';
 import { describe, expect, test, vi } from 'vitest';
 import type { SkippedFile } from '../document-loader.js';
-import { loadDocument, type LoadDocumentOptions } from '../../load-document.js';
-import { column, scan, writePdf, type PlacedText } from './pdf-document.fixture.js';
-import { toMarkdownPages } from './pdf-markdown.js';
+import { load, read } from '../../load-pdf.fixture.js';
+import { column, left, right, scan, type PlacedText } from './pdf-document.fixture.js';
+import { readPage } from './pdf-fragments.js';
+import { toMarkdown } from './pdf-markdown.js';
 import type { PageImage, RecognizeText } from './scanned-page.js';
-
-async function read(
-  pages: readonly (readonly PlacedText[] | string)[],
-  options: LoadDocumentOptions = {},
-): Promise<string[]> {
-  const [document] = await loadDocument(writePdf(pages), { name: 'manual.pdf', ...options });
-  return document!.getText();
-}
-
-const left = [
-  'The engine compares every vector with',
-  'the query and keeps the nearest ones.',
-  'A filter removes rows before they are',
-  'compared, so its cost depends on how',
-  'many rows it lets through.',
-];
-const right = [
-  'Writes go to a log first. The log is',
-  'read when the store opens, and it is',
-  'folded into the segments of the index',
-  'when it has grown too long. Readers do',
-  'not wait for this.',
-];
-
-describe('headings', () => {
-  const page = (title: string): PlacedText[] => [
-    { text: title, x: 60, y: 740 },
-    ...column(60, 700, left),
-    ...column(60, 600, right),
-  ];
-
-  test('are those of the outline, whatever their size', async () => {
-    const bookmarks = [
-      { title: 'Reading', level: 1, page: 0 },
-      { title: 'The log', level: 2, page: 1 },
-      { title: 'Writing', level: 1, page: 1 },
-    ];
-    const pages = [page('1. Reading'), [...page('1.1 The Log'), { text: '2  Writing', x: 60, y: 400 }]];
-    const [document] = await loadDocument(writePdf(pages, bookmarks), { name: 'manual.pdf' });
-    const [first, second] = document!.getText();
-    expect(first).toMatch(/^# 1\. Reading\n/);
-    expect(second).toMatch(/^## 1\.1 The Log\n[^]*\n# 2 {1,2}Writing$/);
-  });
-
-  test('do not come from text that is larger than long listings', async () => {
-    const listing = (y: number): PlacedText[] =>
-      Array.from({ length: 24 }, (_, line) => ({
-        text: `copy --force ${line} from/here to/there and/back`,
-        x: 60,
-        y: y - 10 * line,
-        size: 8,
-        font: 'Courier',
-      }));
-    const [text] = await read([[...column(60, 760, left), ...listing(680), ...listing(420)]]);
-    expect(text).toContain('The engine compares');
-    expect(text).not.toMatch(/^#/m);
-  });
-});
-
-describe('lists of pages', () => {
-  const entries = [
-    'Abstract',
-    'Basics',
-    'Caches',
-    'Deletion',
-    'Errors',
-    'Filters',
-    'Graphs',
-    'Hybrid search',
-    'Ingestion',
-    'Joins',
-  ];
-  const contents = entries.map((entry, index) => `${index + 1} ${entry} . . . . . . . . . . . . . ${3 * index + 1}`);
-  const index = entries.map((entry, place) => `${entry}, ${40 - place}, ${50 - place}`);
-
-  test.each([
-    ['contents', contents],
-    ['contents', contents.map((line) => line.replaceAll(' .', ''))],
-    ['index', index],
-  ])('are not searched: %s', async (kind, lines) => {
-    const [document] = await loadDocument(writePdf([column(60, 700, lines), column(60, 700, left)]), { name: 'a.pdf' });
-    const [listed] = document!.getText();
-    expect(document!.skippedText).toEqual({ [kind]: listed!.length });
-    expect((await document!.chunk()).map(({ metadata }) => metadata['page'])).toEqual([2]);
-  });
-
-  test('are not tables whose last column is a number', async () => {
-    const rows = entries.map((entry, place) => `${entry} costs ${(place * 7919) % 50}`);
-    const [document] = await loadDocument(writePdf([column(60, 700, rows.toReversed())]), { name: 'a.pdf' });
-    expect(document!.skippedText).toEqual({});
-  });
-});
 
 describe('PDF pages', () => {
   test('are read column by column, below the lines that cross both', async () => {
@@ -173,18 +83,17 @@ describe('PDF pages', () => {
     ]);
   });
 
-  test('show headers once and page numbers never', async () => {
+  test('have headers once at the end, where they are not searched, and page numbers never', async () => {
     const pages = ['one', 'two', 'three', 'four'].map((word, index) => [
       { text: 'Annual report', x: 250, y: 780 },
       { text: `This is page ${word} of the report.`, x: 60, y: 700 },
       { text: `${index + 5}`, x: 300, y: 20 },
     ]);
-    expect(await read(pages)).toEqual([
-      'Annual report\n\nThis is page one of the report.',
-      'This is page two of the report.',
-      'This is page three of the report.',
-      'This is page four of the report.',
+    const document = await load(pages);
+    expect(document.getText()).toEqual([
+      'This is page one of the report.\n\nThis is page two of the report.\n\nThis is page three of the report.\n\nThis is page four of the report.\n\nAnnual report',
     ]);
+    expect(document.skippedText).toEqual({ boilerplate: 'Annual report'.length });
   });
 
   test('keep the rows of a table that goes over several pages', async () => {
@@ -216,9 +125,12 @@ describe('PDF pages', () => {
       { text: `Page ${index + 7} of 9`, x: 60, y: 20 },
     ]);
     expect(await read(pages)).toEqual([
-      'Part good\n\n# Experiment 1\n\nThe liquid was heated.\n\nIt went good.\n\nPage 7 of 9',
-      'Part bad\n\n# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
-      'Part ugly\n\n# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
+      [
+        'Part good\n\n# Experiment 1\n\nThe liquid was heated.\n\nIt went good.',
+        'Part bad\n\n# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
+        'Part ugly\n\n# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
+        'Page 7 of 9',
+      ].join('\n\n'),
     ]);
   });
 
@@ -233,15 +145,14 @@ describe('PDF pages', () => {
     expect(await read(pages, { onSkip })).toEqual(['Text.']);
     expect(skipped).toEqual([{ path: 'manual.pdf#page=2', reason: 'no text' }]);
     skipped.length = 0;
-    const [document] = await loadDocument(writePdf(pages), {
-      name: 'manual.pdf',
+    const document = await load(pages, {
       onSkip,
       ocr: async ({ page, images }) => {
         const [image] = await images();
         return `Page ${page}: ${image?.width} pixels`;
       },
     });
-    expect(document?.getDocs()).toMatchObject([
+    expect(await document.chunk({ maxSize: 16, overlap: 0 })).toMatchObject([
       { text: 'Text.', metadata: { page: 1 } },
       { text: 'Page 2: 2 pixels', metadata: { page: 2 } },
     ]);
@@ -263,13 +174,13 @@ describe('PDF pages', () => {
   });
 
   test('give chunks their number and the rectangle around them', async () => {
-    const [document] = await loadDocument(
-      writePdf([[], [...column(60, 700, ['First line', 'and second.']), ...column(100, 600, ['Another paragraph.'])]]),
-      { name: 'manual.pdf' },
-    );
-    const [whole] = await document!.chunk();
+    const document = await load([
+      [],
+      [...column(60, 700, ['First line', 'and second.']), ...column(100, 600, ['Another paragraph.'])],
+    ]);
+    const [whole] = await document.chunk();
     expect(whole?.metadata).toMatchObject({ page: 2, source: 'manual.pdf', box: [60, 90, expect.any(Number), 202.5] });
-    const [first, second] = await document!.chunk({ maxSize: 25, overlap: 0 });
+    const [first, second] = await document.chunk({ maxSize: 25, overlap: 0 });
     expect(first?.metadata.box?.slice(0, 2)).toEqual([60, 90]);
     expect(second).toMatchObject({
       text: 'Another paragraph.',
@@ -298,16 +209,17 @@ const item = record({
   ),
 });
 
-describe('toMarkdownPages', () => {
+describe('toMarkdown', () => {
   const view = [1, 0, 0, -1, 0, 800];
 
   test('returns the same text for the same items, also with invalid places', () => {
     assert(
       property(array(array(item, { maxLength: 60 }), { maxLength: 4 }), (pages) => {
-        const contents = pages.map((items) => ({ content: { items }, view }));
-        const first = toMarkdownPages(contents);
-        expect(first).toHaveLength(pages.length);
-        expect(toMarkdownPages(contents)).toEqual(first);
+        const contents = pages.map((items) => readPage({ content: { items }, view }));
+        const first = toMarkdown(contents);
+        expect(toMarkdown(contents)).toEqual(first);
+        // Places and skipped parts are valid.
+        expect(() => new MDocument({ ...first, type: 'markdown' })).not.toThrow();
       }),
       { numRuns: 200 },
     );
@@ -323,7 +235,7 @@ describe('toMarkdownPages', () => {
       const [x, y] = place(index);
       return { str: `w${index % 100}`, width: 0.6, transform: [0.7, 0, 0, 0.7, x, y] };
     });
-    const [page] = toMarkdownPages([{ content: { items }, view }]);
-    expect(page!.text.length).toBeGreaterThan(30_000);
+    const { text } = toMarkdown([readPage({ content: { items }, view })]);
+    expect(text.length).toBeGreaterThan(30_000);
   });
 });
