@@ -9,13 +9,14 @@ const synonyms: Record<string, string> = {
     'install generateText streamText streaming langchain vercel ai sdk first agent quickstart',
   'getting-started/query-documents.md': 'install rag first search vector database embeddings quickstart',
   'guides/tools.md': 'createTool create a tool define function calling zod schema validation approval hooks streaming',
+  'guides/many-tools.md':
+    'too many tools context window tool limit hundreds of tools token cost deferLoading code mode',
   'guides/ai-sdk.md': 'streaming streamText useChat vercel next.js generateText convertToModelMessages',
   'guides/connect-hosts.md': 'cursor claude desktop claude code vs code windsurf zed cline mcp.json',
-  'guides/mcp-client.md':
-    'too many tools filter tools prefix reconnect timeout disconnect stdio http sse listTools listToolsets',
+  'guides/mcp-client.md': 'filter tools prefix reconnect timeout disconnect stdio http sse listTools listToolsets',
   'guides/mcp-server.md': 'expose tools serve streamable http stdio createServer',
   'guides/mcp-server/transports.md': 'stdio transport sse streamable http express hono fastify serverless port cors',
-  'guides/mcp-server/catalog.md': 'too many tools permissions roles hide tools per user multi-tenant',
+  'guides/mcp-server/catalog.md': 'permissions roles hide tools per user multi-tenant',
   'guides/mcp-server/asking.md': 'elicitation sampling roots ask the user confirmation human in the loop',
   'guides/mcp-server/tasks.md': 'long running background jobs polling',
   'guides/mcp-server/middleware.md': 'rate limit logging audit cache interceptor',

@@ -43,7 +43,7 @@ const guides: DefaultTheme.SidebarItem[] = [
   {
     text: 'Guides',
     items: [
-      group('Tools', 'guides/tools', 'guides/ai-sdk', 'guides/agents'),
+      group('Tools', 'guides/tools', 'guides/many-tools', 'guides/ai-sdk', 'guides/agents'),
       group(
         'MCP server',
         'guides/mcp-server',

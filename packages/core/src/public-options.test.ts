@@ -8,6 +8,7 @@ import { ModelRouterEmbeddingModel, resolveLanguageModel } from './llm/index.js'
 import { instrument } from './otel/instrument.js';
 import { validateJsonSchema } from './schema/index.js';
 import { createTool, executeTool, Tool } from './tools/index.js';
+import { createToolIndex, searchTools, withToolSearch } from './tool-search/index.js';
 
 // Programs in JavaScript pass it.
 const unknownOption = { unknownOption: 1 };
@@ -31,6 +32,9 @@ const calls: Record<string, () => unknown> = {
   acquireFileLock: () => acquireFileLock('lock', unknown),
   withFileLock: () => withFileLock('lock', async () => {}, unknown),
   instrument: () => instrument(unknown),
+  createToolIndex: () => createToolIndex({}, unknown),
+  searchTools: () => searchTools({}, unknown),
+  withToolSearch: () => withToolSearch({}, unknown),
 };
 
 const none = 'takes no options';
@@ -51,6 +55,7 @@ const exempt: Record<string, string> = {
   isToolFailure: none,
   isVercelTool: none,
   toModelOutput: none,
+  toolTokens: none,
   withInputSchema: none,
   withRequestContext: none,
   RequestContext: none,

@@ -1,0 +1,245 @@
+import {
+  checkOptions,
+  numberIn,
+  objectOf,
+  oneOf,
+  stringList,
+  wholeNumber,
+  functionValue,
+  type OptionChecks,
+} from '../options.js';
+import { QuiverError } from '../errors.js';
+import { createTool, executeTool, type Tool, type ToolCallOptions, type ToolLike } from '../tools/index.js';
+import { describeTool, readInput } from './describe-tool.js';
+import { createToolIndex, type ToolEmbedder, type ToolIndex } from './tool-index.js';
+import { toolTokens } from './tool-tokens.js';
+
+/** Options of {@link withToolSearch}. */
+export interface ToolSearchSettings {
+  /** Names of the tools that a model always sees. Default: none. */
+  pinned?: readonly string[];
+  /** Tools that a search returns. Default 5. */
+  maxResults?: number;
+  /** Tokens of all definitions from which on there is a search; fewer are shown as they are. Default 0. */
+  over?: number;
+  /**
+   * `call`: a model sees `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools; for every version of the AI SDK.
+   * `defer`: the tools have `deferLoading: true`, for `toolSearch({ search: searchTools(tools) })` of AI SDK 7, which offers what was
+   * found from the next step on. Default `call`.
+   */
+  mode?: 'call' | 'defer';
+  /** Adds the order of meaning to that of words. */
+  embedder?: ToolEmbedder;
+}
+
+const checks: OptionChecks<ToolSearchSettings> = {
+  pinned: stringList,
+  maxResults: wholeNumber(1),
+  over: numberIn({ least: 0 }),
+  mode: oneOf('call', 'defer'),
+  embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
+};
+
+/**
+ * Returns tools that take little of a model's context: the pinned ones, and a search for the others.
+ *
+ * Calls run the tool that was found: its validation, hooks and approval, and the conversion of its output. Tools with
+ * `readOnlyHint: true` are called by `call_read_tool`, all others by `call_write_tool`, so that a host or a person can allow reading
+ * without writing.
+ *
+ * @throws `OPTIONS_INVALID`; `TOOL_UNKNOWN` for a pinned name without a tool; `TOOL_NAME_TAKEN` when a tool has the name of one of the
+ *   three
+ * @example
+ * const { text } = await generateText({ model, prompt, tools: withToolSearch(await mcp.listTools()) });
+ * @example
+ * // AI SDK 7
+ * const tools = withToolSearch(await mcp.listTools(), { mode: 'defer', pinned: ['docs_search'] });
+ * await generateText({ model, prompt, tools: { ...tools, find: toolSearch({ search: searchTools(tools) }) } });
+ */
+export function withToolSearch<Given extends ToolLike>(
+  tools: Readonly<Record<string, Given>>,
+  settings: ToolSearchSettings = {},
+): Record<string, Given | Tool> {
+  checkOptions('withToolSearch', settings, checks);
+  const { pinned = [], over = 0, mode = 'call' } = settings;
+  const unknown = pinned.filter((name) => !Object.hasOwn(tools, name));
+  if (unknown.length > 0)
+    throw new QuiverError(
+      'TOOL_UNKNOWN',
+      `withToolSearch cannot pin ${unknown.map((name) => `'${name}'`).join(', ')}: there is no such tool.`,
+    );
+  if (toolTokens(tools).total <= over) return { ...tools };
+  const isPinned = new Set(pinned);
+  if (mode === 'defer')
+    return mapTools(tools, (name, tool) => (isPinned.has(name) ? tool : { ...tool, deferLoading: true }));
+  const hidden = Object.fromEntries(Object.entries(tools).filter(([name]) => !isPinned.has(name)));
+  const kept = Object.fromEntries(Object.entries(tools).filter(([name]) => isPinned.has(name)));
+  return { ...kept, ...createCallTools(hidden, new Set(Object.keys(kept)), settings) };
+}
+
+/**
+ * Returns the `search` function of the AI SDK's own `toolSearch()` (AI SDK 7), with the ranking of {@link createToolIndex}.
+ *
+ * @param tools - all tools, by name
+ */
+export function searchTools(
+  tools: Readonly<Record<string, object>>,
+  settings: { embedder?: ToolEmbedder } = {},
+): (request: { query: string; tools: readonly { name: string }[] }) => Promise<string[]> {
+  checkOptions('searchTools', settings, { embedder: checks.embedder });
+  const index = createToolIndex(tools, settings);
+  return async ({ query, tools: eligible }) => {
+    const names = new Set(eligible.map(({ name }) => name));
+    const matches = await index.search(query, { maxResults: 50, isVisible: (name) => names.has(name) });
+    return matches.map(({ name }) => name);
+  };
+}
+
+/** Descriptions of the three tools, also for a server. */
+const callToolTexts = {
+  search_tools: {
+    title: 'Search tools',
+    description:
+      'Finds tools for a task, best first, with their parameters. Describe the task in a few words, then call what fits with call_read_tool or call_write_tool, as each result says.',
+    annotations: { title: 'Search tools', readOnlyHint: true, openWorldHint: false },
+  },
+  call_read_tool: {
+    title: 'Call a tool that reads',
+    description: 'Calls a tool that search_tools has found and that only reads. Give its name and its arguments.',
+    annotations: { title: 'Call a tool that reads', readOnlyHint: true },
+  },
+  call_write_tool: {
+    title: 'Call a tool that writes',
+    description:
+      'Calls a tool that search_tools has found and that may change something. Give its name and its arguments.',
+    annotations: { title: 'Call a tool that writes', readOnlyHint: false, destructiveHint: true },
+  },
+} as const;
+
+/** The input of `search_tools`. */
+const searchInput = {
+  type: 'object',
+  properties: { query: { type: 'string', description: 'The task, such as "create an issue in a repository"' } },
+  required: ['query'],
+  additionalProperties: false,
+} as const;
+
+/** The input of both calling tools. */
+const callInput = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', description: 'Name of the tool, as search_tools returned it' },
+    arguments: { type: 'object', description: 'Arguments of the tool', additionalProperties: true },
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const;
+
+/** Name of the tool that calls a tool. */
+function callerOf({ mcp }: ToolLike): 'call_read_tool' | 'call_write_tool' {
+  return mcp?.annotations?.readOnlyHint === true ? 'call_read_tool' : 'call_write_tool';
+}
+
+/** What a model is told about the tools that were found. */
+async function describeMatches(
+  index: ToolIndex,
+  tools: (name: string) => ToolLike | undefined,
+  query: string,
+  options: { maxResults: number; isVisible?: (name: string) => boolean; signal?: AbortSignal },
+): Promise<{ tools: object[] }> {
+  const matches = await index.search(query, options);
+  return {
+    tools: matches.flatMap(({ name }) => {
+      const tool = tools(name);
+      if (!tool) return [];
+      const { title, description } = describeTool(name, tool);
+      return [{ name, ...(title && { title }), description, inputSchema: readInput(tool), call: callerOf(tool) }];
+    }),
+  };
+}
+
+/** A call of a found tool: which one, and with what. */
+interface InnerCall {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+function createCallTools(
+  tools: Record<string, ToolLike>,
+  taken: ReadonlySet<string>,
+  { maxResults = 5, embedder }: ToolSearchSettings,
+): Record<string, Tool> {
+  const clash = Object.keys(callToolTexts).find((name) => taken.has(name));
+  if (clash !== undefined)
+    throw new QuiverError(
+      'TOOL_NAME_TAKEN',
+      `A pinned tool has the name '${clash}', which the search needs. Rename it.`,
+    );
+  const index = createToolIndex(tools, embedder ? { embedder } : {});
+  const find = (name: string): ToolLike | undefined => (Object.hasOwn(tools, name) ? tools[name] : undefined);
+  const inner = new WeakMap<object, ToolLike>();
+  const search = createTool({
+    id: 'search_tools',
+    ...textsOf('search_tools'),
+    inputSchema: searchInput,
+    execute: ({ query }: { query: string }, { abortSignal: signal }) =>
+      describeMatches(index, find, query, { maxResults, ...(signal && { signal }) }),
+  });
+  const caller = (id: 'call_read_tool' | 'call_write_tool'): Tool =>
+    createTool({
+      id,
+      ...textsOf(id),
+      inputSchema: callInput,
+      requireApproval: async ({ name, arguments: input = {} }: InnerCall, context) => {
+        const { needsApproval } = (find(name) ?? {}) as Partial<Tool>;
+        return typeof needsApproval === 'function' ? await needsApproval(input, context) : needsApproval === true;
+      },
+      execute: async ({ name, arguments: input = {} }: InnerCall, context) => {
+        const tool = requireCallable(find(name), name, id);
+        const output = await executeTool(tool, input, { ...context, toolName: name } as ToolCallOptions);
+        if (typeof output === 'object' && output !== null) inner.set(output, tool);
+        return output;
+      },
+      toModelOutput: async (output: unknown) => {
+        const { toModelOutput } =
+          ((typeof output === 'object' && output !== null ? inner.get(output) : undefined) as
+            | Partial<Tool>
+            | undefined) ?? {};
+        if (toModelOutput) return toModelOutput(output);
+        return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
+      },
+    }) as Tool;
+  return {
+    search_tools: search as Tool,
+    call_read_tool: caller('call_read_tool'),
+    call_write_tool: caller('call_write_tool'),
+  };
+}
+
+/**
+ * Returns the tool of a call.
+ *
+ * @throws `TOOL_UNKNOWN`, and `TOOL_CALLED_WRONGLY` for a tool that the other of both calls
+ */
+function requireCallable<Found extends ToolLike>(tool: Found | undefined, name: string, calledBy: string): Found {
+  if (!tool)
+    throw new QuiverError('TOOL_UNKNOWN', `There is no tool '${name}'. Use a name that search_tools has returned.`);
+  const expected = callerOf(tool);
+  if (expected === calledBy) return tool;
+  throw new QuiverError(
+    'TOOL_CALLED_WRONGLY',
+    `The tool '${name}' ${expected === 'call_write_tool' ? 'may change something' : 'only reads'}: call it with ${expected}.`,
+  );
+}
+
+function textsOf(name: keyof typeof callToolTexts): { title: string; description: string; mcp: object } {
+  const { title, description, annotations } = callToolTexts[name];
+  return { title, description, mcp: { annotations } };
+}
+
+function mapTools<Value, Result>(
+  tools: Record<string, Value>,
+  change: (name: string, tool: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, change(name, tool)]));
+}
