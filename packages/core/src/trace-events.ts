@@ -28,7 +28,11 @@ export interface McpTraceEvent extends TracedOperation {
   /** Whether this side sends the message or receives it. Both sides send requests. */
   readonly direction: 'sent' | 'received';
   readonly method: string;
+  /** Whether the protocol has the method: a peer can make up any number of others. */
+  readonly isKnownMethod: boolean;
   readonly params: Readonly<Record<string, unknown>> | undefined;
+  /** Tool, prompt or resource that the parameters name. The name is absent where the parameters are invalid. */
+  readonly target?: { readonly kind: 'tool' | 'prompt' | 'resource'; readonly name: string | undefined } | undefined;
   /** Absent in notifications. A sender knows it after the start; with input rounds, it is the id of the last message. */
   requestId?: string | number | undefined;
   /** Absent before the handshake. */

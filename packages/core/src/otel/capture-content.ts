@@ -8,7 +8,7 @@ const maxLength = 32_768;
 export function captureInput(event: TraceEvent): Attributes {
   if (event.type === 'tool') return { 'gen_ai.tool.call.arguments': toText(event.input) };
   if (event.type === 'retrieval') return { 'gen_ai.retrieval.query.text': toText(event.queryText) };
-  if (event.type === 'mcp' && event.method === 'tools/call')
+  if (event.type === 'mcp' && event.target?.kind === 'tool')
     return { 'gen_ai.tool.call.arguments': toText(event.params?.['arguments']) };
   return {};
 }
@@ -19,7 +19,7 @@ export function captureOutput(event: TraceEvent): Attributes {
   if (event.type === 'tool') return { 'gen_ai.tool.call.result': toText(event.result) };
   if (event.type === 'retrieval') return { 'gen_ai.retrieval.documents': toText(event.documents) };
   // The result of a received call is that of its tool.
-  if (event.type === 'mcp' && event.method === 'tools/call' && event.direction === 'sent')
+  if (event.type === 'mcp' && event.target?.kind === 'tool' && event.direction === 'sent')
     return { 'gen_ai.tool.call.result': toText(event.result) };
   return {};
 }

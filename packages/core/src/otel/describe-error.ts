@@ -22,10 +22,10 @@ export function describeFailure(event: TraceEvent): Failure | undefined {
 }
 
 function describeFailedMessage(event: McpTraceEvent): Failure | undefined {
-  const { direction, method, error, isToolError, isCanceled } = event;
+  const { direction, target, error, isToolError, isCanceled } = event;
   if (isCanceled) return { attributes: { 'error.type': 'canceled' } };
   if (!('error' in event)) {
-    const isError = isToolError === true || (method === 'tools/call' && isErrorOutput(event.result));
+    const isError = isToolError === true || (target?.kind === 'tool' && isErrorOutput(event.result));
     return isError ? { attributes: { 'error.type': 'tool_error' } } : undefined;
   }
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };

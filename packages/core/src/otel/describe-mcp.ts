@@ -9,55 +9,18 @@ function toName(value: unknown): string | undefined {
   return typeof value === 'string' ? value.slice(0, maxNameLength) : undefined;
 }
 
-const resourceMethods: ReadonlySet<string> = new Set([
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'notifications/resources/updated',
-]);
-
-/** Methods of the protocol that a client or a server may receive. A peer can make up any number of others. */
-const receivedMethods: ReadonlySet<string> = new Set([
-  ...resourceMethods,
-  'initialize',
-  'ping',
-  'server/discover',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'prompts/get',
-  'resources/list',
-  'resources/templates/list',
-  'completion/complete',
-  'logging/setLevel',
-  'subscriptions/listen',
-  'tasks/list',
-  'tasks/get',
-  'tasks/result',
-  'tasks/update',
-  'tasks/cancel',
-  'roots/list',
-  'sampling/createMessage',
-  'elicitation/create',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/roots/list_changed',
-]);
-
 /** Code of JSON-RPC for a name or other parameters that the receiver does not know. */
 const invalidParams = '-32602';
 
 /** Returns the method of a message; `_OTHER` for a received one that the protocol does not have. */
-function methodOf({ direction, method }: McpTraceEvent): string {
-  return direction === 'received' && !receivedMethods.has(method) ? '_OTHER' : method.slice(0, maxNameLength);
+function methodOf({ direction, method, isKnownMethod }: McpTraceEvent): string {
+  return direction === 'received' && !isKnownMethod ? '_OTHER' : method.slice(0, maxNameLength);
 }
 
 /** Returns the name of the span of a message. */
 export function nameOfMessage(event: McpTraceEvent, hasUri: boolean): string {
-  const { method, params } = event;
-  const hasTarget = hasUri && resourceMethods.has(method);
-  const [target] = hasTarget ? [toName(params?.['uri'])] : Object.values(describeTarget(event));
+  const isUri = event.target?.kind === 'resource';
+  const [target] = isUri ? [hasUri ? toName(event.target.name) : undefined] : Object.values(describeTarget(event));
   return target === undefined ? methodOf(event) : `${methodOf(event)} ${String(target)}`;
 }
 
@@ -72,12 +35,11 @@ export function nameOfRejected(event: McpTraceEvent, failure: Attributes): strin
  * @see [Semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md)
  */
 export function describeMessage(event: McpTraceEvent): Attributes {
-  const { method, params, sessionId, clientAddress } = event;
+  const { method, target, sessionId, clientAddress } = event;
   const attributes: Attributes = { ...describeLink(event), ...describeTarget(event) };
   attributes['mcp.method.name'] = toName(method);
-  if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
-  if (resourceMethods.has(method) && typeof params?.['uri'] === 'string')
-    attributes['mcp.resource.uri'] = params['uri'].slice(0, maxUriLength);
+  if (target?.kind === 'tool') attributes['gen_ai.operation.name'] = 'execute_tool';
+  if (target?.kind === 'resource') attributes['mcp.resource.uri'] = target.name?.slice(0, maxUriLength);
   if (sessionId !== undefined) attributes['mcp.session.id'] = sessionId;
   if (clientAddress !== undefined) attributes['client.address'] = clientAddress;
   return attributes;
@@ -112,22 +74,22 @@ export function describeLink(event: McpTraceEvent | McpSessionTraceEvent): Attri
  * client could send any number.
  */
 export function describeMeasurement(event: McpTraceEvent, failure: Attributes): Attributes {
-  const { direction, method, protocolVersion } = event;
+  const { direction, target, protocolVersion } = event;
   const error = failure['error.type'];
   const isReceived = direction === 'received';
   const attributes = { ...describeLink(event), ...failure };
   attributes['mcp.method.name'] = methodOf(event);
   if (protocolVersion !== undefined) attributes['mcp.protocol.version'] = protocolVersion;
-  if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
+  if (target?.kind === 'tool') attributes['gen_ai.operation.name'] = 'execute_tool';
   return isReceived && error !== undefined && error !== 'tool_error'
     ? attributes
     : { ...attributes, ...describeTarget(event) };
 }
 
 /** A received notification has no target: its receiver ignores the name. */
-function describeTarget({ direction, method, params, requestId }: McpTraceEvent): Attributes {
-  const name = toName(params?.['name']);
-  if (name === undefined || (direction === 'received' && requestId === undefined)) return {};
-  if (method === 'tools/call') return { 'gen_ai.tool.name': name };
-  return method === 'prompts/get' ? { 'gen_ai.prompt.name': name } : {};
+function describeTarget({ direction, target, requestId }: McpTraceEvent): Attributes {
+  const name = toName(target?.name);
+  if (name === undefined || target?.kind === 'resource' || (direction === 'received' && requestId === undefined))
+    return {};
+  return { [`gen_ai.${target?.kind}.name`]: name };
 }

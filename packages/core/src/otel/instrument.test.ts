@@ -61,12 +61,23 @@ function spanOf(name: string): ReadableSpan {
 const parentOf = (name: string): string | undefined => spanOf(name).parentSpanContext?.spanId;
 const idOf = (name: string): string => spanOf(name).spanContext().spanId;
 
+const kinds: Readonly<Record<string, 'tool' | 'prompt' | 'resource'>> = {
+  'tools/call': 'tool',
+  'prompts/get': 'prompt',
+  'resources/read': 'resource',
+};
+
+const knownMethods = new Set([...Object.keys(kinds), 'ping', 'tools/list']);
+
 function message(
   direction: McpTraceEvent['direction'],
   method: string,
   changes: Partial<McpTraceEvent> = {},
 ): McpTraceEvent {
-  return { type: 'mcp', side: 'client', direction, method, params: undefined, transport: 'http', ...changes };
+  const kind = kinds[method];
+  const name = changes.params?.[kind === 'resource' ? 'uri' : 'name'];
+  const about = { method, isKnownMethod: knownMethods.has(method), target: kind && { kind, name: name as string } };
+  return { type: 'mcp', side: 'client', direction, params: undefined, transport: 'http', ...about, ...changes };
 }
 
 const client = traceChannels['quiver:mcp.client'];

@@ -151,7 +151,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
     const { parent, links } = extractContext(event);
     const span = startMessage(event, SpanKind.SERVER, parent, links);
     const active = trace.setSpan(parent, span);
-    const isCall = event.method === 'tools/call' && event.requestId !== undefined;
+    const isCall = event.target?.kind === 'tool' && event.requestId !== undefined;
     const call: EnclosingCall = { span, id: String(event.requestId), accepts: 'tool' };
     activate(event, isCall ? active.setValue(enclosingCall, call) : active, { span });
   };

@@ -1,9 +1,8 @@
-import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, nameSources } from './constants.js';
+import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, type Era } from './constants.js';
 import { isObject, isRequestId, type JsonRpcNotification, type JsonRpcRequest, type Params } from './json-rpc.js';
 import { invalidRequest, ProtocolError } from './protocol-error.js';
+import { findMethod } from './methods.js';
 import { decodeHeaderValue, headerMismatch } from './param-headers.js';
-
-export type Era = 'legacy' | 'modern';
 
 /** Versions are dates, so they sort as text. */
 function isModernVersion(version: string | undefined): boolean {
@@ -168,7 +167,7 @@ function requireStandardHeaders({ method, params }: JsonRpcRequest, headers: Sta
   if (headers.method === undefined) {
     throw headerMismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`);
   }
-  const source = nameSources.get(method);
+  const source = findMethod(method)?.nameSource;
   if (source === undefined) return;
   const expected = params?.[source];
   if (headers.name === undefined) {

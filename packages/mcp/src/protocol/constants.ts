@@ -1,3 +1,6 @@
+/** Protocol family: up to 2025-11-25 with a handshake, from 2026-07-28 without. */
+export type Era = 'legacy' | 'modern';
+
 /** Protocol versions of the legacy era, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
@@ -39,16 +42,6 @@ export const failureKey = 'quiver/error';
  * @see [SEP-2663, tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)
  */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
-
-/** Member of the parameters that the header `Mcp-Name` repeats, by method. */
-export const nameSources: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
 
 /** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {

@@ -9,6 +9,7 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
+import { cacheableMethods } from '../protocol/methods.js';
 import type { RequestStateOptions } from './request-state.js';
 import type { CacheHint, CacheHints, MCPServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { TasksOptions } from './tasks/tasks.js';
@@ -58,14 +59,10 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   visible: functionValue,
   resultLimit: anyValue,
   pageSize: wholeNumber(1),
-  cacheHints: objectOf<CacheHints>({
-    'tools/list': cacheHint,
-    'resources/list': cacheHint,
-    'resources/templates/list': cacheHint,
-    'resources/read': cacheHint,
-    'prompts/list': cacheHint,
-    'server/discover': cacheHint,
-  }),
+  cacheHints: objectOf<CacheHints>(
+    // The cast: the keys are all cacheable methods.
+    Object.fromEntries(cacheableMethods.map((method) => [method, cacheHint])) as OptionChecks<CacheHints>,
+  ),
   eventBus: anyValue,
   sharedStore: anyValue,
   tasks: objectOf<TasksOptions>({

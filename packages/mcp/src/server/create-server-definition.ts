@@ -15,7 +15,8 @@ import { createAgentTool, createWorkflowTool } from './methods/agents-and-workfl
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { createRequestStateCodec, loadSharedKey } from './request-state.js';
-import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
+import { cacheableMethods, type CacheableMethod } from '../protocol/methods.js';
+import type { CacheHints, MCPServerConfig } from './server-config.js';
 import { ResultStore } from './result-store.js';
 import type { ServerDefinition } from './server-definition.js';
 import { createInstanceBus, Subscribers } from './subscribers.js';

@@ -12,9 +12,9 @@ export type {
   StdioServerTransport,
   StreamableHTTPServerTransport,
 } from './mcp-server.js';
+export type { CacheableMethod } from '../protocol/methods.js';
 export type { FetchOptions } from './http/transport-options.js';
 export type {
-  CacheableMethod,
   CacheHint,
   CacheHints,
   CallbackContext,

@@ -11,6 +11,7 @@ import {
   type RequestId,
   type ResultJson,
 } from '../protocol/json-rpc.js';
+import { describeMethod } from '../protocol/methods.js';
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { Caller } from './auth-info.js';
@@ -148,7 +149,8 @@ export class LegacySession {
 
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
     const { id: sessionId, protocolVersion, transport } = this;
-    return { type: 'mcp', side: 'server', direction, method, params, protocolVersion, sessionId, transport };
+    const origin = { protocolVersion, sessionId, transport };
+    return { type: 'mcp', side: 'server', direction, method, params, ...describeMethod(method, params), ...origin };
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */

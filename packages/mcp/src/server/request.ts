@@ -9,7 +9,7 @@ import type {
   ToolMcpContext,
 } from '@quiver/core/tools';
 import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
-import type { Era } from '../protocol/classify-era.js';
+import type { Era } from '../protocol/constants.js';
 import {
   errorText,
   isObject,
@@ -18,8 +18,9 @@ import {
   type RequestId,
   type ResultJson,
 } from '../protocol/json-rpc.js';
+import { describeMethod } from '../protocol/methods.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
+import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
 import type { CatalogCaller } from './catalog.js';
@@ -31,13 +32,9 @@ import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js'
 import type { ServerDefinition } from './server-definition.js';
 import type { TaskOptions } from './tasks/task-options.js';
 
-/** A method that both eras serve. */
-export interface Method {
+/** How a server answers a method. */
+export interface Handler {
   readonly answer: (request: ServerRequest) => Answer | Promise<Answer>;
-  /** Capability of the server that the method belongs to. */
-  readonly capability: keyof ServerCapabilities;
-  /** Whether its handler may send requests to a modern client, with an `input_required` result. */
-  readonly allowsInput?: true;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
   readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
   /** Returns the options of the task that a request may become; `undefined` for a request that does not. */
@@ -112,6 +109,11 @@ export abstract class ServerRequest
 
   get server(): ServerDefinition {
     return this.#server;
+  }
+
+  /** Session of a legacy client. */
+  get session(): LegacySession | undefined {
+    return undefined;
   }
 
   get method(): string {
@@ -222,7 +224,7 @@ export abstract class ServerRequest
   }
 
   /** Runs a method of the server, with the hooks around it. */
-  protected runMethod({ hook, answer }: Method): Answer | Promise<Answer> {
+  protected runMethod({ hook, answer }: Handler): Answer | Promise<Answer> {
     if (!hook || this.#server.middleware[hook].length === 0) return answer(this);
     return runResultHooks(this.#server, hook, this, () => answer(this));
   }
@@ -230,8 +232,8 @@ export abstract class ServerRequest
   #createEvent(): McpTraceEvent {
     const { method, params, requestId, protocolVersion, sessionId } = this;
     const origin = { transport: this.#http ? 'http' : 'stdio', clientAddress: this.#http?.remoteAddress } as const;
-    const about = { method, params, requestId, protocolVersion, sessionId, ...origin };
-    return { type: 'mcp', side: 'server', direction: 'received', ...about };
+    const about = { method, params, ...describeMethod(method, params), requestId, protocolVersion, sessionId };
+    return { type: 'mcp', side: 'server', direction: 'received', ...about, ...origin };
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */

@@ -2,6 +2,7 @@ import type { Logger } from '@quiver/core';
 import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { McpExtra, ResultLimit, ToolMcpContext } from '@quiver/core/tools';
+import type { CacheableMethod } from '../protocol/methods.js';
 import type { Prompt, PromptMessage } from '../prompt.js';
 import type { Icon, Resource, ResourceTemplate } from '../resource.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
@@ -116,18 +117,6 @@ export interface CacheHint {
   /** `public` only for results that are the same for every caller. Default `private`. */
   cacheScope?: 'public' | 'private';
 }
-
-export const cacheableMethods = [
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'prompts/list',
-  'server/discover',
-] as const;
-
-/** Method whose results may be cached by clients. */
-export type CacheableMethod = (typeof cacheableMethods)[number];
 
 /** Hints by method; without a hint a result is not cached. */
 export type CacheHints = Partial<Record<CacheableMethod, CacheHint>>;

@@ -2,7 +2,7 @@ import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
-import type { Era } from '../protocol/classify-era.js';
+import type { Era } from '../protocol/constants.js';
 import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
 import type { EncodedResult } from '../content.js';
 import { parseResultLimit, type SizeLimit } from '../result-limit/size-limit.js';

@@ -2,17 +2,6 @@ import type { CallToolResult } from '../../protocol/types.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
 
-/** Schemas of results by method. The results of other methods are checked by their readers. */
-export const resultSchemas: ReadonlyMap<string, SchemaName> = new Map([
-  ['tools/call', 'CallToolResultSchema'],
-  ['resources/list', 'ListResourcesResultSchema'],
-  ['resources/templates/list', 'ListResourceTemplatesResultSchema'],
-  ['resources/read', 'ReadResourceResultSchema'],
-  ['prompts/list', 'ListPromptsResultSchema'],
-  ['prompts/get', 'GetPromptResultSchema'],
-  ['completion/complete', 'CompleteResultSchema'],
-]);
-
 /**
  * Checks the result of a request with the schema of its method. Most tool results consist of text, and need no schema.
  *

@@ -1,7 +1,7 @@
 import { isQuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
-import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
+import { errorCodes, metaKeys, TASKS_EXTENSION, type Era, type LoggingLevel } from '../../protocol/constants.js';
 import {
   isObject,
   parseMessage,
@@ -12,19 +12,18 @@ import {
   type Params,
   type RequestId,
 } from '../../protocol/json-rpc.js';
+import { describeMethod, findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { declareHandlers, type ProgressUpdate, type RequestHandlers } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { AbandonedCalls } from './abandoned-calls.js';
-import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
-import { interactiveMethods, provideInput, type Application } from './provide-input.js';
+import { checkResult, requireCreatedTask } from './check-result.js';
+import { provideInput, type Application } from './provide-input.js';
 import { RequestClocks, type RequestClock } from './request-clocks.js';
-
-export type ServerEra = 'legacy' | 'modern';
 
 /** Description of a server from its handshake. Empty before, and without more than its era after a session was resumed. */
 export interface ServerFacts {
-  readonly era?: ServerEra;
+  readonly era?: Era;
   readonly protocolVersion?: string;
   readonly capabilities?: ServerCapabilities;
   readonly info?: { readonly name: string; readonly version: string; readonly title?: string | undefined } | undefined;
@@ -84,9 +83,6 @@ export interface EngineOptions {
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
 }
-
-/** Methods whose requests declare the tasks extension. */
-const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
 
 /** Milliseconds in which the response of an abandoned call may arrive. */
 const lateResponseTime = 2000;
@@ -181,7 +177,7 @@ export class Engine implements Receiver {
         received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
       }
       const result = 'resultType' in received ? withoutType(received) : received;
-      const schema = resultSchemas.get(method);
+      const schema = findMethod(method)?.resultSchema;
       const checking = schema && checkResult(method, schema, result, this.isModern);
       if (checking) await checking;
       return result;
@@ -350,7 +346,7 @@ export class Engine implements Receiver {
     abortHandlers(call, error);
     if (!this.#take(call.id)) return;
     call.reject(error);
-    if (!this.isModern && interactiveMethods.has(call.method)) this.#abandoned.add(call.options);
+    if (!this.isModern && findMethod(call.method)?.isInteractive) this.#abandoned.add(call.options);
     const { onAbandoned } = this.#options;
     if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
       onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
@@ -400,7 +396,8 @@ export class Engine implements Receiver {
     toolCallId?: string,
   ): McpTraceEvent {
     const { sessionId } = this.channel;
-    return { type: 'mcp', side: 'client', direction, method, params, sessionId, toolCallId, ...this.#describeLink() };
+    const origin = { sessionId, toolCallId, ...this.#describeLink() };
+    return { type: 'mcp', side: 'client', direction, method, params, ...describeMethod(method, params), ...origin };
   }
 
   #describeLink(): Pick<McpTraceEvent, 'protocolVersion' | 'transport' | 'serverAddress' | 'serverPort'> {
@@ -415,12 +412,13 @@ export class Engine implements Receiver {
     const { clientInfo, capabilities, logLevel } = this.#options;
     const token = progressToken !== undefined && { progressToken };
     if (!this.isModern) return token ? { ...params, _meta: { ...(params['_meta'] as Params), ...token } } : params;
-    const always = (taskMethods.has(method) && this.#taskCapabilities) || capabilities;
+    const facts = findMethod(method);
+    const always = (facts?.declaresTasks && this.#taskCapabilities) || capabilities;
     const { onElicitation, onSampling } = handlers;
     const declared =
       onElicitation || onSampling ? { ...declareHandlers(onElicitation, onSampling), ...always } : always;
     const envelope = createEnvelope(this.server.protocolVersion, clientInfo, declared);
-    const level = logLevel !== undefined && interactiveMethods.has(method) && { [metaKeys.logLevel]: logLevel };
+    const level = logLevel !== undefined && facts?.isInteractive && { [metaKeys.logLevel]: logLevel };
     return { ...params, _meta: { ...envelope, ...level, ...(params['_meta'] as Params), ...token } };
   }
 
@@ -463,7 +461,7 @@ export class Engine implements Receiver {
    */
   #findCall(requestId: RequestId | undefined): Call | undefined {
     if (requestId !== undefined) return this.#waiting.get(requestId as number);
-    const [call, ...others] = [...this.#calls].filter(({ method }) => interactiveMethods.has(method));
+    const [call, ...others] = [...this.#calls].filter(({ method }) => findMethod(method)?.isInteractive);
     const isCertain = others.length === 0 && !this.#abandoned.mayBelongToOther(call?.options ?? {});
     return isCertain ? call : undefined;
   }

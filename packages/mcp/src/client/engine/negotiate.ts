@@ -1,13 +1,13 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
-import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
+import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { HttpError } from '../transports/channel.js';
-import { createEnvelope, RequestTimeoutError, type Engine, type ServerEra, type ServerFacts } from './engine.js';
+import { createEnvelope, RequestTimeoutError, type Engine, type ServerFacts } from './engine.js';
 
 /** `auto` tries the modern era first. */
-export type NegotiationMode = 'auto' | ServerEra;
+export type NegotiationMode = 'auto' | Era;
 
 export interface NegotiateOptions {
   readonly mode: NegotiationMode;
@@ -31,7 +31,7 @@ const maxEras = 1000;
  * Eras of HTTP servers, by URL: trying the modern era costs a legacy server a rejected request, so a process tries it once. At most
  * 1,000 entries, all of which are dropped when it is full; each expires after ten minutes.
  */
-const eras = new Map<string, { readonly era: ServerEra; readonly at: number }>();
+const eras = new Map<string, { readonly era: Era; readonly at: number }>();
 
 /**
  * Negotiates the era and the protocol version, and describes the server to the engine.
@@ -98,7 +98,7 @@ function toModernFacts(result: Params): ServerFacts | undefined {
   return toFacts('modern', MODERN_VERSION, result, isObject(meta) ? meta[metaKeys.serverInfo] : undefined);
 }
 
-function toFacts(era: ServerEra, protocolVersion: string, described: Params, info: unknown): ServerFacts {
+function toFacts(era: Era, protocolVersion: string, described: Params, info: unknown): ServerFacts {
   const { capabilities, instructions } = described;
   return {
     era,

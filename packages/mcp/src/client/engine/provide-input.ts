@@ -1,6 +1,7 @@
 import { isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { failureKey } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
+import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { RequestHandlers, ServerMessage } from '../config/handlers.js';
 
@@ -26,8 +27,6 @@ export class MissingInputError extends Error {
   override readonly name = 'MissingInputError';
 }
 
-/** Methods that may require input, and whose requests declare a log level. */
-export const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 export const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
@@ -56,7 +55,7 @@ export async function provideInput(
   signal: AbortSignal,
 ): Promise<Params> {
   const { resultType, inputRequests, requestState } = result;
-  if (resultType !== 'input_required' || !interactiveMethods.has(method))
+  if (resultType !== 'input_required' || !findMethod(method)?.isInteractive)
     throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
   if (round === maxInputRounds)
     throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);

@@ -1,3 +1,4 @@
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
@@ -92,21 +93,12 @@ export class ListCache<Item> {
 }
 
 /** Items of a list by the method that requests them. */
-export interface ListedItems {
+export interface ListedItems extends Record<ListMethod, unknown> {
   readonly 'tools/list': ProtocolTool;
   readonly 'resources/list': Resource;
   readonly 'resources/templates/list': ResourceTemplate;
   readonly 'prompts/list': Prompt;
 }
-
-export type ListMethod = keyof ListedItems;
-
-export const lists = {
-  'tools/list': { kind: 'tools', key: 'tools', title: 'Tools' },
-  'resources/list': { kind: 'resources', key: 'resources', title: 'Resources' },
-  'resources/templates/list': { kind: 'resources', key: 'resourceTemplates', title: 'Resource templates' },
-  'prompts/list': { kind: 'prompts', key: 'prompts', title: 'Prompts' },
-} as const;
 
 interface ListingServer {
   readonly name: string;
@@ -128,7 +120,7 @@ export async function fetchList<Method extends ListMethod>(
   engine: Engine,
   options: EngineRequestOptions,
 ): Promise<FetchedList<ListedItems[Method]>> {
-  const { kind } = lists[method];
+  const { capability: kind } = requestMethods[method];
   const { capabilities } = engine.server;
   // Only a resumed session has unknown capabilities.
   if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
@@ -169,7 +161,7 @@ async function fetchPages(
   method: ListMethod,
   options: EngineRequestOptions,
 ): Promise<{ items: unknown[]; ttlMs: unknown }> {
-  const { key } = lists[method];
+  const { resultMember: key } = requestMethods[method];
   let cursor: unknown;
   let items: unknown[] = [];
   for (let page = 1; ; page += 1) {

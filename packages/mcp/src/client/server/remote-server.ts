@@ -1,3 +1,4 @@
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { setMaxListeners } from 'node:events';
 import {
   escapeForLog,
@@ -28,7 +29,7 @@ import { explainRequestError } from '../engine/request-error.js';
 import { HttpError, type Channel } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
 import { CallerLists, type Identity } from './caller-lists.js';
-import { fetchList, lists, type ListedItems, type ListMethod } from './list-cache.js';
+import { fetchList, type ListedItems } from './list-cache.js';
 import { openConnection } from './open-connection.js';
 import { Subscriptions } from './subscriptions.js';
 import { TimeoutBreaker } from './timeout-breaker.js';
@@ -238,7 +239,7 @@ export class RemoteServer {
   /** Makes the next callers fetch the lists of a kind; of every kind without one. */
   invalidate(kind?: ListKind): void {
     for (const [method, list] of Object.entries(this.#lists))
-      if (kind === undefined || lists[method as ListMethod].kind === kind) list.invalidate();
+      if (kind === undefined || requestMethods[method as ListMethod].capability === kind) list.invalidate();
   }
 
   /**

@@ -1,7 +1,8 @@
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import { lists, type ListedItems, type ListMethod } from './list-cache.js';
+import type { ListedItems } from './list-cache.js';
 import type { RemoteServer } from './remote-server.js';
 
 /** Error of a server, for programs. */
@@ -146,7 +147,7 @@ export class SharedServers {
     method: Method,
     options: ListOptions = {},
   ): Promise<Answers<ListedItems[Method][]>> {
-    checkOptions(`The list of ${lists[method].title.toLowerCase()}`, options, listChecks);
+    checkOptions(`The list of ${requestMethods[method].title.toLowerCase()}`, options, listChecks);
     return askServers(
       this.byName.values(),
       async (server) => {
@@ -163,7 +164,7 @@ export class SharedServers {
     options?: ListOptions,
   ): Promise<Record<string, ListedItems[Method][]>> {
     const answers = await this.list(method, options);
-    this.logMissing(lists[method].title, answers);
+    this.logMissing(requestMethods[method].title, answers);
     return answers.data;
   }
 

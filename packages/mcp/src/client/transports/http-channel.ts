@@ -1,7 +1,8 @@
 import { readEvents } from '../../http/read-events.js';
 import { followRedirects, redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
-import { metaKeys, nameSources } from '../../protocol/constants.js';
+import { metaKeys } from '../../protocol/constants.js';
+import { findMethod } from '../../protocol/methods.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
 import type { DefinitionHeaders, ReconnectionOptions } from '../config/server-definition.js';
@@ -362,7 +363,7 @@ function addModernHeaders(headers: Headers, { method, params }: { method: string
   if (typeof version !== 'string') return;
   headers['mcp-protocol-version'] = version;
   headers['mcp-method'] = method;
-  const source = nameSources.get(method);
+  const source = findMethod(method)?.nameSource;
   const name = source && params?.[source];
   if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
 }

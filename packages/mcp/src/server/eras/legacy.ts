@@ -1,29 +1,15 @@
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Answer, EncodedResult } from '../../content.js';
-import {
-  BATCH_VERSION,
-  isLoggingLevel,
-  LEGACY_VERSIONS,
-  loggingLevels,
-  type LoggingLevel,
-} from '../../protocol/constants.js';
-import {
-  errorText,
-  isObject,
-  parseMessage,
-  resultText,
-  type JsonRpcRequest,
-  type Params,
-} from '../../protocol/json-rpc.js';
-import { invalidParams, invalidRequest, methodNotFound, type ProtocolError } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
+import { BATCH_VERSION, type LoggingLevel } from '../../protocol/constants.js';
+import { errorText, parseMessage, resultText, type JsonRpcRequest } from '../../protocol/json-rpc.js';
+import { invalidRequest, type ProtocolError } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
 import type { LegacySession, Work } from '../legacy-session.js';
-import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
+import { MAX_BATCH_MESSAGES } from '../limits.js';
 import type { Caller } from '../auth-info.js';
-import { methods } from '../methods/methods.js';
-import { learnScopes } from '../methods/resources.js';
+import { requireMethod } from '../methods/methods.js';
 import { ServerRequest, type Channel } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';
 
@@ -41,6 +27,10 @@ export class LegacyRequest extends ServerRequest {
   ) {
     super(server, message, caller, channel);
     this.#session = session;
+  }
+
+  override get session(): LegacySession {
+    return this.#session;
   }
 
   get protocolVersion(): string {
@@ -69,24 +59,8 @@ export class LegacyRequest extends ServerRequest {
   }
 
   protected answer(): Answer | Promise<Answer> {
-    const { server, method, params } = this;
-    if (this.authInfo || server.tools.isFiltered) this.#session.lastCaller = this.caller;
-    const found = methods.get(method);
-    if (found && server.capabilities[found.capability]) return this.runMethod(found);
-    switch (method) {
-      case 'initialize':
-        return initialize(server, this.#session, params);
-      case 'ping':
-        return '{}';
-      case 'logging/setLevel':
-        return setLogLevel(this.#session, params);
-      case 'resources/subscribe':
-        if (server.capabilities.resources?.subscribe) return subscribe(this, this.#session);
-        break;
-      case 'resources/unsubscribe':
-        if (server.capabilities.resources?.subscribe) return unsubscribe(this.#session, params);
-    }
-    throw methodNotFound(method);
+    if (this.authInfo || this.server.tools.isFiltered) this.#session.lastCaller = this.caller;
+    return this.runMethod(requireMethod(this));
   }
 }
 
@@ -96,69 +70,6 @@ export function createCallerRequest(server: ServerDefinition, caller: Caller, se
 }
 
 const noChannel: Channel = { send: () => false };
-
-/** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
-async function initialize(server: ServerDefinition, session: LegacySession, params: Params = {}): Promise<string> {
-  const { protocolVersion: requested, clientInfo, capabilities } = params;
-  if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
-  await session.update(() => {
-    session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
-    session.clientCapabilities = isObject(capabilities) ? capabilities : {};
-    // Name and version are shown and never trusted; other members pass.
-    if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
-    session.initialized = true;
-  });
-  // The client may now receive what other instances send.
-  if (server.instance.isShared && !session.isStateless) await server.instance.start();
-  return JSON.stringify({
-    protocolVersion: session.protocolVersion,
-    capabilities: capabilitiesFor(session, server.capabilities),
-    serverInfo: server.serverInfo,
-    instructions: server.instructions,
-  });
-}
-
-/** Without a session there is nothing to subscribe with. */
-function capabilitiesFor({ isStateless }: LegacySession, capabilities: ServerCapabilities): ServerCapabilities {
-  if (!isStateless || !capabilities.resources) return capabilities;
-  return { ...capabilities, resources: { ...capabilities.resources, subscribe: false } };
-}
-
-async function setLogLevel(session: LegacySession, params: Params | undefined): Promise<string> {
-  const level = params?.['level'];
-  if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
-  await session.update(() => {
-    session.logLevel = level;
-  });
-  return '{}';
-}
-
-/** A resource that does not exist, or is hidden, can be subscribed to: its updates are not sent. */
-async function subscribe(request: LegacyRequest, session: LegacySession): Promise<string> {
-  const uri = requireUri(request.params);
-  if (session.isStateless)
-    throw methodNotFound('resources/subscribe needs a session, and this server has none (serverless)');
-  await learnScopes(request);
-  await session.update(() => {
-    const subscriptions = (session.subscriptions ??= new Set());
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
-      throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    subscriptions.add(uri);
-  });
-  return '{}';
-}
-
-async function unsubscribe(session: LegacySession, params: Params | undefined): Promise<string> {
-  const uri = requireUri(params);
-  await session.update(() => void session.subscriptions?.delete(uri));
-  return '{}';
-}
-
-function requireUri(params: Params | undefined): string {
-  const uri = params?.['uri'];
-  if (typeof uri !== 'string' || uri === '') throw invalidParams('The request needs the uri of a resource.');
-  return uri;
-}
 
 /**
  * JSON-RPC batch of a session that negotiated 2025-03-26, the only version that has batches. Its requests run concurrently, and an

@@ -1,29 +1,22 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Answer, EncodedResult } from '../../content.js';
-import {
-  isLoggingLevel,
-  metaKeys,
-  MODERN_VERSION,
-  TASKS_EXTENSION,
-  type LoggingLevel,
-} from '../../protocol/constants.js';
+import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { methodNotFound, refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
+import type { CacheableMethod } from '../../protocol/methods.js';
+import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
 import { MAX_TIMER_DELAY } from '../limits.js';
-import { methods } from '../methods/methods.js';
-import { answerTaskRequest, storedCallOf } from '../methods/tasks.js';
-import { ServerRequest, type Method } from '../request.js';
+import { requireMethod } from '../methods/methods.js';
+import { storedCallOf } from '../methods/tasks.js';
+import { ServerRequest, type Handler } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';
 import type { RequestState } from '../request-state.js';
-import type { CacheableMethod } from '../server-config.js';
 import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
 import type { TaskOptions } from '../tasks/task-options.js';
 import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
 import { defer, InputRound, readRequestState } from './input-round.js';
-import { answerListen } from './listen.js';
 
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
@@ -88,25 +81,8 @@ export class ModernRequest extends ServerRequest {
   }
 
   protected answer(): Answer | Promise<Answer> {
-    const { server, method } = this;
-    const found = methods.get(method);
-    if (found && server.capabilities[found.capability])
-      return found.allowsInput ? this.#answerWithInput(found) : this.runMethod(found);
-    switch (method) {
-      case 'server/discover': {
-        const { instructions } = server;
-        const capabilities = capabilitiesOf(this);
-        const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-        return { members: members.slice(1, -1), isPrivate: server.tools.isFiltered };
-      }
-      case 'subscriptions/listen':
-        return answerListen(this);
-      case 'tasks/get':
-      case 'tasks/update':
-      case 'tasks/cancel':
-        return answerTaskRequest(this);
-    }
-    throw methodNotFound(method, 404);
+    const method = requireMethod(this);
+    return method.isInteractive ? this.#answerWithInput(method) : this.runMethod(method);
   }
 
   /**
@@ -117,14 +93,14 @@ export class ModernRequest extends ServerRequest {
    * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
    * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
    */
-  #answerWithInput(method: Method): Promise<Answer> {
+  #answerWithInput(method: Handler): Promise<Answer> {
     const state = this.params?.['requestState'];
     if (state === undefined) return this.#runRound(method, undefined);
     return readRequestState(this, state).then((previous) => this.#runRound(method, previous));
   }
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
-  #runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
+  #runRound(method: Handler, previous: RequestState | undefined): Promise<Answer> {
     const options = method.taskOptions?.(this);
     if (options) return this.#runTask(method, previous, options);
     return new Promise((resolve, reject) => {
@@ -138,7 +114,7 @@ export class ModernRequest extends ServerRequest {
    *
    * @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one
    */
-  #runTask(method: Method, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
+  #runTask(method: Handler, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
     const { tasks } = this.server;
     // `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not.
     const { principal = '', signal, arguments: args } = this;
@@ -193,9 +169,7 @@ export class ModernRequest extends ServerRequest {
   /** Runs a call again whose instance died, as its task. */
   async resume(task: RunningTask): Promise<string> {
     this.#task = task;
-    const found = methods.get(this.method);
-    if (!found) throw methodNotFound(this.method);
-    return this.#textOf(await this.runMethod(found));
+    return this.#textOf(await this.runMethod(requireMethod(this)));
   }
 
   #textOf(answer: Answer): string {
@@ -213,13 +187,6 @@ export function resumeCall(
   const request = new ModernRequest(server, message, { authInfo }, { send: () => false });
   for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
   return request;
-}
-
-/** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */
-function capabilitiesOf(request: ModernRequest): ServerCapabilities {
-  const { capabilities, tools } = request.server;
-  if (![...tools.values()].some(({ name, task }) => task && tools.find(request, name))) return capabilities;
-  return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }
 
 /** @returns a function that prevents the run */

@@ -1,21 +1,55 @@
-import type { Method } from '../request.js';
+import { requestMethods, type MethodFacts, type RequestMethod } from '../../protocol/methods.js';
+import { methodNotFound } from '../../protocol/protocol-error.js';
+import type { Handler, ServerRequest } from '../request.js';
 import { callTool, taskOptionsOfCall } from './call-tool.js';
 import { complete } from './completions.js';
+import { discover } from './discover.js';
+import { answerListen } from './listen.js';
 import { getPrompt, listPrompts } from './prompts.js';
 import { listResources, listResourceTemplates, readResource } from './resources.js';
+import { initialize, setLogLevel, subscribe, unsubscribe } from './session.js';
+import { cancelTask, getTask, updateTask } from './tasks.js';
 
-const tools = { capability: 'tools' } as const;
-const resources = { capability: 'resources' } as const;
-const prompts = { capability: 'prompts' } as const;
+const handlers: Readonly<Record<RequestMethod, Handler>> = {
+  initialize: { answer: initialize },
+  ping: { answer: () => '{}' },
+  'logging/setLevel': { answer: setLogLevel },
+  'resources/subscribe': { answer: subscribe },
+  'resources/unsubscribe': { answer: unsubscribe },
+  'server/discover': { answer: discover },
+  'subscriptions/listen': { answer: answerListen },
+  'tasks/get': { answer: getTask },
+  'tasks/update': { answer: updateTask },
+  'tasks/cancel': { answer: cancelTask },
+  'tools/list': { answer: (request) => request.server.tools.list(request), hook: 'onList' },
+  'tools/call': { answer: callTool, taskOptions: taskOptionsOfCall },
+  'resources/list': { answer: listResources, hook: 'onList' },
+  'resources/templates/list': { answer: listResourceTemplates, hook: 'onList' },
+  'resources/read': { answer: readResource, hook: 'onReadResource' },
+  'prompts/list': { answer: listPrompts, hook: 'onList' },
+  'prompts/get': { answer: getPrompt, hook: 'onGetPrompt' },
+  'completion/complete': { answer: complete },
+};
 
-/** Methods of both eras, by name. */
-export const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
-  ['tools/list', { ...tools, answer: (request) => request.server.tools.list(request), hook: 'onList' }],
-  ['tools/call', { ...tools, answer: callTool, allowsInput: true, taskOptions: taskOptionsOfCall }],
-  ['resources/list', { ...resources, answer: listResources, hook: 'onList' }],
-  ['resources/templates/list', { ...resources, answer: listResourceTemplates, hook: 'onList' }],
-  ['resources/read', { ...resources, answer: readResource, allowsInput: true, hook: 'onReadResource' }],
-  ['prompts/list', { ...prompts, answer: listPrompts, hook: 'onList' }],
-  ['prompts/get', { ...prompts, answer: getPrompt, allowsInput: true, hook: 'onGetPrompt' }],
-  ['completion/complete', { capability: 'completions', answer: complete }],
-]);
+/** A method with its handler. */
+export type Method = Handler & MethodFacts;
+
+const methods: ReadonlyMap<string, Method> = new Map(
+  // The cast: the keys of the record.
+  (Object.keys(handlers) as RequestMethod[]).map((name) => [name, { ...requestMethods[name], ...handlers[name] }]),
+);
+
+/**
+ * Returns the method that a request names.
+ *
+ * @throws ProtocolError -32601 when its era or this server does not have the method
+ */
+export function requireMethod({ method, era, server }: ServerRequest): Method {
+  const found = methods.get(method);
+  const isServed =
+    found &&
+    (found.era === 'both' || found.era === era) &&
+    (found.capability === undefined || server.capabilities[found.capability]);
+  if (!isServed) throw methodNotFound(method, era === 'modern' ? 404 : 200);
+  return found;
+}

@@ -7,7 +7,7 @@ import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
 import { toJsonSafe } from '../json-safe.js';
 import type { ServerRequest } from '../request.js';
-import { missingForInput, taskMembers, type StoredCall } from '../tasks/task-record.js';
+import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from '../tasks/task-record.js';
 
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
@@ -64,24 +64,42 @@ function missingInput(data: NonNullable<ReturnType<typeof missingForInput>>): Pr
 }
 
 /**
- * Answers `tasks/get`, `tasks/update` and `tasks/cancel`.
+ * Returns the task that a request names.
  *
- * @throws ProtocolError -32021 when the request does not declare the extension, or the state of the task consists of requests that its
- *   client cannot provide; -32602 for an unknown task or invalid params
+ * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task
  */
-export async function answerTaskRequest(request: ServerRequest): Promise<Answer> {
+function findTask(request: ServerRequest): Promise<TaskRecord> {
   requireTasks(request);
-  const { server, method, params, principal = '' } = request;
+  const { server, params, principal = '' } = request;
+  return server.tasks.find(params?.['taskId'], principal);
+}
+
+/**
+ * Answers `tasks/get`.
+ *
+ * @throws ProtocolError -32021 when the state of the task consists of requests that its client cannot provide; errors of {@link findTask}
+ */
+export async function getTask(request: ServerRequest): Promise<Answer> {
+  const { clientCapabilities } = request;
+  const task = await findTask(request);
+  const missing = missingForInput(task, clientCapabilities);
+  if (missing) throw missingInput(missing);
+  return { members: taskMembers(task, clientCapabilities) };
+}
+
+/** Answers `tasks/update`. @throws ProtocolError -32602 without responses; errors of {@link findTask} */
+export async function updateTask(request: ServerRequest): Promise<Answer> {
+  requireTasks(request);
+  const { server, params } = request;
   const responses = params?.['inputResponses'];
-  if (method === 'tasks/update' && !isObject(responses))
-    throw invalidParams('tasks/update needs inputResponses, an object.');
-  const task = await server.tasks.find(params?.['taskId'], principal);
-  if (method === 'tasks/get') {
-    const missing = missingForInput(task, request.clientCapabilities);
-    if (missing) throw missingInput(missing);
-    return { members: taskMembers(task, request.clientCapabilities) };
-  }
-  if (isObject(responses) && method === 'tasks/update') await server.tasks.update(task, responses);
-  else await server.tasks.cancel(task);
+  if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
+  await server.tasks.update(await findTask(request), responses);
   return `{${server.modernResultEnd}`;
+}
+
+/** Answers `tasks/cancel`. @throws errors of {@link findTask} */
+export async function cancelTask(request: ServerRequest): Promise<Answer> {
+  const { tasks, modernResultEnd } = request.server;
+  await tasks.cancel(await findTask(request));
+  return `{${modernResultEnd}`;
 }

@@ -1,6 +1,6 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
-import type { Era } from '../../protocol/classify-era.js';
+import type { Era } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { digestOf } from '../digest.js';
 import { asRequest } from './as-request.js';

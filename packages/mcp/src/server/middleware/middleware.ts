@@ -1,5 +1,5 @@
 import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
-import type { Era } from '../../protocol/classify-era.js';
+import type { Era } from '../../protocol/constants.js';
 
 /** A request on its way through the middleware of a server, after authentication. */
 export interface MiddlewareContext {

@@ -1,8 +1,8 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import type { Answer } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
-import { cacheableMethods } from '../server-config.js';
 import type { ServerDefinition } from '../server-definition.js';
 import type {
   CallToolContext,
@@ -132,16 +132,6 @@ export function isCheckedOutput(context: MiddlewareContext, value: unknown): boo
   return checkedOutputs.has(context) && checkedOutputs.get(context) === value;
 }
 
-/** Member of a result that a hook must return, by method. */
-const listMembers: Readonly<Record<string, string>> = {
-  'tools/list': 'tools',
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-  'resources/read': 'contents',
-  'prompts/list': 'prompts',
-  'prompts/get': 'messages',
-};
-
 /**
  * Runs the hooks of a method that returns a result of the protocol, and `answer` as the last.
  *
@@ -164,7 +154,7 @@ export function runResultHooks(
           next as () => Promise<MiddlewareResult>,
         ),
       );
-      const member = listMembers[context.method] ?? '';
+      const member = findMethod(context.method)?.resultMember ?? '';
       if (isObject(result) && Array.isArray(result[member])) return encode(context, result, original);
       throw refuseHookResult(hook, `{ ${member}: […] }`);
     } catch (error) {
@@ -227,7 +217,7 @@ function encode({ method }: MiddlewareContext, result: MiddlewareResult, origina
   if (resultType !== undefined && resultType !== 'complete') return JSON.stringify(result);
   const given = typeof original === 'object' ? original : undefined;
   if (given && 'text' in given && JSON.stringify(result) === given.text) return given;
-  if (cacheableMethods.some((cacheable) => cacheable === method)) {
+  if (findMethod(method)?.isCacheable) {
     delete rest['ttlMs'];
     delete rest['cacheScope'];
   }

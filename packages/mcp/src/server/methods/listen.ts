@@ -3,10 +3,10 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENED_TASKS, MAX_LISTENERS } from '../limits.js';
-import { requireTasks } from '../methods/tasks.js';
+import { requireTasks } from './tasks.js';
 import type { ServerRequest } from '../request.js';
-import { learnScopes } from '../methods/resources.js';
-import { isConcerned } from '../methods/is-concerned.js';
+import { learnScopes } from './resources.js';
+import { isConcerned } from './is-concerned.js';
 import { toNotification, whenConcerned, type ServerEvent } from '../subscribers.js';
 import { taskMembers } from '../tasks/task-record.js';
 
