@@ -56,6 +56,12 @@ export interface CatalogCaller {
  */
 export type Visible = (item: CatalogItem, caller: CatalogCaller) => boolean;
 
+/** The part of a request that decides what its caller can see. */
+export interface CatalogRequest {
+  readonly scopes: readonly string[];
+  readonly hookContext: CatalogCaller;
+}
+
 type ItemType = CatalogItem['type'];
 
 /**
@@ -91,21 +97,21 @@ export class Catalog {
   }
 
   /** Returns the items of a list that a caller can see, without the member that clients never receive. */
-  filter<Item extends ScopedItem>(caller: CatalogCaller, type: ItemType, items: Item[]): Item[] {
+  filter<Item extends ScopedItem>(request: CatalogRequest, type: ItemType, items: Item[]): Item[] {
     if (this.isFiltered(type) !== true) return items;
     // The cast: callers pass the items of the type.
     return items.flatMap((item) =>
-      this.sees(caller, { ...item, type } as unknown as CatalogItem) ? [withoutScopes(item)] : [],
+      this.sees(request, { ...item, type } as unknown as CatalogItem) ? [withoutScopes(item)] : [],
     );
   }
 
   /** Returns whether a caller can see an item. */
-  sees(caller: CatalogCaller, item: CatalogItem): boolean {
+  sees(request: CatalogRequest, item: CatalogItem): boolean {
     if (this.isFiltered(item.type) !== true) return true;
     try {
       const scopes: unknown = item.mcp?.scopes;
-      if (scopes !== undefined && !requireScopes(scopes).every((scope) => caller.scopes.includes(scope))) return false;
-      return this.#visible === undefined || requireBoolean(this.#visible(item, caller));
+      if (scopes !== undefined && !requireScopes(scopes).every((scope) => request.scopes.includes(scope))) return false;
+      return this.#visible === undefined || requireBoolean(this.#visible(item, request.hookContext));
     } catch (error) {
       const name = 'uri' in item ? item.uri : 'uriTemplate' in item ? item.uriTemplate : item.name;
       this.#logger.error(

@@ -138,3 +138,46 @@ test.each(['legacy', 'modern'] as const)('gives tools functions that need no `th
   expect(content).toEqual([{ type: 'text', text: '["accept","Hello",1,true]' }]);
   expect(seen).toEqual(expect.arrayContaining([1, 2, 'log']));
 });
+
+/** Members of an object and its prototypes, with those of all objects left out. */
+function membersOf(value: object): string[] {
+  const names = new Set<string>();
+  for (let at: object | null = value; at && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+    for (const name of Object.getOwnPropertyNames(at)) names.add(name);
+  names.delete('constructor');
+  return [...names].sort();
+}
+
+test.each(['legacy', 'modern'] as const)(
+  'a tool and a hook of the %s era reach their declared members and nothing of the server',
+  async (era) => {
+    const seen: Record<string, string[]> = {};
+    const spy = createTool({
+      id: 'spy',
+      description: 'Looks at its context',
+      execute: async (_input, { mcp }) => void (seen['tool'] = membersOf(mcp)),
+    });
+    const spied = new MCPServer({ name: 'Spied', version: '1.0.0', tools: { spy } });
+    spied.use({ onCallTool: (context, next) => ((seen['hook'] = membersOf(context)), next()) });
+    const { url, close } = await spied.listen({ port: 0 });
+    onTestFinished(close);
+    const mcp = new MCPClient({ id: `spied ${era}`, servers: { it: { url, protocol: era } } });
+    onTestFinished(() => mcp.disconnect());
+    await mcp.callTool({ serverName: 'it', name: 'spy' });
+    const caller = ['authInfo', 'sessionId'];
+    const extra = [
+      '_meta',
+      'clientInfo',
+      'closeSSEStream',
+      'requestId',
+      'requestInfo',
+      'sendNotification',
+      'sendRequest',
+    ];
+    const ofTool = ['clientCapabilities', 'elicitation', 'extra', 'log', 'progress', 'roots', 'sample', 'signal'];
+    expect(seen['tool']).toEqual([...caller, ...extra, ...ofTool].sort());
+    const request = ['annotations', 'arguments', 'era', 'extra', 'headers', 'mcp', 'method', 'name', 'params'];
+    const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'signal'];
+    expect(seen['hook']).toEqual([...caller, ...request, ...ofHook].sort());
+  },
+);

@@ -9,7 +9,7 @@ import type {
   ToolMcpContext,
 } from '@quiver/core/tools';
 import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
-import type { Era } from '../protocol/constants.js';
+import type { Era, LoggingLevel } from '../protocol/constants.js';
 import {
   errorText,
   isObject,
@@ -23,14 +23,15 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
-import type { CatalogCaller } from './catalog.js';
-import { ClientMessages } from './client-messages.js';
 import type { ClientRequest } from './client-requests.js';
 import type { LegacySession, Work } from './legacy-session.js';
-import type { HookName, MiddlewareContext } from './middleware/middleware.js';
+import { HookContext, type HookedRequest } from './middleware/hook-context.js';
+import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
 import type { ServerDefinition } from './server-definition.js';
+import type { ProgressUpdate } from './tasks/running-task.js';
 import type { TaskOptions } from './tasks/task-options.js';
+import { ToolContext, type ToolRequest } from './tool-context.js';
 
 /** How a server answers a method. */
 export interface Handler {
@@ -51,19 +52,17 @@ export interface Channel {
 
 const channel = traceChannels['quiver:mcp.server'];
 
+/** Equal to no output of a tool. */
+const noOutput = Symbol('no output');
+
 /**
- * One request on its way through the server: the transport creates it, the era answers it, and tools and callbacks receive it as
- * `context.mcp` and `context.mcp.extra`. Each era has its subclass.
- *
- * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
- * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
+ * One request on its way through the server: the transport creates it, and the era answers it. Each era has its subclass. Tools and callbacks
+ * receive its {@link ToolContext}, hooks its {@link HookContext}.
  */
-export abstract class ServerRequest
-  extends ClientMessages
-  implements ToolMcpContext, McpExtra, MiddlewareContext, CatalogCaller, Work
-{
+export abstract class ServerRequest implements ToolRequest, HookedRequest, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
+  checkedOutput: unknown = noOutput;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
   readonly #server: ServerDefinition;
@@ -72,6 +71,8 @@ export abstract class ServerRequest
   readonly #channel: Channel;
   #controller: AbortController | undefined;
   #requestContext: AnyRequestContext | undefined;
+  #toolContext: ToolContext | undefined;
+  #hookContext: HookContext | undefined;
   #headerMismatch: unknown;
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
@@ -87,7 +88,6 @@ export abstract class ServerRequest
     { authInfo, sessionId, http }: Caller,
     channel: Channel,
   ) {
-    super();
     this.requestId = message.id;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
@@ -100,6 +100,7 @@ export abstract class ServerRequest
   abstract get protocolVersion(): string;
   abstract get clientCapabilities(): ClientCapabilities;
   abstract get clientInfo(): Implementation | undefined;
+  abstract get logLevel(): LoggingLevel | undefined;
   /** Sends a request to the client and returns its checked result. */
   abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
@@ -172,7 +173,7 @@ export abstract class ServerRequest
 
   /** Request context that the tool receives, with the request as `mcp.extra`. Created on first use. */
   get requestContext(): AnyRequestContext {
-    return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.extra));
+    return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.toolContext));
   }
 
   get isHttp(): boolean {
@@ -329,49 +330,54 @@ export abstract class ServerRequest
     return this.#channel.send(messageText);
   }
 
-  // --- `context.mcp` and `context.mcp.extra` of tools and callbacks ---
+  // --- What tools and callbacks receive ---
 
-  get extra(): McpExtra {
-    return this;
+  /** `context.mcp` and `context.mcp.extra` of tools. Created on first use. */
+  get toolContext(): ToolContext {
+    return (this.#toolContext ??= new ToolContext(this));
   }
 
-  get mcp(): ToolMcpContext {
-    return this;
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    return this.requestInfo.headers;
+  /** Request as hooks and `visible` receive it. Created on first use. */
+  get hookContext(): HookContext {
+    return (this.#hookContext ??= new HookContext(this));
   }
 
   /** `mcp` and `extra`, as the callbacks of resources and prompts receive them. */
   get callbackContext(): { mcp: ToolMcpContext; extra: McpExtra } {
-    return { mcp: this, extra: this };
+    return { mcp: this.toolContext, extra: this.toolContext };
   }
 
-  get _meta(): Readonly<Record<string, unknown>> | undefined {
+  /** `_meta` of the request. */
+  get meta(): Readonly<Record<string, unknown>> | undefined {
     const meta = this.params?.['_meta'];
     return isObject(meta) ? meta : undefined;
   }
 
-  get requestInfo(): { headers: Readonly<Record<string, string>> } {
+  get headers(): Readonly<Record<string, string>> {
     const headers = this.#http?.headers ?? {};
-    if (!this.authInfo || this.authInfo.token !== undefined) return { headers };
+    if (!this.authInfo || this.authInfo.token !== undefined) return headers;
     // Authentication hides the token from tools.
     const { authorization: _, ...others } = headers;
-    return { headers: others };
+    return others;
   }
 
-  get closeSSEStream(): () => void {
-    return () => {
-      if (this.#state === 'open') this.#channel.closeStream?.();
-    };
+  /** Sends progress, if the client requested it. */
+  report(update: ProgressUpdate): void {
+    const progressToken = this.meta?.['progressToken'];
+    if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
+    this.notify('notifications/progress', { progressToken, ...update });
+  }
+
+  /** Ends the event stream before the response. After the response it does nothing. */
+  closeStream(): void {
+    if (this.#state === 'open') this.#channel.closeStream?.();
   }
 
   /**
    * Never leaves a rejection unhandled: a tool that does not await its request must not end the process when a client cannot answer or
    * disconnects.
    */
-  protected ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+  ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
     this.#sentRequest = true;
     const result = (async () => this.sendToClient(create(), options))();
     result.catch(() => {});

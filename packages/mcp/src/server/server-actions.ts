@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
-import { elicitChecks, elicitSettings } from './client-messages.js';
+import { elicitChecks, elicitSettings } from './tool-context.js';
 import { elicitationRequest } from './client-requests.js';
 import type { SharedSessions } from './http/shared-sessions.js';
 import type { LegacySession } from './legacy-session.js';

@@ -9,7 +9,7 @@ import { parseResultLimit, type SizeLimit } from '../result-limit/size-limit.js'
 import {
   requireScopes,
   type Catalog,
-  type CatalogCaller,
+  type CatalogRequest,
   type CatalogItem,
   type ListedTool,
   type ToolType,
@@ -39,7 +39,7 @@ export interface RegisteredTool {
 }
 
 /** The part of a `tools/list` request that decides about its result. */
-interface ListRequest extends PageRequest, CatalogCaller {
+interface ListRequest extends PageRequest, CatalogRequest {
   readonly era: Era;
   toJson(result: EncodedResult): string;
 }
@@ -73,9 +73,9 @@ export class ToolRegistry {
   }
 
   /** Returns a tool that the caller can see. */
-  find(caller: CatalogCaller, name: string): RegisteredTool | undefined {
+  find(request: CatalogRequest, name: string): RegisteredTool | undefined {
     const registered = this.#tools.get(name);
-    return registered && this.#sees(caller, registered) ? registered : undefined;
+    return registered && this.#sees(request, registered) ? registered : undefined;
   }
 
   /** Returns a tool, whether callers can see it or not. */
@@ -88,9 +88,9 @@ export class ToolRegistry {
   }
 
   /** Returns whether the caller can see a tool of this name, or could before the tool was removed or replaced. */
-  isConcerned(caller: CatalogCaller, name: string): boolean {
+  isConcerned(request: CatalogRequest, name: string): boolean {
     const former = this.#former.get(name);
-    return this.find(caller, name) !== undefined || (former !== undefined && this.#sees(caller, former));
+    return this.find(request, name) !== undefined || (former !== undefined && this.#sees(request, former));
   }
 
   /**
@@ -146,8 +146,8 @@ export class ToolRegistry {
     return page;
   }
 
-  #sees(caller: CatalogCaller, { item }: RegisteredTool): boolean {
-    return !this.#isFiltered || this.#catalog.sees(caller, item);
+  #sees(request: CatalogRequest, { item }: RegisteredTool): boolean {
+    return !this.#isFiltered || this.#catalog.sees(request, item);
   }
 }
 

@@ -34,19 +34,19 @@ export class ModernRequest extends ServerRequest {
   }
 
   get clientCapabilities(): ClientCapabilities {
-    const declared = this._meta?.[metaKeys.clientCapabilities];
+    const declared = this.meta?.[metaKeys.clientCapabilities];
     return isObject(declared) ? declared : {};
   }
 
   get clientInfo(): Implementation | undefined {
-    const clientInfo = this._meta?.[metaKeys.clientInfo];
+    const clientInfo = this.meta?.[metaKeys.clientInfo];
     // The shape was checked when the request was classified.
     return isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined;
   }
 
   /** A modern client requests log messages per request; without a level it receives none. */
   get logLevel(): LoggingLevel | undefined {
-    const level = this._meta?.[metaKeys.logLevel];
+    const level = this.meta?.[metaKeys.logLevel];
     return isLoggingLevel(level) ? level : undefined;
   }
 
@@ -64,10 +64,10 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  protected override sendProgress(update: ProgressUpdate): void {
+  override report(update: ProgressUpdate): void {
     if (this.#task) return this.#task.report(update);
     this.#progress = update;
-    super.sendProgress(update);
+    super.report(update);
   }
 
   toJson({ members, meta, isPrivate }: EncodedResult): string {

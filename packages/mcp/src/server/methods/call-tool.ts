@@ -15,8 +15,8 @@ import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-e
 import type { ToolAccessCheck } from '../../tool-access.js';
 import { elicitationRequest, missingCapabilities } from '../client-requests.js';
 import { describeFailure, findProtocolError } from '../failures.js';
-import type { CallToolContext, Middleware } from '../middleware/middleware.js';
-import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
+import type { Middleware } from '../middleware/middleware.js';
+import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import { limitResult } from './limit-result.js';
 import type { TaskOptions } from '../tasks/task-options.js';
@@ -96,7 +96,7 @@ function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promis
     requestContext: request.requestContext,
     abortSignal: request.signal,
     acceptOutput: isCompleteResult,
-    mcp: request,
+    mcp: request.toolContext,
   });
 }
 
@@ -107,13 +107,13 @@ async function executeWithHooks(
   registered: RegisteredTool,
 ): Promise<unknown> {
   request.arguments ??= {};
-  const value = await runToolHooks(chain, request as CallToolContext, async () => {
-    const output = await execute(request, registered);
-    setCheckedOutput(request, output);
-    return output;
-  });
+  const value = await runToolHooks(
+    chain,
+    request,
+    async () => (request.checkedOutput = await execute(request, registered)),
+  );
   const { name, tool } = registered;
-  if (!tool.outputSchema || isCheckedOutput(request, value)) return value;
+  if (!tool.outputSchema || value === request.checkedOutput) return value;
   if (isToolFailure(value) || isCompleteResult(value)) return value;
   const result = await validate(tool.outputSchema as Schema, value);
   if (result.ok) return result.value;

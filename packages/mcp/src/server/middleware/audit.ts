@@ -3,7 +3,7 @@ import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/opti
 import type { Era } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { digestOf } from '../digest.js';
-import { asRequest } from './as-request.js';
+import { requestOf } from './hook-context.js';
 import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
 
 /** One request, as {@link audit} records it. Has no content and no token unless content is turned on. */
@@ -70,7 +70,7 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
       if (method === 'ping') return next();
       const time = new Date().toISOString();
       const start = performance.now();
-      const { auditing, logger } = asRequest(context).server;
+      const { auditing, logger } = requestOf(context).server;
       // Not the request: where the writer hangs, its data can be freed.
       const unwritten = {};
       const finish = async (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
@@ -104,7 +104,7 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
         });
         return outcome;
       } catch (error) {
-        const isCanceled = asRequest(context).isDiscarded;
+        const isCanceled = requestOf(context).isDiscarded;
         void finish({
           outcome: isCanceled ? 'canceled' : 'error',
           ...(error instanceof ProtocolError && { errorCode: error.code }),
@@ -124,6 +124,6 @@ async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<stri
 
 function outcomeOf(context: MiddlewareContext, { status }: MeasuredOutcome): AuditEntry['outcome'] {
   if (status === 'input_required' || status === 'task') return status;
-  if (asRequest(context).isDiscarded) return 'canceled';
+  if (requestOf(context).isDiscarded) return 'canceled';
   return status === 'error' ? 'error' : 'ok';
 }

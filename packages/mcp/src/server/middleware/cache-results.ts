@@ -3,10 +3,8 @@ import { checkOptions, functionValue, numberIn, oneOf, stringList, type OptionCh
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import type { ServerRequest } from '../request.js';
-import { asRequest, invalidOption, requireKey } from './as-request.js';
+import { invalidOption, requestOf, requireKey, type HookedRequest } from './hook-context.js';
 import type { CallToolContext, Middleware } from './middleware.js';
-import { setCheckedOutput } from './run-middleware.js';
 
 /** Options of {@link cacheResults}. */
 export interface CacheResultsOptions {
@@ -69,7 +67,7 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = m
   const named = tools && new Set(tools);
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
-  const running = new Map<string, { tool: unknown; value: Promise<unknown>; request: ServerRequest }>();
+  const running = new Map<string, { tool: unknown; value: Promise<unknown>; request: HookedRequest }>();
   let characters = 0;
 
   const remove = (key: string): void => {
@@ -92,7 +90,7 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = m
       const isCached = named ? named.has(context.name) : context.annotations?.readOnlyHint === true;
       const key = isCached ? keyOf(context, cacheScope, furtherKey) : undefined;
       if (key === undefined) return next();
-      const request = asRequest(context);
+      const request = requestOf(context);
       const tool = request.server.tools.get(context.name)?.tool;
       const found = entries.get(key);
       if (found?.tool === tool && found && found.end > now()) {
@@ -134,7 +132,7 @@ function isFailure(value: unknown): boolean {
 /** Every caller receives a copy: a middleware may change it in place. */
 function revive(context: CallToolContext, json: string | undefined): unknown {
   const value: unknown = json === undefined ? undefined : JSON.parse(json);
-  setCheckedOutput(context, value);
+  requestOf(context).checkedOutput = value;
   return value;
 }
 
@@ -166,5 +164,5 @@ function callerOf(context: CallToolContext): readonly unknown[] | undefined {
   const { principal, scopes, sessionId } = context;
   if (principal !== undefined) return ['principal', principal, Array.from(scopes).sort()];
   if (sessionId !== undefined) return ['session', sessionId];
-  return asRequest(context).isHttp ? undefined : ['stdio'];
+  return requestOf(context).isHttp ? undefined : ['stdio'];
 }

@@ -13,7 +13,7 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
 import { addressKeyOf } from '../http/guard.js';
-import { asRequest, invalidOption, requireKey } from './as-request.js';
+import { invalidOption, requestOf, requireKey, type HookedRequest } from './hook-context.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -64,7 +64,7 @@ const checks: OptionChecks<RateLimitOptions> = {
  */
 export function rateLimit(options: RateLimitOptions, now: () => number = monotonicNow): Middleware {
   checkOptions('rateLimit', options, checks, { code: 'MIDDLEWARE_INVALID' });
-  const { counts = 'calls', perCaller = true, perTool = true, tools, key = callerKeyOf } = options;
+  const { counts = 'calls', perCaller = true, perTool = true, tools, key = defaultKeyOf } = options;
   const bucket = parseBucket(options);
   const memory = new InMemoryStore(now);
   const limit = `${bucket.capacity} at once and ${describeRate(options)}`;
@@ -72,7 +72,7 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
 
   /** Returns the milliseconds until the request is within the limit; 0 when it is. */
   const takeToken = async (context: MiddlewareContext): Promise<number> => {
-    const { instance, serverInfo } = asRequest(context).server;
+    const { instance, serverInfo } = requestOf(context).server;
     const names = [
       perCaller ? requireKey('rateLimit', key(context)) : '',
       perTool && counts === 'calls' ? context.name : '',
@@ -106,9 +106,11 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
   };
 }
 
+const defaultKeyOf = (context: MiddlewareContext): string => callerKeyOf(requestOf(context));
+
 /** Returns the key of a caller. Clients whose address is unknown or loopback share one, because they cannot be distinguished. */
-export function callerKeyOf(context: MiddlewareContext): string {
-  return context.principal ?? addressKeyOf(asRequest(context).remoteAddress) ?? 'anonymous';
+export function callerKeyOf({ principal, remoteAddress }: Pick<HookedRequest, 'principal' | 'remoteAddress'>): string {
+  return principal ?? addressKeyOf(remoteAddress) ?? 'anonymous';
 }
 
 /** Longest name of a bucket that is not replaced by a digest. */

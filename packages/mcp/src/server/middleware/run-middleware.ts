@@ -4,6 +4,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
 import type { ServerDefinition } from '../server-definition.js';
+import type { HookedRequest } from './hook-context.js';
 import type {
   CallToolContext,
   GetPromptContext,
@@ -11,7 +12,6 @@ import type {
   ListContext,
   MeasuredOutcome,
   Middleware,
-  MiddlewareContext,
   MiddlewareResult,
   MiddlewareTable,
   ReadResourceContext,
@@ -51,7 +51,7 @@ function problemOf(middleware: unknown): string | undefined {
 /** Runs the `onRequest` hooks around a request, and `answer` as the last. */
 export function runRequestHooks(
   server: ServerDefinition,
-  context: MiddlewareContext,
+  request: HookedRequest,
   answer: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const chain = server.middleware.onRequest;
@@ -59,12 +59,12 @@ export function runRequestHooks(
   const run = async (index: number): Promise<Outcome> => {
     const middleware = chain[index];
     if (!middleware) return new Outcome((original = await withoutDetails(server, answer)));
-    const given: unknown = await middleware.onRequest?.(context, () => handled(run(index + 1)));
+    const given: unknown = await middleware.onRequest?.(request.hookContext, () => handled(run(index + 1)));
     if (given instanceof Outcome) return given;
-    if (isObject(given) && isObject(given['result'])) return new Outcome(encode(context, given['result'], original));
+    if (isObject(given) && isObject(given['result'])) return new Outcome(encode(request, given['result'], original));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
   };
-  return runCallback(server, `The request ${context.method}`, async () => (await run(0)).toAnswer(context));
+  return runCallback(server, `The request ${request.method}`, async () => (await run(0)).toAnswer(request));
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */
@@ -106,30 +106,20 @@ class Outcome implements MeasuredOutcome {
   }
 
   /** A result that was read may have been changed in place. */
-  toAnswer(context: MiddlewareContext): Answer {
-    return this.#result ? encode(context, this.#result, this.#answer) : this.#answer;
+  toAnswer(request: HookedRequest): Answer {
+    return this.#result ? encode(request, this.#result, this.#answer) : this.#answer;
   }
 }
 
 /** Runs the `onCallTool` hooks around a call, and `execute` as the last. */
 export function runToolHooks(
   chain: readonly Middleware[],
-  context: CallToolContext,
+  request: HookedRequest,
   execute: () => Promise<unknown>,
 ): Promise<unknown> {
-  return runHooks(chain, 'onCallTool', context, execute, (hooks, next) => hooks.onCallTool?.(context, next));
-}
-
-/** Output of the tool by call. Its schema accepted the output, and a schema that transforms values may not accept it twice. */
-const checkedOutputs = new WeakMap<MiddlewareContext, unknown>();
-
-export function setCheckedOutput(context: MiddlewareContext, output: unknown): void {
-  checkedOutputs.set(context, output);
-}
-
-/** Returns whether the value that the hooks of a call returned is the output of its tool. */
-export function isCheckedOutput(context: MiddlewareContext, value: unknown): boolean {
-  return checkedOutputs.has(context) && checkedOutputs.get(context) === value;
+  // The cast: the call has found its tool.
+  const context = request.hookContext as CallToolContext;
+  return runHooks(chain, 'onCallTool', request, execute, (hooks, next) => hooks.onCallTool?.(context, next));
 }
 
 /**
@@ -140,26 +130,26 @@ export function isCheckedOutput(context: MiddlewareContext, value: unknown): boo
 export function runResultHooks(
   server: ServerDefinition,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
-  context: MiddlewareContext & { readonly isDiscarded: boolean },
+  request: HookedRequest,
   answer: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  return runCallback(server, `The request ${context.method}`, async () => {
+  return runCallback(server, `The request ${request.method}`, async () => {
     let original: Answer | undefined;
     const operation = async (): Promise<MiddlewareResult> => decode((original = await withoutDetails(server, answer)));
     try {
-      const result = await runHooks(server.middleware[hook], hook, context, operation, (hooks, next) =>
+      const result = await runHooks(server.middleware[hook], hook, request, operation, (hooks, next) =>
         // The cast: the era and the method were matched by the table of methods.
         hooks[hook]?.(
-          context as MiddlewareContext as ReadResourceContext & GetPromptContext & ListContext,
+          request.hookContext as ReadResourceContext & GetPromptContext & ListContext,
           next as () => Promise<MiddlewareResult>,
         ),
       );
-      const member = findMethod(context.method)?.resultMember ?? '';
-      if (isObject(result) && Array.isArray(result[member])) return encode(context, result, original);
+      const member = findMethod(request.method)?.resultMember ?? '';
+      if (isObject(result) && Array.isArray(result[member])) return encode(request, result, original);
       throw refuseHookResult(hook, `{ ${member}: […] }`);
     } catch (error) {
       // Canceled, or abandoned for an input_required result: this result is not sent.
-      if (context.isDiscarded) return '';
+      if (request.isDiscarded) return '';
       throw error;
     }
   });
@@ -168,7 +158,7 @@ export function runResultHooks(
 async function runHooks(
   chain: readonly Middleware[],
   hook: HookName,
-  { signal }: MiddlewareContext,
+  { signal }: HookedRequest,
   operation: () => Promise<unknown>,
   call: (middleware: Middleware, next: () => Promise<unknown>) => unknown,
 ): Promise<unknown> {
@@ -212,7 +202,7 @@ function decode(answer: Answer): MiddlewareResult {
  *
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
-function encode({ method }: MiddlewareContext, result: MiddlewareResult, original: Answer | undefined): Answer {
+function encode({ method }: HookedRequest, result: MiddlewareResult, original: Answer | undefined): Answer {
   const { _meta, resultType, ...rest } = result;
   if (resultType !== undefined && resultType !== 'complete') return JSON.stringify(result);
   const given = typeof original === 'object' ? original : undefined;

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { MAX_TIMER_DELAY } from '../limits.js';
-import { invalidOption } from './as-request.js';
+import { invalidOption } from './hook-context.js';
 import type { Middleware } from './middleware.js';
 
 /**

@@ -1,0 +1,130 @@
+import { QuiverError } from '@quiver/core';
+import type { AnyRequestContext, McpAuthInfo, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
+import type { Era } from '../../protocol/constants.js';
+import type { CatalogCaller } from '../catalog.js';
+import type { ServerDefinition } from '../server-definition.js';
+import type { MiddlewareContext } from './middleware.js';
+
+type Arguments = Record<string, unknown> | undefined;
+
+/** The part of a request that hooks reach, through {@link HookContext}, and that of the ready-made hooks. */
+export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>, CatalogCaller {
+  readonly server: ServerDefinition;
+  readonly toolContext: ToolMcpContext & McpExtra;
+  readonly hookContext: MiddlewareContext & CatalogCaller;
+  readonly annotations: ToolAnnotations | undefined;
+  /** Whether the run ended without a result: the client canceled the request, or its round ended. */
+  readonly isDiscarded: boolean;
+  readonly isHttp: boolean;
+  /** Whether the client received a request, so that the result may depend on the user. */
+  readonly sentRequest: boolean;
+  readonly remoteAddress: string | undefined;
+  /** Output of the tool that its schema accepted: a schema that transforms values may not accept it twice. */
+  checkedOutput: unknown;
+}
+
+let readRequest: (context: HookContext) => HookedRequest;
+
+/** A request as hooks of middleware, and `visible`, receive it: it has the declared members and nothing of the server. */
+export class HookContext implements MiddlewareContext, CatalogCaller {
+  readonly sessionId?: string;
+  readonly authInfo?: McpAuthInfo;
+  readonly #request: HookedRequest;
+
+  static {
+    readRequest = (context) => context.#request;
+  }
+
+  constructor(request: HookedRequest) {
+    const { authInfo, sessionId } = request;
+    if (authInfo) this.authInfo = authInfo;
+    if (sessionId !== undefined) this.sessionId = sessionId;
+    this.#request = request;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get name(): string | undefined {
+    return this.#request.name;
+  }
+
+  get arguments(): Arguments {
+    return this.#request.arguments;
+  }
+
+  set arguments(value: Arguments) {
+    this.#request.arguments = value;
+  }
+
+  get params(): MiddlewareContext['params'] {
+    return this.#request.params;
+  }
+
+  get annotations(): ToolAnnotations | undefined {
+    return this.#request.annotations;
+  }
+
+  get principal(): string | undefined {
+    return this.#request.principal;
+  }
+
+  get scopes(): readonly string[] {
+    return this.#request.scopes;
+  }
+
+  get era(): Era {
+    return this.#request.era;
+  }
+
+  get requestContext(): AnyRequestContext {
+    return this.#request.requestContext;
+  }
+
+  get extra(): McpExtra {
+    return this.#request.toolContext;
+  }
+
+  get mcp(): ToolMcpContext {
+    return this.#request.toolContext;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#request.headers;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#request.abort(reason);
+  }
+}
+
+/** Returns the request behind a context, for the ready-made hooks. */
+export function requestOf(context: MiddlewareContext): HookedRequest {
+  // The cast: the server passes no other contexts.
+  return readRequest(context as HookContext);
+}
+
+/** Returns the error of an invalid option of a middleware. */
+export function invalidOption(middleware: string, reason: string): QuiverError {
+  return new QuiverError('MIDDLEWARE_INVALID', `${middleware} ${reason}.`);
+}
+
+/**
+ * Returns the key that the function of an application returned.
+ *
+ * @throws `MIDDLEWARE_RESULT_INVALID` for a promise or another object: callers would share it
+ */
+export function requireKey(middleware: string, key: unknown): string {
+  if (typeof key === 'string' || key === undefined) return key ?? '';
+  // A rejection without a handler would end the process.
+  if (key instanceof Promise) key.catch(() => {});
+  throw new QuiverError(
+    'MIDDLEWARE_RESULT_INVALID',
+    `The function key of ${middleware} must return a string, not ${typeof key}; it cannot be asynchronous.`,
+  );
+}
