@@ -1,19 +1,66 @@
 import { isToolFailure } from '@quiver/core/tools';
 import { toErrorMessage } from '@quiver/core';
-import { isObject, type ResultJson } from './protocol/json-rpc.js';
+import { isObject, wholeText, type ResultJson } from './protocol/json-rpc.js';
 
-/** Result of a tool call as JSON text; the era adds the last members. */
-export interface EncodedResult {
-  /** Members without braces: `"content":[…],"structuredContent":{…}`. */
-  readonly members: string;
+/** Members of a {@link Result} that are not its text. */
+interface ResultOptions {
   /** `_meta` of the result. */
   readonly meta?: Record<string, unknown> | undefined;
-  /** Whether other callers may receive another result, so that shared caches must not store it. */
+  /** Whether other callers may receive another result, so that shared caches must not store it. Default `false`. */
   readonly isPrivate?: boolean;
+  /** Whether it is an error result of a tool. Default `false`. */
+  readonly isError?: boolean;
 }
 
-/** A result whose end depends on the era, or a whole result. */
-export type Answer = EncodedResult | ResultJson;
+/** How the protocol calls the end of a request that did not fail. */
+export type ResultType = 'complete' | 'input_required' | 'task';
+
+/** Result of a request as JSON text, written once. */
+export class Result {
+  /** Members without braces, `"content":[…],"structuredContent":{…}`: the era adds the last ones. Empty for a whole result. */
+  readonly members: string;
+  readonly meta: Record<string, unknown> | undefined;
+  readonly isPrivate: boolean;
+  readonly isError: boolean;
+  /** Whole result, to which nothing is added. */
+  readonly whole: ResultJson | undefined;
+  readonly type: ResultType;
+
+  constructor(
+    members: string,
+    { meta, isPrivate = false, isError = false }: ResultOptions = {},
+    whole?: ResultJson,
+    type: ResultType = 'complete',
+  ) {
+    this.members = members;
+    this.meta = meta;
+    this.isPrivate = isPrivate;
+    this.isError = isError;
+    this.whole = whole;
+    this.type = type;
+  }
+
+  /** Creates a result that is sent as it is. */
+  static whole(json: ResultJson, type: ResultType = 'complete'): Result {
+    return new Result('', {}, json, type);
+  }
+
+  /** Characters of the result, without the members of its era. */
+  get size(): number {
+    return this.whole === undefined ? this.members.length + 2 : wholeText(this.whole).length;
+  }
+
+  /** Parses the result. */
+  parse(): Record<string, unknown> {
+    const text = this.whole === undefined ? `{${this.members}}` : wholeText(this.whole);
+    // The cast: results are objects.
+    const parsed = JSON.parse(text) as Record<string, unknown>;
+    return this.meta ? { ...parsed, _meta: this.meta } : parsed;
+  }
+}
+
+/** Result of a request without a receiver: the client canceled it, or its round ended with an `input_required` result. */
+export const canceledResult: Result = new Result('');
 
 /**
  * Converts the value that a tool returned to a tool result. A value is written as JSON once.
@@ -24,7 +71,7 @@ export type Answer = EncodedResult | ResultJson;
  *
  * @param hasOutputSchema - whether the tool declares what it returns
  */
-export function encodeToolResult(value: unknown, hasOutputSchema: boolean): EncodedResult {
+export function encodeToolResult(value: unknown, hasOutputSchema: boolean): Result {
   if (isToolFailure(value)) return encodeErrorText(value.message);
   try {
     if (isContentResult(value)) return encodeContentResult(value);
@@ -50,23 +97,23 @@ export function isContentResult(value: unknown): value is ContentResult {
   );
 }
 
-function encodeContentResult({ content, structuredContent, isError, _meta }: ContentResult): EncodedResult {
+function encodeContentResult({ content, structuredContent, isError, _meta }: ContentResult): Result {
   const failed = isError === true;
   let members = `"content":${JSON.stringify(content)}`;
   if (structuredContent !== undefined) members += `,"structuredContent":${JSON.stringify(structuredContent)}`;
-  if (failed) members += errorEnd;
-  return { members, ...(isObject(_meta) && { meta: _meta }) };
+  if (failed) members += ',"isError":true';
+  return new Result(members, { meta: isObject(_meta) ? _meta : undefined, isError: failed });
 }
 
-function encodeStructured(value: unknown): EncodedResult {
+function encodeStructured(value: unknown): Result {
   const json = toJsonText(value);
-  return { members: `"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}` };
+  return new Result(`"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}`);
 }
 
-function encodePlain(value: unknown): EncodedResult {
-  if (value === undefined) return { members: '"content":[]' };
+function encodePlain(value: unknown): Result {
+  if (value === undefined) return new Result('"content":[]');
   const text = typeof value === 'string' ? value : toJsonText(value);
-  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}]` };
+  return new Result(`"content":[{"type":"text","text":${JSON.stringify(text)}}]`);
 }
 
 function toJsonText(value: unknown): string {
@@ -76,12 +123,12 @@ function toJsonText(value: unknown): string {
 }
 
 /** Returns an error result with a text for the model. */
-export function encodeErrorText(text: string): EncodedResult {
-  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}]${errorEnd}` };
+export function encodeErrorText(text: string): Result {
+  return new Result(`"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`, { isError: true });
 }
 
 /** Returns the error result of a failure. A message that another server marked as an error is marked once. */
-export function encodeFailure(message: string): EncodedResult {
+export function encodeFailure(message: string): Result {
   return encodeErrorText(message.startsWith('Error: ') ? message : `Error: ${message}`);
 }
 
@@ -99,12 +146,4 @@ function normalizeJson(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Last member of error results. */
-const errorEnd = ',"isError":true';
-
-/** Returns whether a result is an error result. */
-export function isErrorResult({ members }: EncodedResult): boolean {
-  return members.endsWith(errorEnd);
 }

@@ -114,13 +114,18 @@ export function prepareResult(text: string): PreparedResult {
   return { text, bytes: encoder.encode(text) };
 }
 
+/** Returns a result as text. */
+export function wholeText(result: ResultJson): string {
+  return typeof result === 'string' ? result : result.text;
+}
+
 /**
  * Returns the text of a response.
  *
  * @param id - `null` for a batch, whose result is the whole response
  */
 export function resultText(id: RequestId | null, result: ResultJson): string {
-  const text = typeof result === 'string' ? result : result.text;
+  const text = wholeText(result);
   return id === null ? text : `${beforeResult(id)}${text}}`;
 }
 

@@ -1,4 +1,4 @@
-import type { EncodedResult } from '../content.js';
+import { Result } from '../content.js';
 import type { Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 
@@ -14,6 +14,7 @@ export interface PageRequest {
  *
  * @param member - member of the result that holds the items
  * @param keyOf - returns what identifies an item within its list
+ * @param isPrivate - whether other callers may receive another list. Default `false`
  * @throws ProtocolError -32602 for an unknown cursor
  */
 export function encodePage<Item>(
@@ -21,15 +22,17 @@ export function encodePage<Item>(
   member: string,
   items: readonly Item[],
   keyOf: (item: Item) => string,
-): EncodedResult {
+  isPrivate = false,
+): Result {
   const cursor = params?.['cursor'];
   const start = cursor === undefined ? 0 : startAfter(items, keyOf, cursor);
   const end = start + server.pageSize;
   const page = items.slice(start, end);
   const last = page.at(-1);
   const list = `"${member}":${JSON.stringify(page)}`;
-  if (end >= items.length || last === undefined) return { members: list };
-  return { members: `${list},"nextCursor":${JSON.stringify(encodeURIComponent(`${end}:${keyOf(last)}`))}` };
+  if (end >= items.length || last === undefined) return new Result(list, { isPrivate });
+  const cursorText = JSON.stringify(encodeURIComponent(`${end}:${keyOf(last)}`));
+  return new Result(`${list},"nextCursor":${cursorText}`, { isPrivate });
 }
 
 function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, cursor: unknown): number {

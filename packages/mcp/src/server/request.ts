@@ -8,7 +8,7 @@ import type {
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
-import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
+import type { Result } from '../content.js';
 import type { Era, LoggingLevel } from '../protocol/constants.js';
 import {
   errorText,
@@ -35,7 +35,7 @@ import { ToolContext, type ToolRequest } from './tool-context.js';
 
 /** How a server answers a method. */
 export interface Handler {
-  readonly answer: (request: ServerRequest) => Answer | Promise<Answer>;
+  readonly answer: (request: ServerRequest) => Result | Promise<Result>;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
   readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
   /** Returns the options of the task that a request may become; `undefined` for a request that does not. */
@@ -102,11 +102,11 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   abstract get clientInfo(): Implementation | undefined;
   abstract get logLevel(): LoggingLevel | undefined;
   /** Sends a request to the client and returns its checked result. */
-  abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
+  abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
-  protected abstract answer(): Answer | Promise<Answer>;
-  /** Returns a result as JSON, with the members that its era adds. */
-  abstract toJson(result: EncodedResult): string;
+  protected abstract answer(): Result | Promise<Result>;
+  /** Returns a result as JSON text, with the members that its era adds. */
+  abstract toText(result: Result): string;
 
   get server(): ServerDefinition {
     return this.#server;
@@ -208,11 +208,11 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       const hasHooks = this.#server.middleware.onRequest.length > 0;
       const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.answer()) : this.answer());
       if (event) {
-        event.isToolError = typeof result === 'object' && 'members' in result && isErrorResult(result);
+        event.isToolError = result.isError;
         event.protocolVersion = this.protocolVersion;
       }
       if (this.#state === 'canceled') return undefined;
-      return typeof result === 'string' || 'text' in result ? result : this.toJson(result);
+      return result.whole ?? this.toText(result);
     } catch (error) {
       if (this.#state === 'canceled') return undefined;
       throw error;
@@ -225,7 +225,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   }
 
   /** Runs a method of the server, with the hooks around it. */
-  protected runMethod({ hook, answer }: Handler): Answer | Promise<Answer> {
+  protected runMethod({ hook, answer }: Handler): Result | Promise<Result> {
     if (!hook || this.#server.middleware[hook].length === 0) return answer(this);
     return runResultHooks(this.#server, hook, this, () => answer(this));
   }
@@ -377,7 +377,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
    * Never leaves a rejection unhandled: a tool that does not await its request must not end the process when a client cannot answer or
    * disconnects.
    */
-  ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+  ask<Value>(create: () => ClientRequest<Value>, options: ElicitOptions = {}): Promise<Value> {
     this.#sentRequest = true;
     const result = (async () => this.sendToClient(create(), options))();
     result.catch(() => {});

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import type { EncodedResult } from '../content.js';
+import { Result } from '../content.js';
 import { monotonicNow } from '../monotonic-now.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
@@ -154,13 +154,13 @@ function linesOf(whole: WholeResult['whole']): string[] {
  *
  * @throws ProtocolError -32602 for an offset behind the end
  */
-export function encodePart(uri: string, stored: StoredResult, limit: SizeLimit): EncodedResult {
+export function encodePart(uri: string, stored: StoredResult, limit: SizeLimit): Result {
   const [, id, digits = '0'] = uriPattern.exec(uri) ?? [];
   const offset = Number(digits);
   const { unit, total, mimeType: fileType, body } = stored;
   if (fileType !== undefined) {
     const contents = [{ uri, mimeType: fileType, blob: body }];
-    return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: true };
+    return new Result(`"contents":${JSON.stringify(contents)}`, { isPrivate: true });
   }
   if (offset >= total) throw invalidParams(`The offset ${offset} is behind the end of the result, ${total}.`);
   const isText = unit === 'characters';
@@ -183,7 +183,7 @@ export function encodePart(uri: string, stored: StoredResult, limit: SizeLimit):
     { uri, mimeType, text: part.text, _meta: { [truncatedKey]: extent } },
     ...(next < total ? [note] : []),
   ];
-  return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: true };
+  return new Result(`"contents":${JSON.stringify(contents)}`, { isPrivate: true });
 }
 
 /** Text of a part, and the number of the first character or element behind it. */

@@ -3,8 +3,8 @@ import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema'
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/constants.js';
-import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
-import type { EncodedResult } from '../content.js';
+import { prepareResult } from '../protocol/json-rpc.js';
+import { Result } from '../content.js';
 import { parseResultLimit, type SizeLimit } from '../result-limit/size-limit.js';
 import {
   requireScopes,
@@ -41,7 +41,7 @@ export interface RegisteredTool {
 /** The part of a `tools/list` request that decides about its result. */
 interface ListRequest extends PageRequest, CatalogRequest {
   readonly era: Era;
-  toJson(result: EncodedResult): string;
+  toText(result: Result): string;
 }
 
 /**
@@ -54,7 +54,7 @@ export class ToolRegistry {
   readonly #logger: Logger;
   readonly #resultLimit: SizeLimit | undefined;
   /** First pages, least recently used first, by era and visible tools. Bound: {@link MAX_LIST_TEXTS}. */
-  readonly #firstPages = new Map<string, PreparedResult>();
+  readonly #firstPages = new Map<string, Result>();
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
   readonly #former = new Map<string, RegisteredTool>();
 
@@ -126,21 +126,21 @@ export class ToolRegistry {
    *
    * @throws ProtocolError -32602 for an unknown cursor
    */
-  list(request: ListRequest): EncodedResult | PreparedResult {
+  list(request: ListRequest): Result {
     const { era, params } = request;
     const { isFiltered } = this;
     const seen = isFiltered ? Array.from(this.#tools.values(), (tool) => this.#sees(request, tool)) : [];
-    const encode = (): EncodedResult => {
+    const encode = (): Result => {
       const shown = Array.from(this.#tools.values()).filter((_, place) => !isFiltered || seen[place]);
       const items = shown.map((tool) => listedFor(era, tool));
-      return { ...encodePage(request, 'tools', items, ({ name }) => name), isPrivate: isFiltered };
+      return encodePage(request, 'tools', items, ({ name }) => name, isFiltered);
     };
     if (params?.['cursor'] !== undefined) return encode();
     const key = `${era}${toKey(seen)}`;
     const known = this.#firstPages.get(key);
     if (known && !isFiltered) return known;
     this.#firstPages.delete(key);
-    const page = known ?? prepareResult(request.toJson(encode()));
+    const page = known ?? Result.whole(prepareResult(request.toText(encode())));
     this.#firstPages.set(key, page);
     if (this.#firstPages.size > MAX_LIST_TEXTS) this.#firstPages.delete(firstKey(this.#firstPages));
     return page;

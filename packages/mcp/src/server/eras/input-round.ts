@@ -1,4 +1,5 @@
 import type { ElicitOptions } from '@quiver/core/tools';
+import { canceledResult, Result } from '../../content.js';
 import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
@@ -27,7 +28,7 @@ interface OutstandingRequest {
 export class InputRound {
   readonly #request: ServerRequest;
   readonly #previous: RequestState | undefined;
-  readonly #settle: (result: Promise<string> | string) => void;
+  readonly #settle: (result: Promise<Result> | Result) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, OutstandingRequest> | undefined;
   /** Present once the call has become a task. */
@@ -47,7 +48,7 @@ export class InputRound {
   constructor(
     request: ServerRequest,
     previous: RequestState | undefined,
-    settle: (result: Promise<string> | string) => void,
+    settle: (result: Promise<Result> | Result) => void,
     isForTask = false,
   ) {
     this.#request = request;
@@ -101,7 +102,7 @@ export class InputRound {
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`), `ELICITATION_FAILED` when the client reports a failure,
    *   `ELICITATION_ANSWER_INVALID` when its answer does not match the requested schema
    */
-  async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+  async request<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     this.#count += 1;
     if (!this.#isForTask) this.#requireCapabilities(request);
     const name = options.key ?? `input-${this.#count}`;
@@ -133,19 +134,19 @@ export class InputRound {
     defer(() => {
       if (this.#checking > 0 || this.#task || !this.#outstanding) return;
       // The handler waits forever, so the run of a canceled request ends here; it has no response.
-      this.#settle(this.#request.abandon() ? this.#end() : '');
+      this.#settle(this.#request.abandon() ? this.#end() : canceledResult);
     });
   }
 
-  async #resultOf<Result>(
+  async #resultOf<Value>(
     name: string,
-    request: ClientRequest<Result>,
+    request: ClientRequest<Value>,
     { asked, round }: RequestState,
-  ): Promise<Result | undefined> {
+  ): Promise<Value | undefined> {
     const digest = await digestOfClientRequest(request);
     const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
     // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
-    if (known?.question === digest) return replay(known) as Result;
+    if (known?.question === digest) return replay(known) as Value;
     if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
     const responses = this.#request.params?.['inputResponses'];
     if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
@@ -161,7 +162,7 @@ export class InputRound {
     return answer;
   }
 
-  async #end(): Promise<string> {
+  async #end(): Promise<Result> {
     const { params, server } = this.#request;
     const round = (this.#previous?.round ?? 0) + 1;
     if (round > MAX_INPUT_ROUNDS) {
@@ -179,7 +180,8 @@ export class InputRound {
     const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     const _meta = { [metaKeys.serverInfo]: server.serverInfo };
-    return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
+    const text = JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
+    return Result.whole(text, 'input_required');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ElicitOptions } from '@quiver/core/tools';
-import type { Answer, EncodedResult } from '../../content.js';
+import type { Result } from '../../content.js';
 import { BATCH_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { errorText, parseMessage, resultText, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidRequest, type ProtocolError } from '../../protocol/protocol-error.js';
@@ -49,16 +49,16 @@ export class LegacyRequest extends ServerRequest {
     return this.#session.logLevel;
   }
 
-  sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+  sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     return this.#session.request(request, options, this);
   }
 
-  toJson({ members, meta }: EncodedResult): string {
+  toText({ members, meta }: Result): string {
     if (!meta) return `{${members}}`;
     return `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`;
   }
 
-  protected answer(): Answer | Promise<Answer> {
+  protected answer(): Result | Promise<Result> {
     if (this.authInfo || this.server.tools.isFiltered) this.#session.lastCaller = this.caller;
     return this.runMethod(requireMethod(this));
   }

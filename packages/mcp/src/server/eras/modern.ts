@@ -1,8 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
-import type { Answer, EncodedResult } from '../../content.js';
+import { Result } from '../../content.js';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { isObject, wholeText } from '../../protocol/json-rpc.js';
 import type { CacheableMethod } from '../../protocol/methods.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
@@ -54,7 +54,7 @@ export class ModernRequest extends ServerRequest {
    * Returns the result of an earlier round at once; otherwise the promise never settles and the round ends. In a task the run waits
    * for the result.
    */
-  async sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+  async sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     if (this.#task) return this.#task.request(request, options);
     this.#round ??= this.#beginRound?.();
     if (this.#round) return this.#round.request(request, options);
@@ -70,7 +70,7 @@ export class ModernRequest extends ServerRequest {
     super.report(update);
   }
 
-  toJson({ members, meta, isPrivate }: EncodedResult): string {
+  toText({ members, meta, isPrivate }: Result): string {
     const { cacheHints, modernResultEnd, serverInfo } = this.server;
     const known = cacheHints[this.method as CacheableMethod];
     const hint = isPrivate ? known?.replace('"public"', '"private"') : known;
@@ -80,27 +80,27 @@ export class ModernRequest extends ServerRequest {
     return `{${all}"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
   }
 
-  protected answer(): Answer | Promise<Answer> {
+  protected answer(): Result | Promise<Result> {
     const method = requireMethod(this);
     return method.isInteractive ? this.#answerWithInput(method) : this.runMethod(method);
   }
 
   /**
-   * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+   * Results a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
    * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
    * return at once.
    *
    * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
    * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
    */
-  #answerWithInput(method: Handler): Promise<Answer> {
+  #answerWithInput(method: Handler): Promise<Result> {
     const state = this.params?.['requestState'];
     if (state === undefined) return this.#runRound(method, undefined);
     return readRequestState(this, state).then((previous) => this.#runRound(method, previous));
   }
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
-  #runRound(method: Handler, previous: RequestState | undefined): Promise<Answer> {
+  #runRound(method: Handler, previous: RequestState | undefined): Promise<Result> {
     const options = method.taskOptions?.(this);
     if (options) return this.#runTask(method, previous, options);
     return new Promise((resolve, reject) => {
@@ -114,7 +114,7 @@ export class ModernRequest extends ServerRequest {
    *
    * @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one
    */
-  #runTask(method: Handler, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
+  #runTask(method: Handler, previous: RequestState | undefined, options: TaskOptions): Promise<Result> {
     const { tasks } = this.server;
     // `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not.
     const { principal = '', signal, arguments: args } = this;
@@ -136,11 +136,11 @@ export class ModernRequest extends ServerRequest {
           this.#task = task;
           round.handOver(task);
           if (this.#progress) task.report(this.#progress);
-          return run.then((answer) => this.#textOf(answer));
+          return run.then((result) => this.#textOf(result));
         });
         if (creating) {
           const meta = { [metaKeys.serverInfo]: this.server.serverInfo };
-          resolve(creating.then((record) => createdTaskText(record, meta)));
+          resolve(creating.then((record) => Result.whole(createdTaskText(record, meta), 'task')));
         } else if (options.mode === 'required') {
           const error = noRoom();
           this.stop(error);
@@ -172,9 +172,8 @@ export class ModernRequest extends ServerRequest {
     return this.#textOf(await this.runMethod(requireMethod(this)));
   }
 
-  #textOf(answer: Answer): string {
-    if (typeof answer === 'string') return answer;
-    return 'text' in answer ? answer.text : this.toJson(answer);
+  #textOf(result: Result): string {
+    return result.whole === undefined ? this.toText(result) : wholeText(result.whole);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   encodeToolResult,
   isContentResult,
   type ContentResult,
-  type EncodedResult,
+  type Result,
 } from '../../content.js';
 import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -29,7 +29,7 @@ import { requireTasks, supportsTasks } from './tasks.js';
  * @throws ProtocolError with HTTP status 403 when the token lacks a scope, -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
-export async function callTool(request: ServerRequest): Promise<EncodedResult> {
+export async function callTool(request: ServerRequest): Promise<Result> {
   const registered = parseToolCall(request);
   if (registered.task?.mode === 'required') requireTasks(request);
   const { resultLimit: limit } = registered;
@@ -42,7 +42,7 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   }
 }
 
-async function runTool(request: ServerRequest, registered: RegisteredTool): Promise<EncodedResult> {
+async function runTool(request: ServerRequest, registered: RegisteredTool): Promise<Result> {
   const { onCallTool } = request.server.middleware;
   try {
     const value = await (onCallTool.length === 0
@@ -60,11 +60,7 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
  * Encodes the output of a tool. Leaves out structured content that clients of the era reject, and structured content of an error that violates
  * the output schema: clients would report the violation instead of the error.
  */
-async function encodeOutput(
-  { era }: ServerRequest,
-  registered: RegisteredTool,
-  output: unknown,
-): Promise<EncodedResult> {
+async function encodeOutput({ era }: ServerRequest, registered: RegisteredTool, output: unknown): Promise<Result> {
   const isStructured = registered.structured[era];
   if (!isContentResult(output))
     return encodeToolResult(await withModelText(registered, output, isStructured), isStructured);
@@ -121,11 +117,7 @@ async function executeWithHooks(
   return { content: [{ type: 'text', text: failure }], isError: true };
 }
 
-async function toFailureResult(
-  request: ServerRequest,
-  registered: RegisteredTool,
-  error: unknown,
-): Promise<EncodedResult> {
+async function toFailureResult(request: ServerRequest, registered: RegisteredTool, error: unknown): Promise<Result> {
   // The tool did not handle that a modern client lacks a capability.
   const protocolError = findProtocolError(error);
   if (protocolError) throw protocolError;
@@ -249,7 +241,7 @@ export function urlElicitationRequired(
  * @throws `ELICITATION_URL_INVALID`
  * @see [MCP 2025-11-25, URL elicitation required](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error)
  */
-async function requestPages(request: ServerRequest, error: QuiverError): Promise<EncodedResult> {
+async function requestPages(request: ServerRequest, error: QuiverError): Promise<Result> {
   const pages = error.details?.['pages'] as readonly ElicitUrlRequest[];
   const elicitations = pages.map((page) => elicitationRequest({ ...page, mode: 'url' }));
   // Settles in a round after the first: the user opened the pages, and the tool threw again.

@@ -1,6 +1,6 @@
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
-import type { EncodedResult } from '../../content.js';
+import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
@@ -12,7 +12,7 @@ import { isVisibleTemplate } from './resources.js';
  *
  * @throws ProtocolError -32602
  */
-export async function complete(request: ServerRequest): Promise<EncodedResult> {
+export async function complete(request: ServerRequest): Promise<Result> {
   const { params, server, callbackContext } = request;
   const { ref, argument, context } = params ?? {};
   if (!isObject(ref) || !isObject(argument)) throw invalidParams('completion/complete needs ref and argument.');
@@ -45,5 +45,5 @@ export async function complete(request: ServerRequest): Promise<EncodedResult> {
     total: all?.length,
     hasMore: all !== undefined && all.length > MAX_COMPLETION_VALUES,
   };
-  return { members: `"completion":${JSON.stringify(completion)}` };
+  return new Result(`"completion":${JSON.stringify(completion)}`);
 }

@@ -1,14 +1,14 @@
-import type { Answer } from '../../content.js';
+import { Result } from '../../content.js';
 import { MODERN_VERSION, TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { ServerRequest } from '../request.js';
 
 /** Answers `server/discover`. */
-export function discover(request: ServerRequest): Answer {
+export function discover(request: ServerRequest): Result {
   const { instructions, tools } = request.server;
   const capabilities = capabilitiesOf(request);
   const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-  return { members: members.slice(1, -1), isPrivate: tools.isFiltered };
+  return new Result(members.slice(1, -1), { isPrivate: tools.isFiltered });
 }
 
 /** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */

@@ -1,5 +1,5 @@
 import { validate, type Schema } from '@quiver/core/schema';
-import type { EncodedResult } from '../../content.js';
+import { Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { cutLongestArray } from '../../result-limit/cut-json.js';
 import { cutTexts, describeCut, type CutTexts, type Extent } from '../../result-limit/cut-texts.js';
@@ -22,9 +22,9 @@ type Block = Record<string, unknown>;
 export async function limitResult(
   request: ServerRequest,
   registered: RegisteredTool,
-  encoded: EncodedResult,
+  encoded: Result,
   limit: SizeLimit,
-): Promise<EncodedResult> {
+): Promise<Result> {
   const { length } = encoded.members;
   if (length <= limit.fileCharacters && limit.lengthWithin(encoded.members) === length) return encoded;
   // The encoded result has neither getters nor `toJSON`.
@@ -61,7 +61,8 @@ export async function limitResult(
     ...(leftOut > 0 && { files: leftOut }),
     ...(structuredContent !== undefined && { structuredContent: structured ? 'cut' : 'complete' }),
   };
-  return { members: JSON.stringify(result).slice(1, -1), meta: { ...encoded.meta, [truncatedKey]: mark } };
+  const meta = { ...encoded.meta, [truncatedKey]: mark };
+  return new Result(JSON.stringify(result).slice(1, -1), { meta, isError: encoded.isError });
 }
 
 /** Returns the text that a block contains: its own, or that of an embedded resource. Images and links have none. */

@@ -1,3 +1,4 @@
+import { Result } from '../../content.js';
 import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
@@ -32,7 +33,7 @@ type ListenFilter = Partial<Record<keyof typeof lists, true>> & {
  * @throws ProtocolError -32602 without a valid filter, -32601 where no message can be sent before the result
  * @see [MCP 2026-07-28, subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
  */
-export async function answerListen(request: ServerRequest): Promise<string> {
+export async function answerListen(request: ServerRequest): Promise<Result> {
   const { server, params, requestId } = request;
   const { subscribers } = server;
   const filter = parseFilter(params, server.capabilities);
@@ -74,7 +75,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
       await Promise.all(stops.map((stop) => stop()));
     }
   }
-  return JSON.stringify({ resultType: 'complete', _meta: { ...identity, [metaKeys.serverInfo]: server.serverInfo } });
+  return new Result('', { meta: identity });
 }
 
 /** @throws ProtocolError -32021 when the filter names tasks and the client does not support them */

@@ -1,3 +1,4 @@
+import { Result } from '../../content.js';
 import { requestMethods, type MethodFacts, type RequestMethod } from '../../protocol/methods.js';
 import { methodNotFound } from '../../protocol/protocol-error.js';
 import type { Handler, ServerRequest } from '../request.js';
@@ -12,7 +13,7 @@ import { cancelTask, getTask, updateTask } from './tasks.js';
 
 const handlers: Readonly<Record<RequestMethod, Handler>> = {
   initialize: { answer: initialize },
-  ping: { answer: () => '{}' },
+  ping: { answer: () => new Result('') },
   'logging/setLevel': { answer: setLogLevel },
   'resources/subscribe': { answer: subscribe },
   'resources/unsubscribe': { answer: unsubscribe },

@@ -1,16 +1,16 @@
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
-import type { EncodedResult } from '../../content.js';
+import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
 
 /** Answers `prompts/list`. */
-export async function listPrompts(request: ServerRequest): Promise<EncodedResult> {
+export async function listPrompts(request: ServerRequest): Promise<Result> {
   const items = (await promptsFor(request)).map(toListed);
-  const page = encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`);
-  return { ...page, isPrivate: request.server.catalog.isFiltered('prompt') === true };
+  const isPrivate = request.server.catalog.isFiltered('prompt') === true;
+  return encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`, isPrivate);
 }
 
 /** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */
@@ -24,7 +24,7 @@ function toListed(prompt: Prompt): Prompt {
  *
  * @throws ProtocolError -32602 for an unknown prompt, version or a missing argument
  */
-export async function getPrompt(request: ServerRequest): Promise<EncodedResult> {
+export async function getPrompt(request: ServerRequest): Promise<Result> {
   const { server, callbackContext } = request;
   const { name, version: asked, args } = parseRequest(request);
   const prompt = findPrompt(await promptsFor(request), name, asked);
@@ -88,7 +88,7 @@ function promptsFor(request: ServerRequest): Promise<Prompt[]> {
 }
 
 /** Accepts both common shapes: the messages alone, and the messages with their prompt. */
-function toPromptResult(result: unknown, prompt: Prompt): EncodedResult {
+function toPromptResult(result: unknown, prompt: Prompt): Result {
   const messages: unknown = isObject(result) ? result['messages'] : result;
   if (!Array.isArray(messages) || !messages.every(isMessage)) {
     return refuseResult('prompts.getPromptMessages', 'an array of messages, or { prompt, messages }');
@@ -98,7 +98,7 @@ function toPromptResult(result: unknown, prompt: Prompt): EncodedResult {
     ...(isObject(result) && isObject(result['prompt']) && result['prompt']),
   };
   const members = JSON.stringify({ ...(typeof description === 'string' && { description }), messages }).slice(1, -1);
-  return { members, meta: toPromptMeta(about) };
+  return new Result(members, { meta: toPromptMeta(about) });
 }
 
 function isMessage(message: unknown): message is PromptMessage {

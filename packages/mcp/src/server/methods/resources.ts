@@ -3,7 +3,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import type { EncodedResult } from '../../content.js';
+import { Result } from '../../content.js';
 import type { ScopedItem } from '../catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
@@ -16,15 +16,15 @@ import { parseResultLimit } from '../../result-limit/size-limit.js';
 import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
-export async function listResources(request: ServerRequest): Promise<EncodedResult> {
+export async function listResources(request: ServerRequest): Promise<Result> {
   const { catalog } = request.server;
   const items = catalog.filter(request, 'resource', await resourcesFor(request));
   const isPrivate = catalog.isFiltered('resource') === true;
-  return { ...encodePage(request, 'resources', items, ({ uri }) => uri), isPrivate };
+  return encodePage(request, 'resources', items, ({ uri }) => uri, isPrivate);
 }
 
 /** Answers the reading of a result that was cut. */
-function readResult(request: ServerRequest, results: ResultStore, uri: string): Promise<EncodedResult> {
+function readResult(request: ServerRequest, results: ResultStore, uri: string): Promise<Result> {
   const { server, principal = '', toolAccess } = request;
   return runCallback(server, `Reading ${uri}`, async () => {
     const stored = await results.find(uri, principal);
@@ -38,11 +38,11 @@ function readResult(request: ServerRequest, results: ResultStore, uri: string): 
 }
 
 /** Answers `resources/templates/list`. */
-export async function listResourceTemplates(request: ServerRequest): Promise<EncodedResult> {
+export async function listResourceTemplates(request: ServerRequest): Promise<Result> {
   const { catalog } = request.server;
   const items = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
   const isPrivate = catalog.isFiltered('resourceTemplate') === true;
-  return { ...encodePage(request, 'resourceTemplates', items, ({ uriTemplate }) => uriTemplate), isPrivate };
+  return encodePage(request, 'resourceTemplates', items, ({ uriTemplate }) => uriTemplate, isPrivate);
 }
 
 /**
@@ -50,7 +50,7 @@ export async function listResourceTemplates(request: ServerRequest): Promise<Enc
  *
  * @throws ProtocolError -32602 with `data.uri` for a URI that is neither listed nor matched by a template
  */
-export async function readResource(request: ServerRequest): Promise<EncodedResult> {
+export async function readResource(request: ServerRequest): Promise<Result> {
   const { server, params, callbackContext } = request;
   const uri = params?.['uri'];
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
@@ -61,7 +61,7 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
     const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
-    return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: areFiltered(server) === true };
+    return new Result(`"contents":${JSON.stringify(contents)}`, { isPrivate: areFiltered(server) === true });
   });
 }
 

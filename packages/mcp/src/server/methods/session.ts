@@ -1,3 +1,4 @@
+import { Result } from '../../content.js';
 import { isLoggingLevel, LEGACY_VERSIONS, loggingLevels } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
@@ -13,7 +14,7 @@ function sessionOf({ session }: ServerRequest): LegacySession {
 }
 
 /** Answers `initialize`. An unknown version is answered with the newest one of the server; the client decides whether to continue. */
-export async function initialize(request: ServerRequest): Promise<string> {
+export async function initialize(request: ServerRequest): Promise<Result> {
   const { server, params = {} } = request;
   const session = sessionOf(request);
   const { protocolVersion: requested, clientInfo, capabilities } = params;
@@ -27,12 +28,13 @@ export async function initialize(request: ServerRequest): Promise<string> {
   });
   // The client may now receive what other instances send.
   if (server.instance.isShared && !session.isStateless) await server.instance.start();
-  return JSON.stringify({
+  const members = JSON.stringify({
     protocolVersion: session.protocolVersion,
     capabilities: capabilitiesFor(session, server.capabilities),
     serverInfo: server.serverInfo,
     instructions: server.instructions,
   });
+  return new Result(members.slice(1, -1));
 }
 
 /** Without a session there is nothing to subscribe with. */
@@ -41,18 +43,18 @@ function capabilitiesFor({ isStateless }: LegacySession, capabilities: ServerCap
   return { ...capabilities, resources: { ...capabilities.resources, subscribe: false } };
 }
 
-export async function setLogLevel(request: ServerRequest): Promise<string> {
+export async function setLogLevel(request: ServerRequest): Promise<Result> {
   const session = sessionOf(request);
   const level = request.params?.['level'];
   if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
   await session.update(() => {
     session.logLevel = level;
   });
-  return '{}';
+  return new Result('');
 }
 
 /** Answers `resources/subscribe`. A resource that does not exist, or is hidden, can be subscribed to: its updates are not sent. */
-export async function subscribe(request: ServerRequest): Promise<string> {
+export async function subscribe(request: ServerRequest): Promise<Result> {
   const uri = requireUri(request);
   const session = sessionOf(request);
   if (session.isStateless)
@@ -64,14 +66,14 @@ export async function subscribe(request: ServerRequest): Promise<string> {
       throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
     subscriptions.add(uri);
   });
-  return '{}';
+  return new Result('');
 }
 
-export async function unsubscribe(request: ServerRequest): Promise<string> {
+export async function unsubscribe(request: ServerRequest): Promise<Result> {
   const uri = requireUri(request);
   const session = sessionOf(request);
   await session.update(() => void session.subscriptions?.delete(uri));
-  return '{}';
+  return new Result('');
 }
 
 /** @throws ProtocolError -32601 when the server has no subscriptions, -32602 without a URI */

@@ -1,4 +1,4 @@
-import type { Answer } from '../../content.js';
+import { Result } from '../../content.js';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
@@ -79,27 +79,26 @@ function findTask(request: ServerRequest): Promise<TaskRecord> {
  *
  * @throws ProtocolError -32021 when the state of the task consists of requests that its client cannot provide; errors of {@link findTask}
  */
-export async function getTask(request: ServerRequest): Promise<Answer> {
+export async function getTask(request: ServerRequest): Promise<Result> {
   const { clientCapabilities } = request;
   const task = await findTask(request);
   const missing = missingForInput(task, clientCapabilities);
   if (missing) throw missingInput(missing);
-  return { members: taskMembers(task, clientCapabilities) };
+  return new Result(taskMembers(task, clientCapabilities));
 }
 
 /** Answers `tasks/update`. @throws ProtocolError -32602 without responses; errors of {@link findTask} */
-export async function updateTask(request: ServerRequest): Promise<Answer> {
+export async function updateTask(request: ServerRequest): Promise<Result> {
   requireTasks(request);
   const { server, params } = request;
   const responses = params?.['inputResponses'];
   if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
   await server.tasks.update(await findTask(request), responses);
-  return `{${server.modernResultEnd}`;
+  return new Result('');
 }
 
 /** Answers `tasks/cancel`. @throws errors of {@link findTask} */
-export async function cancelTask(request: ServerRequest): Promise<Answer> {
-  const { tasks, modernResultEnd } = request.server;
-  await tasks.cancel(await findTask(request));
-  return `{${modernResultEnd}`;
+export async function cancelTask(request: ServerRequest): Promise<Result> {
+  await request.server.tasks.cancel(await findTask(request));
+  return new Result('');
 }

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { observe } from '@quiver/core';
 import { isToolFailure, createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -479,4 +480,20 @@ describe('middleware', () => {
       expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }),
     );
   });
+});
+
+test.each([
+  { content: [], isError: true },
+  { isError: true, content: [] },
+])('an error result of a hook is an error in traces, wherever its member is: %j', async (result) => {
+  const failed: unknown[] = [];
+  const stop = observe((event, phase) => {
+    if (event.type === 'mcp' && phase === 'end') failed.push(event.isToolError);
+  });
+  try {
+    await callServer(createServer({ onRequest: async () => ({ result }) }), 'legacy', 'tools/call', { name: 'echo' });
+  } finally {
+    stop();
+  }
+  expect(failed).toEqual([true]);
 });

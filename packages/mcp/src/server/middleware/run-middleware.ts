@@ -1,6 +1,6 @@
 import { QuiverError, untilAborted } from '@quiver/core';
-import type { Answer } from '../../content.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { canceledResult, Result, type ResultType } from '../../content.js';
+import { isObject, wholeText } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
 import type { ServerDefinition } from '../server-definition.js';
@@ -52,10 +52,10 @@ function problemOf(middleware: unknown): string | undefined {
 export function runRequestHooks(
   server: ServerDefinition,
   request: HookedRequest,
-  answer: () => Answer | Promise<Answer>,
-): Promise<Answer> {
+  answer: () => Result | Promise<Result>,
+): Promise<Result> {
   const chain = server.middleware.onRequest;
-  let original: Answer | undefined;
+  let original: Result | undefined;
   const run = async (index: number): Promise<Outcome> => {
     const middleware = chain[index];
     if (!middleware) return new Outcome((original = await withoutDetails(server, answer)));
@@ -64,11 +64,11 @@ export function runRequestHooks(
     if (isObject(given) && isObject(given['result'])) return new Outcome(encode(request, given['result'], original));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
   };
-  return runCallback(server, `The request ${request.method}`, async () => (await run(0)).toAnswer(request));
+  return runCallback(server, `The request ${request.method}`, async () => (await run(0)).toResult(request));
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */
-async function withoutDetails({ logger }: ServerDefinition, answer: () => Answer | Promise<Answer>): Promise<Answer> {
+async function withoutDetails({ logger }: ServerDefinition, answer: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await answer();
   } catch (error) {
@@ -78,35 +78,27 @@ async function withoutDetails({ logger }: ServerDefinition, answer: () => Answer
 
 /** The result of a request, parsed when a middleware reads it. */
 class Outcome implements MeasuredOutcome {
-  readonly #answer: Answer;
+  readonly #answer: Result;
   #result: MiddlewareResult | undefined;
 
-  constructor(answer: Answer) {
+  constructor(answer: Result) {
     this.#answer = answer;
   }
 
   get result(): MiddlewareResult {
-    return (this.#result ??= decode(this.#answer));
+    return (this.#result ??= this.#answer.parse());
   }
 
   get status(): MeasuredOutcome['status'] {
-    const answer = this.#answer;
-    if (typeof answer === 'string') {
-      const { resultType } = decode(answer);
-      return resultType === 'input_required' || resultType === 'task' ? resultType : 'complete';
-    }
-    const isError = 'members' in answer && answer.members.includes('"isError":true') && decode(answer)['isError'];
-    return isError === true ? 'error' : 'complete';
+    return this.#answer.isError ? 'error' : this.#answer.type;
   }
 
   get size(): number {
-    const answer = this.#answer;
-    if (typeof answer === 'string') return answer.length;
-    return 'text' in answer ? answer.text.length : answer.members.length + 2;
+    return this.#answer.size;
   }
 
   /** A result that was read may have been changed in place. */
-  toAnswer(request: HookedRequest): Answer {
+  toResult(request: HookedRequest): Result {
     return this.#result ? encode(request, this.#result, this.#answer) : this.#answer;
   }
 }
@@ -131,11 +123,11 @@ export function runResultHooks(
   server: ServerDefinition,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
   request: HookedRequest,
-  answer: () => Answer | Promise<Answer>,
-): Promise<Answer> {
+  answer: () => Result | Promise<Result>,
+): Promise<Result> {
   return runCallback(server, `The request ${request.method}`, async () => {
-    let original: Answer | undefined;
-    const operation = async (): Promise<MiddlewareResult> => decode((original = await withoutDetails(server, answer)));
+    let original: Result | undefined;
+    const operation = async (): Promise<MiddlewareResult> => (original = await withoutDetails(server, answer)).parse();
     try {
       const result = await runHooks(server.middleware[hook], hook, request, operation, (hooks, next) =>
         // The cast: the era and the method were matched by the table of methods.
@@ -149,7 +141,7 @@ export function runResultHooks(
       throw refuseHookResult(hook, `{ ${member}: […] }`);
     } catch (error) {
       // Canceled, or abandoned for an input_required result: this result is not sent.
-      if (request.isDiscarded) return '';
+      if (request.isDiscarded) return canceledResult;
       throw error;
     }
   });
@@ -188,30 +180,26 @@ function refuseHookResult(hook: HookName, expected: string): QuiverError {
   return new QuiverError('MIDDLEWARE_RESULT_INVALID', `The hook ${hook} of a middleware must return ${expected}.`);
 }
 
-function decode(answer: Answer): MiddlewareResult {
-  // A canceled request has no result.
-  if (answer === '') return {};
-  if (typeof answer === 'string') return JSON.parse(answer) as MiddlewareResult;
-  if ('text' in answer) return JSON.parse(answer.text) as MiddlewareResult;
-  const members = JSON.parse(`{${answer.members}}`) as MiddlewareResult;
-  return answer.meta ? { ...members, _meta: answer.meta } : members;
-}
-
 /**
  * Returns a result in its encoded form. The server adds the members of its era, also where a middleware returns them.
  *
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
-function encode({ method }: HookedRequest, result: MiddlewareResult, original: Answer | undefined): Answer {
+function encode({ method }: HookedRequest, result: MiddlewareResult, original: Result | undefined): Result {
   const { _meta, resultType, ...rest } = result;
-  if (resultType !== undefined && resultType !== 'complete') return JSON.stringify(result);
-  const given = typeof original === 'object' ? original : undefined;
-  if (given && 'text' in given && JSON.stringify(result) === given.text) return given;
+  // The server itself ends input rounds and starts tasks.
+  if (resultType !== undefined && resultType !== 'complete')
+    return Result.whole(JSON.stringify(result), resultType as ResultType);
+  if (original?.whole !== undefined && JSON.stringify(result) === wholeText(original.whole)) return original;
   if (findMethod(method)?.isCacheable) {
     delete rest['ttlMs'];
     delete rest['cacheScope'];
   }
   const members = JSON.stringify(rest).slice(1, -1);
-  const isPrivate = !given || 'text' in given || given.isPrivate === true || given.members !== members;
-  return { members, meta: isObject(_meta) ? _meta : undefined, isPrivate };
+  const isPrivate = original === undefined || original.isPrivate || original.members !== members;
+  return new Result(members, {
+    meta: isObject(_meta) ? _meta : undefined,
+    isPrivate,
+    isError: rest['isError'] === true,
+  });
 }
