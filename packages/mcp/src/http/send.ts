@@ -179,12 +179,26 @@ class FetchResponse extends HttpResponse {
   }
 }
 
-const builtInFetch: unknown = globalThis.fetch;
+/** Whether a function is the `fetch` of Node, by function. Its entries end with their functions. */
+const builtInFetches = new WeakMap<object, boolean>();
+
+/**
+ * Returns whether a function is the `fetch` of Node. Its source names the module behind it: a comparison with the `fetch` at import would
+ * depend on the order in which the application loads this package and what replaces `fetch`.
+ */
+function isBuiltIn(fetch: typeof globalThis.fetch): boolean {
+  const known = builtInFetches.get(fetch);
+  if (known !== undefined) return known;
+  const isBuiltInFetch = Function.prototype.toString.call(fetch).includes("require('internal/deps/undici/undici')");
+  builtInFetches.set(fetch, isBuiltInFetch);
+  return isBuiltInFetch;
+}
+
 const dispatcher = Symbol.for('undici.globalDispatcher.1');
 
 /** Returns whether the application replaced the global `fetch`, or the dispatcher behind it, for example with a proxy. */
 export function isFetchReplaced(): boolean {
-  if (globalThis.fetch !== builtInFetch) return true;
+  if (!isBuiltIn(globalThis.fetch)) return true;
   const current = (globalThis as { [dispatcher]?: object })[dispatcher];
   return current !== undefined && current.constructor.name !== 'Agent';
 }
