@@ -1,5 +1,5 @@
 import { toJsonSchema, type Schema } from '../schema/index.js';
-import { markWrapper } from '../tools/execute-tool.js';
+import { markWrapper } from '../tools/driver.js';
 import type {
   AnyRequestContext,
   Tool,

@@ -1,7 +1,8 @@
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
 import { toModelSchema, type JsonSchema, type Schema } from '../schema/index.js';
-import { outputsOfAiSdk7, validateInput } from './execute-tool.js';
+import { readModelArgument, type SdkMajor } from './driver.js';
+import { validateInput } from './execute-tool.js';
 import { isToolFailure, type ToolFailure } from './tool-failure.js';
 import type { ToolModelOutput, ToolModelOutputPart } from './tool.js';
 
@@ -125,8 +126,6 @@ function describeOrWarn(marked: Marked): JsonSchema {
   }
 }
 
-type SdkMajor = 5 | 6 | 7;
-
 /**
  * The `toModelOutput` for all three majors. Without a custom function, it behaves like the AI SDK and also converts values without a
  * JSON form, so that they cannot break the request to the model.
@@ -140,7 +139,7 @@ export function showToModel(
   custom: (output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput> = toDefaultOutput,
   toolId?: string,
 ): unknown {
-  const { output, major } = readArgument(argument);
+  const { output, major } = readModelArgument(argument);
   if (isToolFailure(output) || isStoredFailure(output)) return { type: 'error-text', value: output.message };
   const result = custom(output);
   if (!('then' in result)) return mapParts(result, major);
@@ -150,18 +149,6 @@ export function showToModel(
   );
   Promise.resolve(result).catch(() => {});
   return toDefaultOutput(output);
-}
-
-function readArgument(argument: unknown): { output: unknown; major: SdkMajor } {
-  const isEnvelope =
-    typeof argument === 'object' &&
-    argument !== null &&
-    'toolCallId' in argument &&
-    'input' in argument &&
-    'output' in argument;
-  if (!isEnvelope) return { output: argument, major: 5 };
-  const { output } = argument;
-  return { output, major: outputsOfAiSdk7.has(output as object) ? 7 : 6 };
 }
 
 /** Returns whether a value has the shape of a failure. A failure that was stored as JSON has lost its mark. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { majors, toolResultsSeenBy, type Major, type Message } from '../../test/ai-sdk-majors.js';
-import { findApprovedCall } from './approval.js';
+import { findApprovedCall } from './driver.js';
 import { createTool } from './index.js';
 
 function createPayment() {

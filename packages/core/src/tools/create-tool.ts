@@ -1,16 +1,7 @@
 import type { InferOutput, Schema } from '../schema/index.js';
 import { showToModel, toAiSdkInputSchema, withoutName } from './ai-sdk.js';
-import { findApprovedCall } from './approval.js';
-import {
-  createToolContext,
-  executeDefinition,
-  isCallOfAiSdk7,
-  isSelfContained,
-  markSelfContained,
-  streamDefinition,
-  type DoneBefore,
-  type ToolDefinition,
-} from './execute-tool.js';
+import { DriverSteps, isCallOfAiSdk7, isSelfContained, markSelfContained } from './driver.js';
+import { createToolContext, executeDefinition, streamDefinition, type ToolDefinition } from './execute-tool.js';
 import { isToolFailure } from './tool-failure.js';
 import { runHook, type ToolHooks, type ToolOutputEvent } from './tool-hooks.js';
 import type {
@@ -127,21 +118,14 @@ async function* throwWithoutName(outputs: AsyncGenerator<unknown>): AsyncGenerat
   }
 }
 
-/** Bound of the announced hooks: a call may wait for an approval indefinitely. The oldest entries are evicted. */
-const maxAnnounced = 128;
-
 /**
- * State that the members of one tool share, with the steps that the AI SDK has done for its calls, so that a transform runs once and each
- * hook fires once. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates the state that only
+ * State that the members of one tool share, with the steps that the AI SDK has done for its calls. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates the state that only
  * calls need.
  */
 class DefinedTool {
   readonly #definition: ToolDefinition;
   readonly #options: ErasedToolOptions;
-  /** Inputs that the schema of the tool has produced for the AI SDK. */
-  #validated: WeakSet<object> | undefined;
-  /** Hooks that ran outside of `execute`, or inside of it, each with the id of its call. */
-  #announced: Set<string> | undefined;
+  #done: DriverSteps | undefined;
 
   constructor(options: ErasedToolOptions) {
     this.#options = options;
@@ -160,7 +144,7 @@ class DefinedTool {
   }
 
   execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
-    const output = executeDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    const output = executeDefinition(this.#definition, input, options, this.#steps.doneBefore(input, options));
     if (!isCallOfAiSdk7(options)) return output;
     return output.catch((error: unknown) => {
       throw withoutName(error);
@@ -168,12 +152,17 @@ class DefinedTool {
   }
 
   stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
-    const outputs = streamDefinition(this.#definition, input, options, this.#doneBefore(input, options));
+    const outputs = streamDefinition(this.#definition, input, options, this.#steps.doneBefore(input, options));
     return isCallOfAiSdk7(options) ? throwWithoutName(outputs) : outputs;
   }
 
   recordValidated(input: unknown): void {
-    if (typeof input === 'object' && input !== null) (this.#validated ??= new WeakSet()).add(input);
+    this.#steps.recordValidated(input);
+  }
+
+  /** Created by the first call. */
+  get #steps(): DriverSteps {
+    return (this.#done ??= new DriverSteps());
   }
 
   toModelOutput(argument: unknown): unknown {
@@ -184,37 +173,14 @@ class DefinedTool {
   runHook(name: keyof ToolHooks<unknown, unknown>, event: ToolOutputEvent<unknown>): Promise<void> | undefined {
     if (name === 'onInputAvailable') return runHook(this.id, name, (given) => this.#announce(name, given), event);
     // `execute` announces its output; a driver that knows `onOutput`, as Mastra's agents do, must not do it again.
-    if (name === 'onOutput' && (isToolFailure(event.output) || this.#takeAnnounced(name, event.toolCallId)))
+    if (name === 'onOutput' && (isToolFailure(event.output) || this.#steps.takeAnnounced(name, event.toolCallId)))
       return undefined;
     return runHook(this.id, name, this.#options[name] as (given: object) => unknown, event);
   }
 
   #announce(name: 'onInputAvailable' | 'onOutput', event: { readonly toolCallId: string }): unknown {
-    const announced = (this.#announced ??= new Set()).add(`${name} ${event.toolCallId}`);
-    const [oldest = ''] = announced;
-    if (announced.size > maxAnnounced) announced.delete(oldest);
+    this.#steps.announce(name, event.toolCallId);
     return (this.#options[name] as (given: object) => unknown)(event);
-  }
-
-  /** Returns whether a hook of this call ran already, and removes the entry. */
-  #takeAnnounced(name: string, toolCallId: string | undefined): boolean {
-    return this.#announced?.delete(`${name} ${toolCallId}`) === true;
-  }
-
-  /**
-   * Returns the steps that are done for a call that begins. The AI SDK validates with the schema of the tool. After an approval it validates
-   * the input of the conversation and compares it with the approved one, so that input is valid as well. Drivers that copy the input, such
-   * as agents of Mastra, are recognized by the id of the call; their input is validated again.
-   */
-  #doneBefore(input: unknown, options: ToolCallOptions): DoneBefore {
-    const { messages, toolCallId = '' } = options;
-    const inputWasAnnounced = this.#takeAnnounced('onInputAvailable', toolCallId);
-    if (this.#validated?.has(input as object)) return { inputIsValid: true, inputWasAnnounced };
-    // The AI SDK always passes its own context: `experimental_context` in 5 and 6, `context` in 7.
-    const isAiSdkCall = 'experimental_context' in options || 'context' in options;
-    const approved = isAiSdkCall ? findApprovedCall(messages, toolCallId) : undefined;
-    if (approved) return { inputIsValid: approved.input === input, inputWasAnnounced: true };
-    return { inputIsValid: false, inputWasAnnounced };
   }
 }
 

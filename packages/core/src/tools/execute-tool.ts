@@ -1,30 +1,22 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { anyValue, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
-import { isRequestContext, RequestContext } from '../request-context/request-context.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { andThen } from '../schema/validate.js';
 import { traceChannels } from '../trace.js';
 import type { ToolTraceEvent } from '../trace-events.js';
 import { checkApproval } from './approval.js';
+import { nothingDone, recordOutput, requestContextOf, selfContained, type DoneBefore } from './driver.js';
 import { noMcpContext } from './mcp-context.js';
 import { repairInput } from './repair-input.js';
 import { createToolFailure, type ToolFailureOptions } from './tool-failure.js';
 import { runHook, type ToolHooks } from './tool-hooks.js';
-import type { AnyRequestContext, ErasedToolOptions, ToolCallOptions, ToolContext, ToolLike } from './tool.js';
+import type { ErasedToolOptions, ToolCallOptions, ToolContext, ToolLike } from './tool.js';
 
 /** Options of {@link createTool} that calls read, for a tool of any origin. */
 export type ToolDefinition = Required<Pick<ErasedToolOptions, 'id' | 'execute'>> & {
   readonly [Option in keyof ErasedToolOptions]?: ErasedToolOptions[Option] | undefined;
 };
-
-/** Steps of a call that its driver, such as the AI SDK, has already done. */
-export interface DoneBefore {
-  readonly inputIsValid: boolean;
-  readonly inputWasAnnounced: boolean;
-}
-
-const nothingDone: DoneBefore = { inputIsValid: false, inputWasAnnounced: false };
 
 type Validation = ValidationResult<unknown>;
 
@@ -297,14 +289,6 @@ async function repair(schema: Schema, input: unknown, failed: Validation & { ok:
   return failed;
 }
 
-/** Returns whether AI SDK 7 makes a call. The earlier versions have another name for their context. */
-export function isCallOfAiSdk7(options: ToolCallOptions): boolean {
-  return 'context' in options && !('experimental_context' in options);
-}
-
-/** Outputs that were passed to AI SDK 7, which uses different names for the parts of a model output. */
-export const outputsOfAiSdk7: WeakSet<object> = new WeakSet();
-
 /** Validates an output or a preliminary output. */
 function checkOutput(
   { id, outputSchema }: ToolDefinition,
@@ -317,7 +301,7 @@ function checkOutput(
       return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
     }
     const value = result.ok ? result.value : output;
-    if (isCallOfAiSdk7(options) && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
+    recordOutput(options, value);
     return accept(value);
   });
 }
@@ -358,7 +342,7 @@ export function createToolContext(toolId: string, options: ToolCallOptions, call
   const { abortSignal, messages, workflow, runId, mcp = noMcpContext, mastra } = options;
   const { toolName = toolId, toolCallId = callId ?? crypto.randomUUID() } = options;
   const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
-    requestContext: resolveRequestContext(options),
+    requestContext: requestContextOf(options),
     toolCallId,
     toolName,
     mcp,
@@ -369,40 +353,6 @@ export function createToolContext(toolId: string, options: ToolCallOptions, call
   if (workflow) context.workflow = workflow;
   if (mastra !== undefined) context.mastra = mastra;
   return context;
-}
-
-/**
- * Returns the request context of a call, or the one inside the AI SDK context. A plain object in the AI SDK context becomes a request
- * context with its entries.
- */
-function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
-  const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
-  if (typeof given !== 'object' || given === null) return new RequestContext();
-  if (isRequestContext(given)) return given;
-  const { requestContext } = given as { requestContext?: unknown };
-  return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
-}
-
-/** Marks an `execute` that takes this path itself: of `createTool`, also of another copy of this package, or a wrapper around it. */
-const selfContained: unique symbol = Symbol.for('quiver.tool.execute') as never;
-
-/**
- * Marks the `execute` of a tool; see `selfContained`.
- *
- * @param executeToLast - for an `execute` that yields preliminary results, the one that returns and validates the last result only
- */
-export function markSelfContained(execute: object, executeToLast?: object): void {
-  Object.defineProperty(execute, selfContained, { value: executeToLast ?? true });
-}
-
-/** Returns whether `createTool` made an `execute`, or a wrapper around one. */
-export function isSelfContained(execute: object): boolean {
-  return selfContained in execute;
-}
-
-/** Marks a wrapper around an `execute` of `createTool`, so that the input is validated once and each hook runs once. */
-export function markWrapper(wrapper: object, execute: object): void {
-  if (selfContained in execute) markSelfContained(wrapper);
 }
 
 /** Returns the definition of a tool that `createTool` did not make. */

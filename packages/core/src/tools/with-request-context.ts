@@ -1,4 +1,4 @@
-import { markWrapper } from './execute-tool.js';
+import { markWrapper } from './driver.js';
 import type { AnyRequestContext, ToolCallOptions, ToolLike } from './tool.js';
 
 /**
