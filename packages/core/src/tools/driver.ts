@@ -37,7 +37,7 @@ export function requestContextOf(options: ToolCallOptions): AnyRequestContext {
 }
 
 /** Returns whether any version of the AI SDK makes a call: they always pass their own context. */
-export function isCallOfAiSdk(options: ToolCallOptions): boolean {
+function isCallOfAiSdk(options: ToolCallOptions): boolean {
   return 'experimental_context' in options || 'context' in options;
 }
 
