@@ -102,6 +102,7 @@ export {
   type VerifyQuotesOptions,
 } from './citations/verify-quotes.js';
 export type { Quote, UnreadableQuote } from './citations/find-quotes.js';
+export type { OtherPlace } from './passages/merge-copies.js';
 export { queryChunks } from './passages/query-chunks.js';
 export {
   expandPassages,

@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { partKeys } from '@quiver/rag/document';
+import { createLexicalEmbedder, createVectorQueryTool, ingest, type OtherPlace } from '@quiver/rag';
+import { descriptionKeys, partKeys } from '@quiver/rag/document';
+import { LocalVector } from '@quiver/rag/local';
 import { formats } from './document-formats.js';
 import { loadDocument } from '../load-document.js';
 import { writePdf } from './pdf/pdf-document.fixture.js';
@@ -82,5 +84,31 @@ test.each(formats.map(({ extensions }) => extensions.split(' ')[0] as string))(
     expect(new Set(parts).size).toBe(parts.length);
     if (extension in files) expect(parts.length).toBeGreaterThan(1);
     else expect(parts).toHaveLength(1);
+    const known = new Set<string>([...partKeys, ...descriptionKeys]);
+    expect(metadata.flatMap((one) => Object.keys(one).filter((key) => !known.has(key)))).toEqual([]);
   },
 );
+
+test('a file and its copy in a mail are one result, with both places', async () => {
+  const csv = bytesOf('item,price\nTier 2 storage,40 francs');
+  const mail = bytesOf(
+    `From: a@x.y\r\nSubject: Offer\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee the offer.\r\n--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename="prices.csv"\r\n\r\n${new TextDecoder().decode(csv)}\r\n--b--`,
+  );
+  const documents = [
+    ...(await loadDocument(csv, { name: 'prices.csv' })),
+    ...(await loadDocument(mail, { name: 'offer.eml' })),
+  ];
+  const store = new LocalVector();
+  const model = createLexicalEmbedder();
+  await ingest({ documents, vectorStore: store, indexName: 'offers', model });
+  const search = createVectorQueryTool({ vectorStore: store, indexName: 'offers', model, mode: 'keyword' });
+  const { sources } = await search.execute({ queryText: 'tier 2 storage' }, { onFailure: 'throw' });
+  const places = sources.map(({ metadata }) => [metadata, ...((metadata['alsoIn'] ?? []) as OtherPlace[])]);
+  expect(places).toHaveLength(1);
+  expect(places[0]?.map(({ source, attachment }) => [source, attachment])).toEqual(
+    expect.arrayContaining([
+      ['prices.csv', undefined],
+      ['offer.eml', 'prices.csv'],
+    ]),
+  );
+});

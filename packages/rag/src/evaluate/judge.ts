@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { otherPlaces, type OtherPlace } from '../passages/merge-copies.js';
 import { recordText } from '../store/check-arguments.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { scanPages } from '../store/scan-pages.js';
@@ -65,15 +66,22 @@ interface Overlap {
  * result: a chunk that only touches a quote is not.
  */
 function findOverlap({ target, letters }: Target, { result, letters: lettersOf }: Candidate): Overlap | undefined {
-  if (target.id !== undefined) return result.id === target.id ? wholeRecord : undefined;
-  const { source, startIndex, endIndex } = result.metadata ?? {};
-  if (target.source !== undefined && target.source !== source) return undefined;
+  const places = [{ ...result.metadata, id: result.id ?? '' } as OtherPlace, ...otherPlaces(result.metadata ?? {})];
+  if (target.id !== undefined) return places.some(({ id }) => id === target.id) ? wholeRecord : undefined;
+  const ofSource = target.source === undefined ? places : places.filter(({ source }) => source === target.source);
+  if (ofSource.length === 0) return undefined;
   if (target.quote !== undefined) {
     return toOverlap(findQuote(letters, lettersOf()), letters.length, lettersOf().length);
   }
   if (target.startIndex === undefined) return wholeRecord;
-  const range: Range = [Math.max(target.startIndex, startIndex), Math.min(target.endIndex, endIndex)];
-  return toOverlap(range[0] < range[1] ? [range] : [], target.endIndex - target.startIndex, endIndex - startIndex);
+  const overlaps = ofSource.flatMap((place) => {
+    const { startIndex, endIndex } = place as { startIndex: number; endIndex: number };
+    const range: Range = [Math.max(target.startIndex, startIndex), Math.min(target.endIndex, endIndex)];
+    return range[0] < range[1] ? [{ range, length: endIndex - startIndex }] : [];
+  });
+  const [first] = overlaps;
+  const ranges = overlaps.map(({ range }) => range);
+  return first && toOverlap(ranges, target.endIndex - target.startIndex, first.length);
 }
 
 const wholeRecord: Overlap = { ranges: [[0, 1]], isRelevant: true };

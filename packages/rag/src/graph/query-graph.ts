@@ -10,6 +10,8 @@ import type {
   VectorRecord,
   VectorStore,
 } from '../store/index.js';
+import { mergeCopies } from '../passages/merge-copies.js';
+import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
@@ -109,11 +111,10 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     ...matches.map((match) => [match.id, match] as const),
     ...(explored?.records ?? []),
   ]);
-  const ranked = await rankPassages({
+  const ranking = await rankPassages({
     graph,
     queryText,
     matches,
-    topK,
     settings,
     allowed: allowed && isAllowed,
     read: async (ids) => {
@@ -126,13 +127,20 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
         ? (words, limit) => search({ mode: 'keyword', queryText: words, queryVector: undefined, topK: limit })
         : undefined,
   });
-  const ids = ranked.map(({ id }) => id);
-  const records = explored ? found : await readRecords(query, ids);
-  return {
-    found: ranked.flatMap(({ id, score, path }) => {
+  let records: ReadonlyMap<string, VectorRecord> = found;
+  const best = await findDifferent(topK, candidatesFor(topK), async (limit) => {
+    const ranked = ranking.best(limit);
+    const ids = ranked.map(({ id }) => id);
+    if (!explored) records = await readRecords(query, ids);
+    const passages = ranked.flatMap(({ id, score }) => {
       const record = records.get(id);
-      return record ? [{ record, score, path }] : [];
-    }),
+      return record ? [{ ...record, score }] : [];
+    });
+    return { results: mergeCopies(passages), isLast: ranked.length < limit };
+  });
+  const paths = ranking.explain(best);
+  return {
+    found: best.map(({ score, ...record }) => ({ record, score, path: paths.get(record.id) ?? [] })),
     report: { complete: whole !== undefined, nodes: graph.ids.length, edges: graph.edgeCount, seeds: mode },
     graph,
     seeds: matches.slice(0, seedCount).filter(({ id }) => graph.has(id)),

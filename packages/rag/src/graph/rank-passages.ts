@@ -3,7 +3,7 @@ import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js'
 import { TopK } from '../retrieval/top-k.js';
 import { recordText } from '../store/check-arguments.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
-import { roundScore, type ChunkEdge, type ChunkGraph, type RankedChunk } from './chunk-graph.js';
+import { roundScore, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
 import type { GraphSettings } from './graph-options.js';
 import type { TitledPassage } from './titles-in-query.js';
 
@@ -12,7 +12,6 @@ export interface RankingRequest {
   readonly queryText: string;
   /** Results of the search for the query, best first: the first ones are seeds. */
   readonly matches: readonly VectorMatch[];
-  readonly topK: number;
   readonly settings: GraphSettings;
   /** Whether a passage may be used. Default all. */
   readonly allowed: ((id: string) => boolean) | undefined;
@@ -37,8 +36,15 @@ const completionDepth = 100;
 /** Weight of the search, compared with the walk, for a query that names no title. */
 const searchWeight = 3;
 
+export interface PassageRanking {
+  /** Returns the best passages with their scores as shares of the best one, best first; equal ones by id. */
+  readonly best: (topK: number) => { id: string; score: number }[];
+  /** Returns the steps that lead to some of them, with their reasons. Those to the best take the least time. */
+  readonly explain: (found: readonly { readonly id: string }[]) => Map<string, ChunkEdge[]>;
+}
+
 /**
- * Ranks the passages of a graph for a query, best first; equal ones by id.
+ * Ranks the passages of a graph for a query.
  *
  * 1. A random walk starts at the passages whose titles the query names, and at the results of a search.
  * 2. Where one of the best passages lacks words of the query, its neighbors with these words gain a part of its score.
@@ -46,8 +52,8 @@ const searchWeight = 3;
  *
  * Decision 0080 shows what each step brings, and how the weights were chosen.
  */
-export async function rankPassages(request: RankingRequest): Promise<RankedChunk[]> {
-  const { graph, queryText, topK, settings, allowed } = request;
+export async function rankPassages(request: RankingRequest): Promise<PassageRanking> {
+  const { graph, queryText, settings, allowed } = request;
   const titled = graph.titlesIn(queryText, allowed);
   const isTitled = new Set(titled.map(({ id }) => id));
   const matches = request.matches.filter(({ id }) => allowed?.(id) ?? true);
@@ -73,9 +79,10 @@ export async function rankPassages(request: RankingRequest): Promise<RankedChunk
   if (titled.length === 0 && best && best.score > 0) {
     for (const { id, score } of matches) if (score > 0) add(id, (searchWeight * score) / best.score);
   }
-  const found = bestOf(scores, topK);
-  const paths = explainPaths({ found, graph, titled, direct, completions, pathsTo });
-  return found.map(({ id, score }) => ({ id, score, path: paths.get(id) ?? [] }));
+  return {
+    best: (topK) => bestOf(scores, topK),
+    explain: (found) => explainPaths({ found, graph, titled, direct, completions, pathsTo }),
+  };
 }
 
 /** Returns the best passages with their scores as shares of the best one. */

@@ -60,7 +60,7 @@ describe('viewGraph', () => {
     await using store = new LocalVector();
     const long = `${'a'.repeat(58)}😀${' b'.repeat(100_000)}`;
     await fill(store, { text: long });
-    await fill(store, { heading: 'Short.' }, { headings: ['Top', long] });
+    await fill(store, { heading: 'Shorter.' }, { headings: ['Top', long] });
     await fill(store, { title: 'Short.' }, { title: long });
     const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Short', seeds: 'vector' });
     expect(nodes.map(({ title }) => title)).toEqual(Array.from({ length: 3 }, () => `${'a'.repeat(58)}…`));

@@ -6,6 +6,7 @@ import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } fro
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { graphSettings, parseGraphOptions, type GraphOptions } from './graph-options.js';
 import type { GraphView, GraphViewNode } from './page/graph-view.js';
+import { describePlace, mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { toPassage } from './passage.js';
 import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './query-graph.js';
 
@@ -73,9 +74,18 @@ async function toView(query: IndexQuery, answer: IndexAnswer): Promise<GraphView
   const missing = [...ids].filter((id) => !records.has(id));
   for (const [id, record] of await readRecords(query, missing)) records.set(id, record);
   const scores = new Map(seeds.map(({ id, score }) => [id, score]));
-  const known = [...ids].flatMap((id) => records.get(id) ?? []);
-  const titles = titlesOf(known);
-  const nodes = known.map((record) => toNode(record, titles.get(record.id) as string, scores.get(record.id)));
+  const results = found.map(({ record }) => record);
+  const others = [...ids].flatMap((id) => records.get(id) ?? []);
+  const texts = new Map(mergeCopies([...results, ...others]).map((record) => [record.id, record]));
+  // Steps need both of their ends.
+  for (const { path } of found)
+    for (const { from, to } of path)
+      for (const id of [from, to])
+        if (!texts.has(id) && records.has(id)) texts.set(id, records.get(id) as VectorRecord);
+  const titles = titlesOf([...texts.values()]);
+  const nodes = Array.from(texts.values(), (record) =>
+    toNode(record, titles.get(record.id) as string, scores.get(record.id)),
+  );
   const shown = new Set(nodes.map(({ id }) => id));
   return {
     query: query.queryText,
@@ -110,11 +120,13 @@ function edgesAmong(graph: ChunkGraph, ids: ReadonlySet<string>): ChunkEdge[] {
 
 function toNode(record: VectorRecord, title: string, seedScore: number | undefined): GraphViewNode {
   const { id, document, source } = toPassage(record);
+  const others = otherPlaces(record.metadata).map(describePlace);
   return {
     id,
     title,
     text: document,
     ...(source !== undefined && { source }),
+    ...(others.length > 0 && { alsoIn: others }),
     ...(seedScore !== undefined && { seedScore }),
   };
 }

@@ -14,7 +14,7 @@ import type {
   VectorStore,
 } from '../store/vector-store.js';
 import type { FurtherVector } from './chunk-vectors.js';
-import { ingestKeys, isScoped, toScopeKeys, type RunScope } from '../store/scope.js';
+import { ingestKeys, isScoped, reservedKeys, toScopeKeys, type RunScope } from '../store/scope.js';
 import { isTransientError } from './transient-error.js';
 
 /** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */
@@ -294,11 +294,11 @@ function toEmbeddedText(chunk: Chunk | FurtherVector): string {
  */
 function metadataOf(chunk: Chunk | FurtherVector, { embedder, scope }: IngestTarget): VectorMetadata {
   const { metadata, previous } = chunk;
-  for (const taken of ingestKeys) {
+  for (const taken of reservedKeys) {
     if (!(taken in metadata)) continue;
     throw new QuiverError(
       'INGEST_METADATA_RESERVED',
-      `ingest() writes the metadata key '${taken}'. Rename the key of your documents.`,
+      `Quiver writes the metadata key '${taken}'. Rename the key of your documents.`,
     );
   }
   // Conditional spreads take four times as long.

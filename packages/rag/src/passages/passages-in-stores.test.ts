@@ -6,7 +6,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingestion/delete-documents.js';
 import { ingest } from '../ingestion/ingest.js';
-import type { VectorStore } from '../store/index.js';
+import type { QueryMode, VectorStore } from '../store/index.js';
 import { ChromaVector } from '../stores/chroma/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
@@ -14,6 +14,7 @@ import { pgliteForTests, postgresForTests } from '../stores/pg/open-stores.fixtu
 import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
+import type { OtherPlace } from './merge-copies.js';
 
 const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const database = postgresUrl === undefined ? pgliteForTests() : postgresForTests(postgresUrl);
@@ -91,4 +92,31 @@ describe.each(stores)('passages in %s', (name, open) => {
       if (name === 'ChromaVector') await store.deleteIndex({ indexName });
     },
   );
+
+  it('returns a text once, with the places that the filter allows', { timeout: 60_000 }, async () => {
+    const store = await open();
+    const copies = `${indexName}-copies`;
+    const common = { store, indexName: copies, embedder };
+    const deck = (source: string): MDocument => MDocument.fromText('Tier 2 costs 40 francs.', { source });
+    const other = MDocument.fromText('Tier 3 costs 20 francs.', { source: 'c.md' });
+    await ingest({ ...common, documents: [deck('a.md'), deck('b.md'), other], scope: { tenant: 'a' } });
+    await ingest({ ...common, documents: [deck('a.md')], scope: { tenant: 'b' } });
+    const search = async (tenant: string, mode: QueryMode): Promise<string[][]> => {
+      const options = { vectorStore: store, indexName: copies, model: embedder, mode, scope: { tenant } };
+      const { sources } = await createVectorQueryTool(options).execute(
+        { queryText: 'tier 2 costs 40 francs', topK: 2 },
+        { onFailure: 'throw' },
+      );
+      return sources.map(({ metadata }) =>
+        [metadata, ...((metadata['alsoIn'] ?? []) as OtherPlace[])].map(({ source }) => String(source)).toSorted(),
+      );
+    };
+    for (const mode of store.capabilities.modes) {
+      expect(await search('a', mode)).toEqual([['a.md', 'b.md'], ['c.md']]);
+      expect(await search('b', mode)).toEqual([['a.md']]);
+    }
+    await deleteDocuments({ store, indexName: copies, sources: ['a.md'], scope: { tenant: 'a' } });
+    for (const mode of store.capabilities.modes) expect(await search('a', mode)).toEqual([['b.md'], ['c.md']]);
+    if (name === 'ChromaVector') await store.deleteIndex({ indexName: copies });
+  });
 });

@@ -1,14 +1,21 @@
+import { checkOptions } from '@quiver/core/options';
 import { createFilterTest } from '../filter/index.js';
 import { recordText, toFilter, vectorOfKey } from '../store/check-arguments.js';
+import { argumentSettings, topKValue } from '../store/options.js';
+import { diverseCandidates } from '../store/search.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
+import { mergeCopies } from './merge-copies.js';
 
 /**
- * Queries an index whose chunks have further vectors (`ingest({ vectors })`, or records of yours with the id of their chunk in
- * `metadata.vectorOf`). Like `store.query()`, except that a chunk is found by the best of its vectors, that each result is a chunk with its
- * own text, and that `topK` counts chunks. A chunk that was deleted, or that does not match the filter, is left out.
+ * Queries an index like `store.query()`, except that each result is a chunk with a text of its own, and that `topK` counts these:
+ *
+ * - A chunk with further vectors (`ingest({ vectors })`, or records of yours with the id of their chunk in `metadata.vectorOf`) is found by
+ *   the best of them. A chunk that was deleted, or that does not match the filter, is left out.
+ * - A text that is stored at several places, such as a file and an attachment, is one result. `metadata.alsoIn` of the result lists
+ *   the other places, as far as they are among the best `topK` + 20 records. Texts whose own metadata differ, such as a tenant, stay apart.
  *
  * @param params - those of `store.query()`
- * @throws errors of the store
+ * @throws `VECTOR_ARGUMENT_INVALID` for an invalid `topK`; errors of the store
  * @example
  * const matches = await queryChunks(store, { indexName: 'docs', queryVector, topK: 5 });
  */
@@ -16,35 +23,47 @@ export async function queryChunks<Params extends QueryParams>(
   store: VectorStore & { query(params: Params): Promise<VectorMatch[]> },
   params: Params,
 ): Promise<VectorMatch[]> {
-  return groupByChunk(store, params, await store.query(params));
+  const { topK = 10, diversity } = params;
+  checkOptions('queryChunks', { topK }, { topK: topKValue }, argumentSettings);
+  const candidates = diversity && (diversity.candidates ?? diverseCandidates(topK));
+  const first = Math.max(topK, candidates ?? candidatesFor(topK));
+  return findDifferent(topK, first, async (limit) => {
+    const found = await store.query({
+      ...params,
+      topK: limit,
+      ...(candidates !== undefined && {
+        diversity: { ...diversity, candidates: limit === first ? candidates : limit },
+      }),
+    });
+    return { results: mergeCopies(await toChunks(store, params, found)), isLast: found.length < limit };
+  });
 }
 
 /** Remote stores return at most so many records. */
 const maxCandidates = 10_000;
 const growth = 4;
+const spareCandidates = 20;
 
-/** Returns the best `topK` chunks, and queries more records where several of the given ones belong to the same chunk. */
-export async function groupByChunk(
-  store: VectorStore,
-  params: QueryParams,
-  first: readonly VectorMatch[],
-): Promise<VectorMatch[]> {
-  const { topK = 10, diversity } = params;
-  let [matches, limit] = [first, topK];
-  while (matches.length >= limit && limit < maxCandidates && countChunks(matches) < topK) {
-    limit = Math.min(limit * growth, maxCandidates);
-    const candidates = diversity?.candidates;
-    matches = await store.query({
-      ...params,
-      topK: limit,
-      ...(candidates !== undefined && { diversity: { ...diversity, candidates: Math.max(candidates, limit) } }),
-    });
-  }
-  return toChunks(store, params, matches, topK);
+/** Number of records to read for `topK` results: copies of a text rank near it, and rarely next to it. */
+export function candidatesFor(topK: number): number {
+  return Math.max(topK, Math.min(topK + spareCandidates, maxCandidates));
 }
 
-function countChunks(matches: readonly VectorMatch[]): number {
-  return new Set(matches.map(chunkIdOf)).size;
+/**
+ * Returns the best `topK` results of a search, and searches for more records where several of them are one result.
+ *
+ * @param first - number of records of the first search
+ * @param find - returns the results among the best `limit` records, and whether there are no more records
+ */
+export async function findDifferent<Result>(
+  topK: number,
+  first: number,
+  find: (limit: number) => Promise<{ results: Result[]; isLast: boolean }>,
+): Promise<Result[]> {
+  for (let limit = first; ; limit = Math.min(limit * growth, maxCandidates)) {
+    const { results, isLast } = await find(limit);
+    if (results.length >= topK || isLast || limit >= maxCandidates) return results.slice(0, topK);
+  }
 }
 
 function chunkIdOf({ id, metadata }: Pick<VectorMatch, 'id' | 'metadata'>): string {
@@ -57,7 +76,6 @@ export async function toChunks<Match extends VectorMatch>(
   store: VectorStore,
   params: QueryParams,
   matches: readonly Match[],
-  topK: number = matches.length,
 ): Promise<Match[]> {
   const best = new Map<string, Match>();
   const own = new Map<string, Match>();
@@ -66,7 +84,7 @@ export async function toChunks<Match extends VectorMatch>(
     if (!best.has(id)) best.set(id, match);
     if (match.id === id) own.set(id, match);
   }
-  const wanted = [...best].slice(0, topK);
+  const wanted = [...best];
   const ids = wanted.flatMap(([id]) => (own.has(id) ? [] : [id]));
   const {
     queryVector: _vector,

@@ -71,6 +71,27 @@ test('rates the matches, and reports that nothing was found above the least conf
   expect(nothing.trace[0]?.queries).toMatchObject([{ found: 2, inResult: 0 }]);
 });
 
+test('counts the copies of a text as one, whichever of them each query finds first', async () => {
+  const store = new LocalVector();
+  const texts = ['Storage costs 40 francs.', 'Storage costs 40 francs.', 'Storage of the team.'];
+  const metadata = [{ source: 'offer.eml' }, { source: 'prices.pptx' }, { source: 'team.md' }];
+  await store.createIndex({ indexName: 'decks', dimension: 256 });
+  const ids = ['offer', 'prices', 'team'];
+  await store.upsert({ indexName: 'decks', ids, documents: texts, metadata, vectors: await embedder.embed(texts) });
+  const llm = modelThat({ 'in other words': { queries: ['storage prices pptx'] } });
+  const question = 'storage offer eml';
+  const search = { vectorStore: store, indexName: 'decks', mode: 'keyword', model: embedder, topK: 3 } as const;
+  const { matches, trace } = await retrieve({ ...search, question, llm, steps: { variants: true } });
+  expect(matches).toMatchObject([
+    { id: 'offer', score: 1, metadata: { alsoIn: [{ id: 'prices', source: 'prices.pptx' }] } },
+    { id: 'team' },
+  ]);
+  expect(trace.map(({ contributed, queries }) => [contributed, queries[0]?.inResult])).toEqual([
+    [[], 2],
+    [[], 2],
+  ]);
+});
+
 test('merges variants, parts and a hypothetical passage, and traces what each brought', async () => {
   const llm = modelThat({
     'in other words': { queries: ['who approves TRAVEL? ', 'journey authorized by the head of the unit'] },

@@ -18,6 +18,7 @@ import {
 import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters } from '../filter/index.js';
+import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
@@ -168,7 +169,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const searches = planSearches(planned.question, planned.answers);
   const written = planned.answers.find((answer) => answer.filter)?.filter;
   const limit = searches.length > 1 ? fusionDepth(topK) : reranker ? 4 * topK : topK;
-  const found = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
+  const found = mergeLists(await search(options, searches, { store, limit, filter: bothFilters(given, written) }));
   const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
   const best = reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
   const { passages: matches, ...emptiness } = await ratePassages(best, { ...options, question: planned.question });
@@ -222,6 +223,15 @@ async function search(
       }),
     ),
   );
+}
+
+/** Replaces copies of a text that different queries have found by the first of them, so that they count as one. */
+function mergeLists(lists: readonly VectorMatch[][]): readonly VectorMatch[][] {
+  if (lists.length === 1) return lists;
+  const merged = mergeCopies(lists.flat()).toReversed();
+  const ofId = new Map(merged.flatMap((match) => otherPlaces(match.metadata).map(({ id }) => [id, match] as const)));
+  for (const match of merged) ofId.set(match.id, match);
+  return lists.map((list) => list.map(({ id }) => ofId.get(id) as VectorMatch));
 }
 
 /** A hypothetical passage is embedded like a document, the others like queries. */

@@ -289,6 +289,9 @@ export const contextKey = 'excerptContext';
 /** Metadata key of a record with a further vector: id of its chunk. */
 export const vectorOfKey = 'vectorOf';
 
+/** Metadata key of a result: the other places of its text. It is not stored. */
+export const alsoInKey = 'alsoIn';
+
 /**
  * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin
  * with some of them. A section is about its headings, and rarely repeats them, so what is above a text counts twice; weights 1 to 4 were

@@ -3,7 +3,7 @@ import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
-import { invalidArgument, vectorOfKey } from './check-arguments.js';
+import { alsoInKey, invalidArgument, vectorOfKey } from './check-arguments.js';
 import { objectValue } from './options.js';
 import type { VectorFilter, VectorMetadata } from './vector-store.js';
 
@@ -13,7 +13,7 @@ export type IngestScope = Readonly<Record<string, string | number | boolean>>;
 /** The scope of a run: one owner, or `all` for the documents of every owner and of none. */
 export type RunScope = IngestScope | 'all' | undefined;
 
-/** Metadata keys that `ingest` writes: documents must not have them. */
+/** Metadata keys that `ingest` writes. */
 export const ingestKeys: ReadonlySet<string> = new Set([
   'embedder',
   'previousChunk',
@@ -22,6 +22,9 @@ export const ingestKeys: ReadonlySet<string> = new Set([
   'scoped',
   'scopeKeys',
 ]);
+
+/** Metadata keys that documents must not have: those of `ingest`, and that of results. */
+export const reservedKeys: ReadonlySet<string> = new Set([...ingestKeys, alsoInKey]);
 
 const placeKeys: ReadonlySet<string> = new Set(['source', 'startIndex', 'endIndex', 'headings']);
 
@@ -39,7 +42,7 @@ export function parseScope(scope: unknown): RunScope {
   const entries = Object.entries(scope as Record<string, unknown>);
   if (entries.length === 0) throw invalid('The scope is empty.');
   for (const [key, value] of entries) {
-    if (ingestKeys.has(key) || placeKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
+    if (reservedKeys.has(key) || placeKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
       throw invalid(`The scope cannot use the metadata key '${key}'.`);
     if (!isScalar(value))
       throw invalid(`The scope's '${key}' must be a string, a number or a boolean, not ${String(value)}.`);

@@ -74,11 +74,16 @@ function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusi
   return { vector, keyword };
 }
 
+/** Number of the best results that `topK` diverse ones are chosen from by default. */
+export function diverseCandidates(topK: number): number {
+  return Math.min(largestTopK, Math.max(20, 4 * topK));
+}
+
 function parseDiversity(
   { lambda = 0.5, candidates }: NonNullable<QueryParams['diversity']>,
   topK: number,
 ): { lambda: number; candidates: number } {
-  if (candidates === undefined) return { lambda, candidates: Math.min(largestTopK, Math.max(20, 4 * topK)) };
+  if (candidates === undefined) return { lambda, candidates: diverseCandidates(topK) };
   if (candidates < topK)
     throw invalidArgument(
       `diversity.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`,

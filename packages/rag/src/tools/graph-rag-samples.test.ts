@@ -71,7 +71,7 @@ describe('samples of createGraphRAGTool', () => {
       },
     });
     expect(getToolId(graphTool)).toBe('GraphRAG pinecone docs Tool');
-    expect(graphTool.description).toMatch(/relationships and connections/);
+    expect(graphTool.description).toMatch(/relationships between/);
     const { relevantContext, sources } = await ask(graphTool, 'Where does Ada Quill work?');
     for (const text of texts) expect(relevantContext).toContain(text);
     expect(sources[0]).toEqual({

@@ -9,6 +9,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { bothFilters } from '../filter/index.js';
 import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
+import { mergeCopies } from '../passages/merge-copies.js';
 import { toChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
 import { recordText, vectorOfKey } from '../store/check-arguments.js';
@@ -94,7 +95,9 @@ export function createQueryTool<Output extends PassagesOutput>(
           call.mode === 'filter'
             ? { passages: chunks }
             : await ratePassages(chunks, { ...call, question: call.queryText });
-        const sources = call.expand === undefined ? passages : await expandSources(call, passages);
+        const expanded = call.expand === undefined ? passages : await expandSources(call, passages);
+        // Two chunks of two copies have the same section.
+        const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
         return {
           relevantContext: text,
@@ -165,7 +168,7 @@ function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): 
 }
 
 /** Whether a record has a further vector of a chunk, see `ChunkVectors`. */
-export function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
+function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
   return metadata[vectorOfKey] !== undefined;
 }
 

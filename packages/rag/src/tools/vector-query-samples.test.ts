@@ -88,7 +88,7 @@ describe('samples of createVectorQueryTool', () => {
       confidence: expect.any(Number),
       document: 'Deployment: run npm run deploy.',
     });
-    expect(asked[0]?.topK).toBe(10);
+    expect(asked[0]?.topK).toBe(30);
 
     const described = createVectorQueryTool({
       vectorStoreName: 'pinecone',
@@ -254,7 +254,6 @@ describe('samples of createVectorQueryTool', () => {
     expect(asked).toEqual([
       expect.objectContaining({
         indexName: 'my-index',
-        topK: 5,
         filter: { category: 'docs' },
         namespace: 'runtime-namespace',
       }),

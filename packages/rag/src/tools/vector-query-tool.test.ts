@@ -162,7 +162,7 @@ describe('createVectorQueryTool', () => {
       { queryText: 'cat', topK: 2 },
       { onFailure: 'throw' },
     );
-    expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 2, indexName: 'animals' })]);
+    expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 22, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
   });
 });

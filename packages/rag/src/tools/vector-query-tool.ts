@@ -5,12 +5,12 @@ import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
-import { groupByChunk } from '../passages/query-chunks.js';
+import { queryChunks } from '../passages/query-chunks.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
-import { createQueryTool, isFurtherVector, toQueryResult, type PassagesOutput } from './query-tool.js';
+import { createQueryTool, toQueryResult, type PassagesOutput } from './query-tool.js';
 import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptions } from './query-tool-options.js';
 import { passagesSchema } from './query-schemas.js';
 
@@ -137,8 +137,7 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
     includeVector: call.includeVectors ?? false,
     ...(signal && { signal }),
   };
-  const found = await store.query(params);
-  const matches = found.some(isFurtherVector) ? await groupByChunk(store, params, found) : found;
+  const matches = await queryChunks(store, params);
   if (!reranker || matches.length === 0) return matches;
   const ranked = await rerank(matches, queryText, reranker.model, {
     topK,

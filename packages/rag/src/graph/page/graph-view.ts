@@ -6,6 +6,8 @@ export interface GraphViewNode {
   text: string;
   /** Where the passage comes from, for example a path. */
   source?: string;
+  /** Other places with the same text. */
+  alsoIn?: readonly string[];
   /** Score of the search, in [0, 1]. Present for seeds only. */
   seedScore?: number;
 }

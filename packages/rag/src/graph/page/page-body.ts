@@ -68,6 +68,7 @@ function passage(node: GraphViewNode, { names, edges }: Context, rank?: GraphVie
   }<span class="name"><span class="title">${escapeHtml(node.title)}</span>${
     node.source === undefined ? '' : `<span class="source">${escapeHtml(node.source)}</span>`
   }</span>${score}</summary>
+${node.alsoIn === undefined ? '' : `<p class="more">Also in: ${escapeHtml(node.alsoIn.join('; '))}</p>`}
 <p class="text">${escapeHtml(node.text)}</p>
 ${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, names)}` : ''}
 ${
