@@ -39,7 +39,10 @@ export interface LoadDocumentOptions {
    * `maxSize` with which the documents are chunked. Default 1000.
    */
   groupSize?: number;
-  /** Part of an HTML page that is searched: the main content without navigation, tables of contents and notices, or everything. Default `main`. */
+  /**
+   * Part of a file that is searched: the main content without navigation, tables of contents, quoted mail and other text that is only read, or
+   * everything. Default `main`.
+   */
   content?: PageContent;
   /** Recognizes the text of scanned PDF pages, one page of a file at a time. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
   ocr?: RecognizeText;

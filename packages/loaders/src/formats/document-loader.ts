@@ -37,7 +37,7 @@ export interface LoadedDocument {
   docs: SourceDocument[];
 }
 
-/** Part of a web page that is searched: the main content without navigation, tables of contents and notices, or everything. */
+/** Part of a file that is searched: the main content without text that is only read, such as navigation and quoted mail, or everything. */
 export type PageContent = 'main' | 'all';
 
 /** Input of a format's loader, apart from the bytes. */
@@ -52,7 +52,7 @@ export interface LoaderOptions {
   readonly unpacked: { size: number };
   /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a separate group. */
   readonly groupSize: number;
-  /** Part of a web page that is searched. */
+  /** Part of the file that is searched. */
   readonly content: PageContent;
   /** Recognizes the text of scanned pages. */
   readonly ocr: RecognizeText | undefined;

@@ -38,7 +38,7 @@ export const loadEmail: DocumentLoader = async (bytes, options) => {
   const headers = { title, subject, from: from && toText(from), to: to?.map(toText).join(', '), date };
   const metadata = Object.fromEntries(Object.entries(headers).filter(([, value]) => value));
   const isHtml = !email.text?.trim() && email.html !== undefined;
-  const body = isHtml ? htmlToMarkdown(email.html ?? '', { name, searchesAll: true }).text : (email.text ?? '').trim();
+  const body = isHtml ? htmlToMarkdown(email.html ?? '', { name }).text : (email.text ?? '').trim();
   // Often the subject has the words that the body only refers to.
   const start = subject ? `Subject: ${subject}${body === '' ? '' : '\n\n'}` : '';
   const text = start + body;

@@ -9,11 +9,11 @@ import type { DocumentLoader } from './document-loader.js';
  * Reads HTML as Markdown, with what its head says about it. For a page from the web, whose name is its URL, links are absolute, and the
  * `source` is the canonical URL if that is on the same origin.
  */
-export const loadHtml: DocumentLoader = async (bytes, { name, encoding, content }) => {
+export const loadHtml: DocumentLoader = async (bytes, { name, encoding }) => {
   const { text: html } = await decodeText(bytes, name, encoding ?? metaCharset(bytes));
   const isUrl = /^https?:/i.test(name) && URL.canParse(name);
   const baseOf = (head: PageHead): string => resolve(head.base, name) ?? name;
-  const page = htmlToMarkdown(html, { name, searchesAll: content === 'all', ...(isUrl && { baseUrl: baseOf }) });
+  const page = htmlToMarkdown(html, { name, ...(isUrl && { baseUrl: baseOf }) });
   const { title, description, language } = page.head;
   const metadata = {
     ...(isUrl && { source: sourceOf(name, page.head, baseOf(page.head)) }),

@@ -48,7 +48,11 @@ export async function readDocument(
     const problem = `it has ${characters} characters of text, and the limit is ${max}`;
     throw limitExceeded(request.name, problem, { limit: 'characters', max, value: characters });
   }
-  return loaded;
+  return request.content === 'all' ? loaded.map(searchAll) : loaded;
+}
+
+function searchAll(document: LoadedDocument): LoadedDocument {
+  return { ...document, docs: document.docs.map(({ skip: _skip, ...doc }) => doc) };
 }
 
 /** Returns the format of a file. @throws `DOCUMENT_TYPE_UNKNOWN` */

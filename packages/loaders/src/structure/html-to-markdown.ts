@@ -9,8 +9,6 @@ export interface HtmlToMarkdownOptions {
   readonly isXhtml?: boolean;
   /** Returns the URL that relative links are resolved against. Default: relative links become text. */
   readonly baseUrl?: (head: PageHead) => string;
-  /** Whether navigation, tables of contents and notices are searched. Default `false`. */
-  readonly searchesAll?: boolean;
 }
 
 /** A page as Markdown. */
@@ -25,7 +23,7 @@ export interface HtmlText extends MarkdownText {
  * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
  */
 export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): HtmlText {
-  const { name, isXhtml = false, baseUrl, searchesAll = false } = options;
+  const { name, isXhtml = false, baseUrl } = options;
   const parserOptions = { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml };
   const { head, regions } = readPageStructure(html, name, parserOptions);
   const writer = new MarkdownWriter(baseUrl?.(head));
@@ -46,7 +44,7 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Ht
           omitted = depth;
           return;
         }
-        if (kind !== undefined && !searchesAll) {
+        if (kind !== undefined) {
           writer.openRegion(kind);
           region = depth;
         }

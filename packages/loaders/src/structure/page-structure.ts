@@ -59,14 +59,14 @@ const controls: ReadonlySet<string> = new Set(['button', 'select', 'dialog', 'te
 
 /** Words of class names and ids, in lower case. */
 const words = {
-  navigation: new Set(
-    'nav navbar navpath tabs header navheader navfooter navpanel navigation navrow sidebar sidenav sidebarwrapper sphinxsidebar breadcrumb breadcrumbs crumbs menu menubar topnav bottomnav subnav pagination pager footer related skip skiplink skipnav search searchbox prevnext prev pagenav editlink headnav'.split(
-      ' ',
-    ),
-  ),
-  contents: new Set('toc toctree contents shortcontents tableofcontents directory summary indextable'.split(' ')),
-  notice: new Set('cookie cookies consent newsletter banner copyright'.split(' ')),
+  navigation:
+    'nav navbar navpath tabs header navheader navfooter navpanel navigation navrow sidebar sidenav sidebarwrapper sphinxsidebar breadcrumb breadcrumbs crumbs menu menubar topnav bottomnav subnav pagination pager footer related skip skiplink skipnav search searchbox prevnext prev pagenav editlink headnav',
+  contents: 'toc toctree contents shortcontents tableofcontents directory summary indextable',
+  notice: 'cookie cookies consent newsletter banner copyright',
 } as const;
+const kindOfWord: ReadonlyMap<string, keyof typeof words> = new Map(
+  (['navigation', 'contents', 'notice'] as const).flatMap((kind) => words[kind].split(' ').map((word) => [word, kind])),
+);
 
 const markClass =
   /(?:^|\s)(?:headerlink|header-anchor|hash-link|heading-anchor|permalink|anchorjs-link|copiable-link|copiable-anchor|viewcode-link|viewcode-back|mw-editsection|direct-link|sr-only|visually-hidden)(?:$|\s)/i;
@@ -190,9 +190,8 @@ function hintOf(name: string, attributes: Readonly<Record<string, string>>, isIn
   const named = `${classes} ${name === 'section' ? '' : id}`;
   if (named === ' ') return undefined;
   for (const word of named.split(/[\s_-]+|(?<=[a-z])(?=[A-Z])/)) {
-    const lower = word.toLowerCase();
-    for (const kind of ['navigation', 'contents', 'notice'] as const)
-      if (words[kind].has(lower)) return { kind, strength: 'likely' };
+    const kind = kindOfWord.get(word.toLowerCase());
+    if (kind !== undefined) return { kind, strength: 'likely' };
   }
   return undefined;
 }
@@ -275,7 +274,12 @@ function isLinkList({ name, text, linked, links }: Element, page: Element, isInd
 }
 
 function visibleLength(text: string): number {
-  return text.replace(/\s+/g, '').length;
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x20 && unit !== 0xa0) length += 1;
+  }
+  return length;
 }
 
 function squeeze(text: string): string | undefined {
