@@ -168,7 +168,8 @@ export type {
   StepName,
   StepOptions,
 } from './planning/steps.js';
-export type { FilterField } from './planning/declared-fields.js';
+export type { FilterFields } from './tools/model-filter.js';
+export type { FilterField } from './filter/index.js';
 export {
   rerank,
   rerankWithScorer,

@@ -41,3 +41,13 @@ export function filterError(path: string, message: string, cause?: unknown): Qui
     details: { path },
   });
 }
+
+/** A metadata field that a filter may use. */
+export interface FilterField {
+  /** Meaning of the field, for the model. */
+  description: string;
+  /** Type of its values; `date` is a string in ISO 8601. Default: any. */
+  type?: 'string' | 'number' | 'boolean' | 'date';
+  /** Values that occur, if they are few. Others are rejected. */
+  values?: readonly FilterScalar[];
+}

@@ -15,7 +15,8 @@ import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
 import { languageModelValue, type AnswerCache, type LanguageModelInput } from '../document/extract/extract-options.js';
 import type { VectorFilter } from '../store/index.js';
-import { describeFields, fieldsValue, requireDeclared, type FilterField } from './declared-fields.js';
+import { describeFields, fieldsValue, requireDeclared } from '../filter/declared-fields.js';
+import type { FilterField } from '../filter/index.js';
 
 /** Options of every step. */
 export interface StepOptions {

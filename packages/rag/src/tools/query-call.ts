@@ -3,6 +3,7 @@ import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
+import { readModelFilter } from './model-filter.js';
 import type { QueryToolOptions, VectorStoreRegistry } from './query-tool-options.js';
 
 /** Input of a query tool. */
@@ -98,16 +99,17 @@ export async function resolveCall(
     ? bothFilters(trusted, checkFilter(requestContext.get('filter')))
     : trusted;
   const store = await resolveStore(options, context);
+  const indexName = setting('indexName') ?? options.indexName;
+  const databaseConfig = (setting('databaseConfig') ?? {})[store.databaseConfigKey];
+  const index = { store, indexName, trustedFilter, databaseConfig, signal };
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
   return {
-    store,
+    ...index,
     queryText,
-    indexName: setting('indexName') ?? options.indexName,
     model: setting('model') ?? options.model,
     maxTokens: setting('maxTokens'),
     includeSources: setting('includeSources'),
     includeVectors: setting('includeVectors'),
-    databaseConfig: (setting('databaseConfig') ?? {})[store.databaseConfigKey],
     providerOptions: setting('providerOptions'),
     mode: setting('mode'),
     fusion: setting('fusion'),
@@ -117,10 +119,8 @@ export async function resolveCall(
     minConfidence: setting('minConfidence'),
     topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
-    trustedFilter,
-    modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
+    modelFilter: hasModelFilter ? await readModelFilter(filter, options.filterFields, index) : undefined,
     requestContext,
-    signal,
   };
 }
 

@@ -1,11 +1,13 @@
 import type { JsonSchema } from '@quiver/core/schema';
+import { describeFields } from '../filter/declared-fields.js';
+import type { FilterFields } from './model-filter.js';
 
 interface QueryInputOptions {
   /** Whether the tool lists the records that match a filter, page by page. */
   readonly isList: boolean;
   /** Whether the model can filter. */
   readonly hasFilter: boolean;
-  readonly filterFields: Readonly<Record<string, string>> | undefined;
+  readonly filterFields: FilterFields | undefined;
   /** Default number of passages. */
   readonly topK: number;
   readonly maxTopK: number;
@@ -13,8 +15,7 @@ interface QueryInputOptions {
 
 /** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
 export function queryInputSchema(options: QueryInputOptions): JsonSchema {
-  const { isList, hasFilter, filterFields = {}, topK, maxTopK } = options;
-  const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
+  const { isList, hasFilter, filterFields, topK, maxTopK } = options;
   return {
     type: 'object',
     properties: {
@@ -34,7 +35,8 @@ export function queryInputSchema(options: QueryInputOptions): JsonSchema {
       ...(hasFilter && {
         filter: {
           type: ['object', 'string'],
-          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fields.length > 0 ? ` Fields:${fields.join(';')}.` : ''}`,
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fieldsNote(filterFields)}`,
+          ...(typeof filterFields === 'object' && { properties: fieldProperties(filterFields) }),
         },
       }),
       ...(isList && {
@@ -48,6 +50,23 @@ export function queryInputSchema(options: QueryInputOptions): JsonSchema {
     required: isList ? [] : ['queryText'],
     additionalProperties: false,
   };
+}
+
+function fieldsNote(fields: FilterFields | undefined): string {
+  if (fields === undefined) return '';
+  if (fields === 'auto') return ' A filter with an unknown field returns the fields of the index with their values.';
+  return ` Only these fields can be used:\n${describeFields(fields)}`;
+}
+
+/** The types accept what can be corrected, such as a number as text: a call that does not match the schema would not reach the tool. */
+function fieldProperties(fields: Exclude<FilterFields, 'auto'>): Record<string, JsonSchema> {
+  const entries = Object.entries(fields).map(([name, field]): [string, JsonSchema] => {
+    const { description, type } = typeof field === 'string' ? { description: field, type: undefined } : field;
+    const operators = type === 'boolean' ? '$eq $ne $exists' : '$eq $ne $gt $gte $lt $lte $in $nin $exists';
+    const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
+    return [name, { type: types, description: `${type ?? 'any value'}: ${description}; or an object of ${operators}` }];
+  });
+  return Object.fromEntries(entries);
 }
 
 const recordsSchema: JsonSchema = {

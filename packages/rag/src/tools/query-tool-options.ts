@@ -3,8 +3,8 @@ import {
   booleanValue,
   eitherOf,
   functionValue,
+  oneOf,
   stringValue,
-  valueThat,
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
@@ -23,7 +23,9 @@ import {
 } from '../store/options.js';
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
+import { fieldsValue } from '../filter/declared-fields.js';
 import type { DatabaseConfig } from './database-config.js';
+import type { FilterFields } from './model-filter.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */
 export type VectorStoreResolver = (options: {
@@ -73,8 +75,11 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   minConfidence?: number;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
-  /** Metadata fields for filters of the model, each with a description that the model receives. */
-  filterFields?: Readonly<Record<string, string>>;
+  /**
+   * Metadata fields for filters of the model, each with a description, or with a description, a type and values. A filter with another field or
+   * type is an error that names the fields and their frequent values. `auto`: the fields of the index. Default: any field, unchecked.
+   */
+  filterFields?: FilterFields;
   /**
    * Largest number of tokens that a model receives of a result, at four bytes of UTF-8 per token. The last passages are left out or shortened
    * after a sentence, and the text says so; `sources` are complete. Default: any.
@@ -111,10 +116,7 @@ export const queryToolChecks: OptionChecks<
   maxTopK: topKValue,
   minConfidence: confidenceValue,
   enableFilter: booleanValue,
-  filterFields: valueThat(
-    (value) => Object.values(value ?? {}).every((meaning) => typeof meaning === 'string'),
-    'an object of descriptions by field',
-  ),
+  filterFields: eitherOf("'auto', or an object of descriptions by field", oneOf('auto'), fieldsValue),
   fusion: fusionValue,
   expand: expandValue,
   maxTokens: wholeNumber(1),

@@ -320,9 +320,9 @@ describe('filters of createVectorQueryTool', () => {
       JSON.stringify(create({ enableFilter: true, ...options }).inputSchema);
     const fields = { kind: 'pet or wild', 'born.year': 'a number, from 2020 on' };
     expect(describe({ filterFields: fields })).toContain(
-      'Fields: \\"kind\\": pet or wild; \\"born.year\\": a number, from 2020 on.',
+      'Only these fields can be used:\\n\\"kind\\": pet or wild\\n\\"born.year\\": a number, from 2020 on',
     );
-    expect(describe({})).not.toContain('Fields:');
+    expect(describe({})).not.toContain('Only these fields');
     expect(describe({ enableFilter: false, filterFields: fields })).not.toContain('born.year');
   });
 

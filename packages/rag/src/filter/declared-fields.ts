@@ -1,17 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import { eitherOf, objectOf, oneOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
-import { checkFilter, parseFilter, type Filter, type FilterScalar } from '../filter/index.js';
-import type { VectorFilter } from '../store/index.js';
-
-/** A metadata field that a filter may use. */
-export interface FilterField {
-  /** Meaning of the field, for the model. */
-  description: string;
-  /** Type of its values; `date` is a string in ISO 8601. Default: any. */
-  type?: 'string' | 'number' | 'boolean' | 'date';
-  /** Values that occur, if they are few. Others are rejected. */
-  values?: readonly FilterScalar[];
-}
+import type { Filter, FilterField, FilterScalar } from './filter.js';
+import { checkFilter, parseFilter } from './parse.js';
+import { repairFilter } from './repair-filter.js';
 
 const fieldValue = eitherOf(
   'its meaning, or an object with its description',
@@ -40,18 +31,19 @@ export function describeFields(fields: Fields): string {
       const { description, type, values } = fieldOf(fields, name) as FilterField;
       const kind = type === undefined ? '' : ` (${type === 'date' ? 'date as ISO 8601 text' : type})`;
       const known = values ? ` One of ${JSON.stringify(values)}.` : '';
-      return `${JSON.stringify(name)}${kind}: ${description}${known}`;
+      return `${JSON.stringify(name)}${kind}${description === '' ? '' : `: ${description}`}${known}`;
     })
     .join('\n');
 }
 
 /**
- * Returns a filter if it is valid and uses declared fields alone, with values of their types.
+ * Returns a filter if it is valid and uses declared fields alone, with values of their types. It is corrected where only one meaning is
+ * possible, see {@link repairFilter}.
  *
- * @throws `FILTER_INVALID`
+ * @throws `FILTER_INVALID`; for an undeclared field, with its name in `details.undeclared`
  */
-export function requireDeclared(filter: VectorFilter, fields: Fields): VectorFilter {
-  const checked = checkFilter(filter);
+export function requireDeclared(filter: unknown, fields: Fields): Readonly<Record<string, unknown>> {
+  const checked = checkFilter(repairFilter(filter, Object.keys(fields), (name) => fieldOf(fields, name)));
   checkNode(parseFilter(checked), fields, '');
   return checked;
 }
@@ -68,7 +60,10 @@ function checkNode(node: Filter, fields: Fields, prefix: string): void {
     default: {
       const name = nameOf(prefix, node.path);
       const field = fieldOf(fields, name);
-      if (!field) throw undeclared(`The field '${name}' is not declared; declared: ${Object.keys(fields).join(', ')}`);
+      if (!field)
+        throw invalid(`The field '${name}' is not declared; declared: ${Object.keys(fields).join(', ')}`, {
+          undeclared: name,
+        });
       const values = node.kind === 'in' ? node.values : 'value' in node ? [node.value] : [];
       for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
     }
@@ -97,9 +92,9 @@ const isoDate = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-
 function wrongValue(name: string, { type, values }: FilterField, value: FilterScalar): QuiverError {
   const kind = type === 'date' ? 'date in ISO 8601' : type;
   const expected = values ? `one of ${JSON.stringify(values)}` : `a ${kind}`;
-  return undeclared(`The value ${JSON.stringify(value)} of '${name}' is not ${expected}`);
+  return invalid(`The value ${JSON.stringify(value)} of '${name}' is not ${expected}`);
 }
 
-function undeclared(message: string): QuiverError {
-  return new QuiverError('FILTER_INVALID', `${message}. Use declared fields and values of their types.`);
+function invalid(message: string, details: Record<string, unknown> = {}): QuiverError {
+  return new QuiverError('FILTER_INVALID', `${message}. Use declared fields and values of their types.`, { details });
 }

@@ -1,0 +1,122 @@
+import type { FilterField } from './filter.js';
+
+type PlainObject = Readonly<Record<string, unknown>>;
+
+/** Operators by the names and signs that models write for them. */
+const operatorNames: Readonly<Record<string, string>> = {
+  eq: '$eq',
+  '=': '$eq',
+  '==': '$eq',
+  ne: '$ne',
+  '!=': '$ne',
+  gt: '$gt',
+  '>': '$gt',
+  gte: '$gte',
+  '>=': '$gte',
+  lt: '$lt',
+  '<': '$lt',
+  lte: '$lte',
+  '<=': '$lte',
+  in: '$in',
+  nin: '$nin',
+  exists: '$exists',
+  contains: '$contains',
+};
+const logicalNames: Readonly<Record<string, string>> = { and: '$and', or: '$or', nor: '$nor', not: '$not' };
+
+/**
+ * Corrects a filter of a model where only one meaning is possible: `{ Year: { gte: '2020' } }` becomes `{ year: { $gte: 2020 } }`. Operators get
+ * their `$`, names and known values their case, and texts and numbers the type of their field. Everything else is unchanged.
+ *
+ * @param filter - an unchecked filter, or its JSON text. What is not plain data, or too large, is returned unchanged
+ * @param names - names of the declared fields
+ * @param fieldOf - returns the declaration of a field
+ */
+export function repairFilter(
+  filter: unknown,
+  names: readonly string[],
+  fieldOf: (name: string) => FilterField | undefined,
+): unknown {
+  try {
+    const text = typeof filter === 'string' ? filter : JSON.stringify(filter);
+    const given: unknown = typeof filter === 'string' ? JSON.parse(filter) : filter;
+    return text.length <= longestFilter && isObject(given) ? repairQuery(given, names, fieldOf) : filter;
+  } catch {
+    // The check of the filter names the reason.
+    return filter;
+  }
+}
+
+/** Characters of a filter as JSON that is corrected. */
+const longestFilter = 50_000;
+
+function repairQuery(
+  query: PlainObject,
+  names: readonly string[],
+  fieldOf: (name: string) => FilterField | undefined,
+): PlainObject {
+  const entries = Object.entries(query).map(([key, value]): [string, unknown] => {
+    const operator = fieldOf(key) ? key : (lookUp(logicalNames, key) ?? key);
+    if (operator.startsWith('$')) return [operator, repairPart(value, (part) => repairQuery(part, names, fieldOf))];
+    const name = fieldOf(key) ? key : (onlyOne(names, key) ?? key);
+    const field = fieldOf(name);
+    return [name, field ? repairCondition(value, field, (below) => fieldOf(`${name}.${below}`) !== undefined) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+function repairPart(value: unknown, repair: (part: PlainObject) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((part: unknown) => (isObject(part) ? repair(part) : part));
+  return isObject(value) ? repair(value) : value;
+}
+
+/** @param isField - whether a name is that of a declared field below the one of the condition */
+function repairCondition(value: unknown, field: FilterField, isField: (name: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => repairValue(item, field));
+  if (!isObject(value)) return repairValue(value, field);
+  const entries = Object.entries(value).map(([key, operand]): [string, unknown] => {
+    const operator = isField(key) ? key : (lookUp(operatorNames, key.toLowerCase()) ?? key);
+    if (operator === '$not' && isObject(operand)) return [operator, repairCondition(operand, field, isField)];
+    if (!valueOperators.has(operator)) return [operator, operand];
+    const isList = operator === '$in' || operator === '$nin' || operator === '$all';
+    if (Array.isArray(operand)) return [operator, operand.map((item) => repairValue(item, field))];
+    const repaired = repairValue(operand, field);
+    return [operator, isList ? [repaired] : repaired];
+  });
+  return Object.fromEntries(entries);
+}
+
+const valueOperators = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$all', '$contains']);
+
+function repairValue(value: unknown, { type, values }: FilterField): unknown {
+  const typed = toType(value, type);
+  if (!values || values.some((known) => known === typed)) return typed;
+  return (
+    onlyOne(
+      values.filter((known) => typeof known === 'string'),
+      typed,
+    ) ?? typed
+  );
+}
+
+function toType(value: unknown, type: FilterField['type']): unknown {
+  if (type === 'number' && typeof value === 'string' && /^\s*[+-]?\d+(?:\.\d+)?\s*$/.test(value)) return Number(value);
+  if (type === 'string' && typeof value === 'number') return String(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+/** Returns the text that differs from the given one in upper and lower case at most, if it is the only one. */
+function onlyOne(texts: readonly string[], given: unknown): string | undefined {
+  if (typeof given !== 'string') return undefined;
+  const same = texts.filter((text) => text.toLowerCase() === given.toLowerCase());
+  return same.length === 1 ? same[0] : undefined;
+}
+
+function lookUp(names: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(names, key) ? names[key] : undefined;
+}
+
+function isObject(value: unknown): value is PlainObject {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

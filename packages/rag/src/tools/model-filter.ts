@@ -1,0 +1,145 @@
+import { isQuiverError, QuiverError } from '@quiver/core';
+import { bothFilters, checkFilter, type FilterField } from '../filter/index.js';
+import { describeFields, requireDeclared } from '../filter/declared-fields.js';
+import { ingestKeys, isScalar } from '../store/scope.js';
+import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
+
+/** Metadata fields that a model may filter by: a description, or a description with type and values, by name. `auto`: those of the index. */
+export type FilterFields = Readonly<Record<string, string | FilterField>> | 'auto';
+
+/** The records that the application allows. */
+interface FilteredIndex {
+  readonly store: VectorStore;
+  readonly indexName: string;
+  readonly trustedFilter: VectorFilter;
+  readonly databaseConfig: object | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Returns the filter of a model, corrected where only one meaning is possible.
+ *
+ * @param fields - fields that the filter may use. Default: any, and nothing is corrected
+ * @throws `FILTER_INVALID`; with fields, the message contains the fields, their types, and frequent values of the records that the application
+ *   allows, so that the model can correct the filter
+ */
+export async function readModelFilter(
+  given: unknown,
+  fields: FilterFields | undefined,
+  index: FilteredIndex,
+): Promise<VectorFilter> {
+  if (fields === undefined) return checkFilter(given);
+  const isAuto = fields === 'auto';
+  let known = isAuto ? toFields(await sampleFields(index)) : fields;
+  const isTyped = Object.values(known).every((field) => typeof field !== 'string');
+  if (!isTyped) known = withTypes(known, await sampleFields(index));
+  for (;;) {
+    try {
+      return requireDeclared(given, known);
+    } catch (error) {
+      const name = isQuiverError(error, 'FILTER_INVALID') ? error.details?.['undeclared'] : undefined;
+      if (isAuto && typeof name === 'string' && (await hasField(index, name))) known = { ...known, [name]: '' };
+      else throw await withValues(error, known, index);
+    }
+  }
+}
+
+/** Number of records that are read to find fields, types and values. */
+const sampleSize = 1000;
+const maxValues = 20;
+const longestValue = 60;
+
+interface SampledField {
+  readonly types: Set<string>;
+  readonly counts: Map<string | number | boolean, number>;
+}
+
+async function sampleFields(index: FilteredIndex): Promise<Map<string, SampledField>> {
+  const { records } = await scan(index, undefined, sampleSize);
+  const sample = new Map<string, SampledField>();
+  for (const { metadata } of records) addFields(sample, metadata, '');
+  return sample;
+}
+
+function scan(index: FilteredIndex, filter: VectorFilter, limit: number): ReturnType<VectorStore['scan']> {
+  const { store, indexName, trustedFilter, databaseConfig, signal } = index;
+  return store.scan({
+    ...databaseConfig,
+    indexName,
+    filter: bothFilters(trustedFilter, filter),
+    limit,
+    ...(signal && { signal }),
+  });
+}
+
+function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, prefix: string): void {
+  for (const [key, value] of Object.entries(metadata as Record<string, unknown>)) {
+    if ((prefix === '' && hiddenKeys.has(key)) || key.startsWith('$') || key.includes('.')) continue;
+    const name = prefix + key;
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (isScalar(item)) {
+        const field = sample.get(name) ?? { types: new Set(), counts: new Map() };
+        sample.set(name, field);
+        field.types.add(typeof item);
+        field.counts.set(item, (field.counts.get(item) ?? 0) + 1);
+      } else if (typeof item === 'object' && item !== null && prefix.split('.').length < maxDepth) {
+        addFields(sample, item, `${name}.`);
+      }
+    }
+  }
+}
+
+const maxDepth = 4;
+/** Keys that say nothing about a document. */
+const hiddenKeys: ReadonlySet<string> = new Set([...ingestKeys, 'startIndex', 'endIndex', 'text', 'excerptContext']);
+
+function toFields(sample: Map<string, SampledField>): Record<string, FilterField> {
+  return Object.fromEntries([...sample].map(([name, field]) => [name, { description: '', ...typeOf(field) }]));
+}
+
+function typeOf(field: SampledField | undefined): Pick<FilterField, 'type'> {
+  const [type] = field?.types ?? [];
+  return field?.types.size === 1 ? { type: type as NonNullable<FilterField['type']> } : {};
+}
+
+/** Adds the types of the index to fields that are only described. */
+function withTypes(
+  fields: Exclude<FilterFields, 'auto'>,
+  sample: Map<string, SampledField>,
+): Record<string, FilterField> {
+  const typed = Object.entries(fields).map(([name, field]): [string, FilterField] => [
+    name,
+    typeof field === 'string' ? { description: field, ...typeOf(sample.get(name)) } : field,
+  ]);
+  return Object.fromEntries(typed);
+}
+
+/** Whether a record that was not in the sample has the field. */
+async function hasField(index: FilteredIndex, name: string): Promise<boolean> {
+  const { records } = await scan(index, { [name]: { $exists: true } }, 1);
+  return records.length > 0;
+}
+
+/** Adds the fields and their frequent values to the error. Only values of records that the application allows are in it. */
+async function withValues(
+  error: unknown,
+  fields: Exclude<FilterFields, 'auto'>,
+  index: FilteredIndex,
+): Promise<unknown> {
+  if (!isQuiverError(error, 'FILTER_INVALID')) return error;
+  const sample = await sampleFields(index);
+  const described = Object.entries(fields).map(([name, field]): string => {
+    const line = describeFields({ [name]: field });
+    return typeof field === 'object' && field.values ? line : `${line}${describeValues(sample.get(name))}`;
+  });
+  return new QuiverError('FILTER_INVALID', `${error.message}\nThe fields:\n${described.join('\n')}`, { cause: error });
+}
+
+function describeValues(field: SampledField | undefined): string {
+  const frequent = [...(field?.counts ?? [])]
+    .filter(([value]) => String(value).length <= longestValue)
+    .toSorted(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
+    .slice(0, maxValues)
+    .map(([value]) => JSON.stringify(value));
+  return frequent.length === 0 ? '' : ` Values: ${frequent.join(', ')}.`;
+}
