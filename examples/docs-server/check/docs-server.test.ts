@@ -89,7 +89,7 @@ describe('documentation demo', () => {
     assert.match(stdout, /exploreDocs finds no other file than searchDocs/);
     assert.match(
       stdout,
-      / 1\. [01]\.\d{3} {2}deep\/coffee\.md › Coffee {2}\[characters 0–43\]\n {5}# Coffee Coffee wants water of 94 degrees\./,
+      / {2}\[1\] deep\/coffee\.md › Coffee {2}\[characters 0–43\], confidence [01]\.\d\d\n {6}# Coffee Coffee wants water of 94 degrees\./,
     );
     assert.match(stderr, /Indexing .* 2\/2/);
   });

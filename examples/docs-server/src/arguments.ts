@@ -22,9 +22,9 @@ export interface Arguments {
 }
 
 const ownQuestions = [
-  'Can I trust a filter that a model wrote?',
-  'How do I keep the documents of tenants apart?',
-  'How do I convert a zod schema to JSON Schema?',
+  'How do I require approval of a tool call?',
+  'How do I rate limit the callers of a server?',
+  'How do I add a server to Claude Desktop or Cursor?',
 ];
 
 export function parseArguments(words: string[]): Arguments {

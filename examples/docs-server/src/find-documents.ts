@@ -44,6 +44,9 @@ async function markdownBelow(folder: string): Promise<string[]> {
   return walk(folder, (entry) => entry.name !== 'node_modules' && !entry.name.startsWith('.'));
 }
 
+/** Lists of errors and tests. Their many short entries name what the guides explain. */
+const lists: ReadonlySet<string> = new Set(['docs/reference/errors.md', 'docs/reference/security-checks.md']);
+
 /** Returns the Markdown files of the repository and the READMEs of its dependencies, which pnpm stores once in `node_modules/.pnpm`. */
 async function ownDocuments(): Promise<string[]> {
   const own = await walk(
@@ -55,7 +58,8 @@ async function ownDocuments(): Promise<string[]> {
     store,
     (entry, depth) => depth < 4 && !(depth === 0 && entry.name === 'node_modules'),
   );
-  return [...own, ...dependencies.filter((path) => /readme\.md$/i.test(path))];
+  const guides = own.filter((path) => !lists.has(relative(repository, path).split(sep).join('/')));
+  return [...guides, ...dependencies.filter((path) => /readme\.md$/i.test(path))];
 }
 
 async function walk(folder: string, enter: (entry: Dirent, depth: number) => boolean, depth = 0): Promise<string[]> {

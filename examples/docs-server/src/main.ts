@@ -79,6 +79,7 @@ async function main(): Promise<void> {
   for (const queryText of questions) {
     const askingStarted = performance.now();
     const { sources } = await ask<VectorQueryOutput>('docs_searchDocs', queryText, 3);
+    // The first query also builds the index of words.
     console.log(`\nQuestion   ${queryText} (${seconds(performance.now() - askingStarted)})`);
     sources.forEach(printHit);
   }

@@ -1,9 +1,9 @@
 import type { QueryResult } from '@quiver/rag';
 
-/** Prints a passage with its score and its position in its file. */
-export function printHit({ document, score, metadata }: QueryResult, index: number): void {
-  console.log(`  ${index + 1}. ${score.toFixed(3)}  ${toPlace(metadata)}`);
-  console.log(`     ${excerpt(document)}`);
+/** Prints a passage with the number by which a model cites it, its position in its file, and how sure the search is. */
+export function printHit({ document, confidence = 0, metadata }: QueryResult, index: number): void {
+  console.log(`  [${index + 1}] ${toPlace(metadata)}, confidence ${confidence.toFixed(2)}`);
+  console.log(`      ${excerpt(document)}`);
 }
 
 /** Returns the file, headings and character range of a passage. */
