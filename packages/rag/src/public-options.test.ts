@@ -138,6 +138,7 @@ const exempt: Record<string, string> = {
   allAt: none,
   bootstrapMean: none,
   compareMeans: none,
+  separation: none,
   hitRateAt: none,
   judgeIds: none,
   mrrAt: none,

@@ -10,6 +10,7 @@ import type {
   VectorRecord,
   VectorStore,
 } from '../store/index.js';
+import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
 import { scanPages } from '../store/scan-pages.js';
@@ -74,7 +75,7 @@ export interface IndexAnswer {
 /**
  * Finds passages that match a query and passages that are connected with them.
  *
- * @throws `GRAPH_INVALID` for a `topK` below 1, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store
+ * @throws `GRAPH_INVALID` for a `topK` below 1, `QUERY_EMBEDDER_CHANGED`, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
@@ -90,17 +91,20 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const preferred: readonly QueryMode[] = fusion.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
   let mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
   const search = searchOf(query);
+  // Without explicit seeds, the embedder of the index decides the mode.
+  const searchSeeds: IndexSearch = (params) =>
+    query.seeds === 'keyword' ? search(params) : withSameEmbedder({ ...query, embedder }, () => search(params));
   const embed = async (): Promise<Float32Array | undefined> =>
     (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
   const queryVector = mode === 'keyword' ? undefined : await embed();
   const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
   const depth = { topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)), includeVector: !whole };
-  let matches = await search({ mode, queryText, queryVector, ...depth, fusion });
+  let matches = await searchSeeds({ mode, queryText, queryVector, ...depth, fusion });
   const isFixed = query.seeds !== undefined || query.fusion?.vector !== undefined;
   // No passage has a word of the query: a vector may know other forms and spellings of the words.
   if (matches.length === 0 && mode === 'keyword' && !isFixed && modes.includes('vector')) {
     mode = 'vector';
-    matches = await search({ mode, queryText, queryVector: await embed(), ...depth });
+    matches = await searchSeeds({ mode, queryText, queryVector: await embed(), ...depth });
   }
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);

@@ -18,6 +18,7 @@ import {
 import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters } from '../filter/index.js';
+import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
@@ -140,7 +141,7 @@ export interface Retrieval extends NothingFound {
  * weight. With a reranker, the merged results are sorted by it.
  *
  * @throws `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
- *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; errors of store, embedder and reranker; the
+ *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; `QUERY_EMBEDDER_CHANGED`; errors of store, embedder and reranker; the
  *   abort reason
  * @example
  * const { matches, trace } = await retrieve({
@@ -208,20 +209,24 @@ async function search(
   const { indexName, mode = 'vector', fusion, databaseConfig, signal } = options;
   const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options, argumentSettings));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
+  const block = databaseConfig?.[store.databaseConfigKey];
   return Promise.all(
-    searches.map(({ text }, place) =>
-      queryChunks(store, {
-        ...databaseConfig?.[store.databaseConfigKey],
-        indexName,
-        mode,
-        queryText: text,
-        ...(vectors[place] && { queryVector: vectors[place] }),
-        ...(mode === 'hybrid' && { fusion: { vector: embedder?.hybridWeight ?? 1, ...fusion } }),
-        topK: limit,
-        ...(filter && { filter }),
-        ...(signal && { signal }),
-      }),
-    ),
+    searches.map(({ text }, place) => {
+      const find = (): Promise<VectorMatch[]> =>
+        queryChunks(store, {
+          ...block,
+          indexName,
+          mode,
+          queryText: text,
+          ...(vectors[place] && { queryVector: vectors[place] }),
+          ...(mode === 'hybrid' && { fusion: { vector: embedder?.hybridWeight ?? 1, ...fusion } }),
+          topK: limit,
+          ...(filter && { filter }),
+          ...(signal && { signal }),
+        });
+      const query = { store, indexName, databaseConfig: block, ...(signal && { signal }) };
+      return embedder ? withSameEmbedder({ ...query, embedder }, find) : find();
+    }),
   );
 }
 

@@ -5,6 +5,7 @@ import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
+import { withSameEmbedder } from '../passages/check-embedder.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
@@ -60,7 +61,7 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;
  *   `INGEST_SCOPE_INVALID`
- * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `VECTOR_QUERY_FAILED` with the cause when store or
+ * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `QUERY_EMBEDDER_CHANGED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
  * @example
  * const searchDocs = createVectorQueryTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
@@ -137,7 +138,8 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
     includeVector: call.includeVectors ?? false,
     ...(signal && { signal }),
   };
-  const matches = await queryChunks(store, params);
+  const search = (): Promise<VectorMatch[]> => queryChunks(store, params);
+  const matches = mode === 'keyword' ? await search() : await withSameEmbedder({ ...call, embedder }, search);
   if (!reranker || matches.length === 0) return matches;
   const ranked = await rerank(matches, queryText, reranker.model, {
     topK,
