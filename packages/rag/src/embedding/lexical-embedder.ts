@@ -2,7 +2,7 @@ import { checkOptions, wholeNumber, type OptionChecks } from '@quiver/core/optio
 import { traceEmbedding } from './call-model.js';
 import { lacksDirection } from '../store/check-arguments.js';
 import type { Embedder, EmbedOptions } from './embedder.js';
-import { lexicalTerms } from '../retrieval/lexical-terms.js';
+import { contentOf, englishAnalysis, wordsOf } from '../retrieval/terms/analysis.js';
 
 /** Options of `createLexicalEmbedder()`. */
 export interface LexicalEmbedderOptions {
@@ -30,8 +30,8 @@ const gramWeight = 0.25;
  * search over names and technical terms; use an embedding model if queries use other words than the documents.
  *
  * Feature hashing with signs (Weinberger et al. 2009, FNV-1a 32 bit) of stemmed words and their character trigrams, weighted
- * by 1 + ln(frequency), scaled to length 1. A document without such words, such as “to be or not to be” or “***”, is similar
- * to the same text only, because stores refuse vectors of zeros; a query without them has zeros, which are similar to nothing.
+ * by 1 + ln(frequency), scaled to length 1. Words without a subject count only in a text without others. A document without words, such as
+ * “***”, is similar to the same text only, because stores refuse vectors of zeros; a query without them has zeros, which are similar to nothing.
  *
  * @throws `EMBEDDER_INVALID` for an unknown option, and a dimension that is not an integer from 1 to 65,536
  *
@@ -41,7 +41,7 @@ const gramWeight = 0.25;
 export function createLexicalEmbedder(options: LexicalEmbedderOptions = {}): Embedder {
   checkOptions('createLexicalEmbedder', options, checks, { code: 'EMBEDDER_INVALID' });
   const { dimension = defaultDimension } = options;
-  const id = `quiver/lexical-2-${dimension}`;
+  const id = `quiver/lexical-3-${dimension}`;
   const embed = async (texts: readonly string[], { signal, purpose }: EmbedOptions): Promise<Float32Array[]> => {
     const vectors: Float32Array[] = [];
     for (const text of texts) {
@@ -64,7 +64,8 @@ export function createLexicalEmbedder(options: LexicalEmbedderOptions = {}): Emb
 function embedText(text: string, dimension: number): Float32Array {
   const vector = new Float32Array(dimension);
   const frequencies = new Map<string, number>();
-  for (const term of lexicalTerms(text)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  for (const { terms, weight } of contentOf(wordsOf(text, englishAnalysis())))
+    for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + weight);
   for (const [term, frequency] of frequencies) {
     const weight = 1 + Math.log(frequency);
     addFeature(vector, `w${term}`, weight);

@@ -1,4 +1,4 @@
-import type { Language } from '../retrieval/terms/languages.js';
+import { english, type Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { TopK } from '../retrieval/top-k.js';
 import { recordText } from '../store/check-arguments.js';
@@ -114,14 +114,14 @@ async function findCompletions(
   const words = queryText.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
   const languageOf = (record: VectorRecord): Language =>
-    analyzer.languageOf(recordText(record), record.metadata['language']);
+    analyzer.languageOf(recordText(record), record.metadata['language']) ?? english;
   await analyzer.load([...records.values()].map(languageOf));
   /** Returns which words have a term in a passage, in its language, and which have a term that it lacks. */
   const compare = (record: VectorRecord, among: readonly string[]): Record<'has' | 'lacks', string[]> => {
     const language = languageOf(record);
-    const known = new Set(analyzer.toTerms(recordText(record), language));
+    const known = new Set(analyzer.toContentTerms(recordText(record), language));
     const which = (isKnown: boolean): string[] =>
-      among.filter((word) => analyzer.toTerms(word, language).some((term) => known.has(term) === isKnown));
+      among.filter((word) => analyzer.toContentTerms(word, language).some((term) => known.has(term) === isKnown));
     return { has: which(true), lacks: which(false) };
   };
   const found = best.map(async ({ id, score }): Promise<Completion[]> => {

@@ -4,16 +4,22 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceBm25 } from '../testing/reference-bm25.js';
 import { Bm25Index } from './bm25-index.js';
-import { lexicalTerms } from './lexical-terms.js';
+import { englishAnalysis, termsOf } from './terms/analysis.js';
+import { english } from './terms/languages.js';
+import { queryTermsIn, type QueryTerm } from './terms/query-terms.js';
 
 const idOf = (doc: number): string => String(doc).padStart(6, '0');
 const word = fc.constantFrom('red', 'green', 'blue', 'grey', 'lila', 'gold', 'black', 'white');
 const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(' '));
 
+function toQuery(...terms: string[]): QueryTerm[] {
+  return terms.map((term) => ({ forms: [term], weight: 1, isQuestionWord: false }));
+}
+
 /** Compares with the definition. */
 function expectReference(index: Bm25Index, texts: ReadonlyMap<number, string>, question: string): void {
   const expected = referenceBm25(new Map([...texts].map(([doc, value]) => [idOf(doc), value])), question);
-  const found = index.search(lexicalTerms(question), { limit: 5, idOf });
+  const found = index.search(queryTermsIn(question, [english]), { limit: 5, idOf });
   expect(found.map(({ doc }) => idOf(doc))).toEqual(expected.slice(0, 5).map(({ id }) => id));
   found.forEach(({ score }, place) => expect(score).toBeCloseTo(expected[place]?.score ?? 0, 12));
 }
@@ -38,7 +44,7 @@ describe('Bm25Index', () => {
             texts.set(1000 + change, texts.get(doc) as string);
             texts.delete(doc);
           } else {
-            index.set(doc, lexicalTerms(sample));
+            index.set(doc, termsOf(sample, englishAnalysis()));
             texts.set(doc, sample);
           }
           if (change % 400 === 7) expectReference(index, texts, question);
@@ -53,8 +59,8 @@ describe('Bm25Index', () => {
   it('finds only accepted texts, and counts all of them', () => {
     const index = new Bm25Index();
     ['red', 'red red', 'red blue'].forEach((value, doc) => index.set(doc, value.split(' ')));
-    const all = index.search(['red'], { limit: 3, idOf });
-    const some = index.search(['red'], { limit: 3, idOf, accept: (doc) => doc !== 1 });
+    const all = index.search(toQuery('red'), { limit: 3, idOf });
+    const some = index.search(toQuery('red'), { limit: 3, idOf, accept: (doc) => doc !== 1 });
     expect(some).toEqual(all.filter(({ doc }) => doc !== 1));
   });
 
@@ -62,10 +68,10 @@ describe('Bm25Index', () => {
     const index = new Bm25Index();
     const terms = ['red', 'house', 'blue', 'lake'];
     for (let doc = 0; doc < 3000; doc += 1) index.set(doc, terms);
-    index.search(['red', 'lake'], { limit: 1, idOf });
+    index.search(toQuery('red', 'lake'), { limit: 1, idOf });
     index.set(7, terms);
     index.set(5000, terms);
-    const found = index.search(['red', 'blue', 'lake'], { limit: 4000, idOf });
+    const found = index.search(toQuery('red', 'blue', 'lake'), { limit: 4000, idOf });
     expect(found.map(({ doc }) => doc)).toEqual([...Array.from({ length: 3000 }, (_, doc) => doc), 5000]);
     expect(new Set(found.map(({ score }) => score)).size).toBe(1);
   });
@@ -88,8 +94,8 @@ describe('Bm25Index', () => {
 
   it('finds nothing for words that no text holds, or for none', () => {
     const index = new Bm25Index();
-    expect(index.search(['red'], { limit: 3, idOf })).toEqual([]);
+    expect(index.search(toQuery('red'), { limit: 3, idOf })).toEqual([]);
     index.set(0, ['red']);
-    for (const terms of [['purple'], []]) expect(index.search(terms, { limit: 3, idOf })).toEqual([]);
+    for (const terms of [['purple'], []]) expect(index.search(toQuery(...terms), { limit: 3, idOf })).toEqual([]);
   });
 });

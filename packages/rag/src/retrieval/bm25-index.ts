@@ -1,9 +1,13 @@
+import { isFunctionTerm } from './terms/analysis.js';
+import type { QueryTerm } from './terms/query-terms.js';
 import { TopK } from './top-k.js';
 
 /** Saturation: how soon further occurrences of a word in a text stop to count. */
 const k1 = 1.2;
 /** Length normalization. */
 const b = 0.75;
+/** Weight of a word that one of eight texts has: a word of questions counts no more than that, however rare it is in the texts. */
+export const mostOfQuestionWord: number = Math.log(8);
 /** Removed texts stay in the postings until there are so many of them, and that share of all. */
 const minRemoved = 1024;
 const removedShare = 1 / 4;
@@ -37,7 +41,7 @@ export class Bm25Index {
   readonly #slotOfDoc = new Map<number, number>();
   /** Document of each slot; −1 for a removed text. */
   #docs: number[] = [];
-  /** Terms of each slot's text, repeated ones included. */
+  /** Terms of each slot's text that count for its length, repeated ones included. */
   #lengths: number[] = [];
   /** Sum of the lengths of all documents. */
   #totalLength = 0;
@@ -54,15 +58,17 @@ export class Bm25Index {
     this.delete(doc);
     const slot = this.#docs.push(doc) - 1;
     this.#slotOfDoc.set(doc, slot);
-    this.#lengths.push(terms.length);
-    this.#totalLength += terms.length;
+    let length = 0;
     for (const term of terms) {
+      if (!isFunctionTerm(term)) length += 1;
       const pairs = this.#postings.get(term);
       // A copy: engines keep the text that a word was cut from alive with the word.
       if (!pairs) this.#postings.set(Array.from(term).join(''), [slot, 1]);
       else if (pairs[pairs.length - 2] === slot) (pairs[pairs.length - 1] as number) += 1;
       else pairs.push(slot, 1);
     }
+    this.#lengths.push(length);
+    this.#totalLength += length;
   }
 
   /** Removes a document, if it exists. */
@@ -86,19 +92,20 @@ export class Bm25Index {
   }
 
   /** Returns documents that share a term with the query, best first, equal ones by id. */
-  search(terms: readonly string[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
-    const counts = new Map<string, number>();
-    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  search(terms: readonly QueryTerm[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
     if (this.#scores.length < this.#docs.length) this.#scores = new Float64Array(this.#docs.length * 2);
     const touched: number[] = [];
     /** Upper bound of all scores. */
     let largest = 0;
-    for (const [term, count] of counts) {
-      const pairs = this.#postings.get(term) ?? [];
-      const frequency = this.#frequency(pairs);
-      const weight = count * Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
+    for (const { forms, weight: occurrences, isQuestionWord } of terms) {
+      const lists = forms.map((form) => this.#postings.get(form)).filter((pairs) => pairs !== undefined);
+      // A text has one language, so that texts with two forms of a word are rare.
+      const together = lists.reduce((sum, pairs) => sum + this.#frequency(pairs), 0);
+      const frequency = Math.min(this.count, together);
+      const rarity = Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
+      const weight = occurrences * (isQuestionWord ? Math.min(rarity, mostOfQuestionWord) : rarity);
       largest += weight * (k1 + 1);
-      this.#addScores(pairs, weight, touched);
+      for (const pairs of lists) this.#addScores(pairs, weight, touched);
     }
     const found = new TopK(limit, idOf);
     for (const slot of touched) {
@@ -106,7 +113,7 @@ export class Bm25Index {
       if (doc !== -1 && (!accept || accept(doc))) found.offer(doc, this.#scores[slot] as number);
       this.#scores[slot] = 0;
     }
-    return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: similarity / largest }));
+    return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: Math.min(1, similarity / largest) }));
   }
 
   /** Returns the number of documents in postings. */

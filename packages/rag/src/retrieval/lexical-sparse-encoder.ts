@@ -1,6 +1,9 @@
 import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
 import { wordHash } from '../document/content-hash.js';
-import { lexicalTerms } from './lexical-terms.js';
+import { englishAnalysis, isFunctionTerm, termsOf } from './terms/analysis.js';
+import { english } from './terms/languages.js';
+import { queryTermsIn } from './terms/query-terms.js';
+import { type WeightedTerm, weighTerms } from './terms/record-terms.js';
 
 /** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
 export interface SparseVector {
@@ -30,7 +33,8 @@ const checks: OptionChecks<LexicalSparseEncoderOptions> = { averageLength: numbe
 
 /**
  * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
- * averageLength))`, below 1; in a query, the number of occurrences. The rarity of a word, which BM25 includes, would change with
+ * averageLength))`, below 1; in a query, the number of occurrences, and
+ * less for words that questions often have, such as “please”. The rarity of a word, which BM25 includes, would change with
  * every stored text. Words become numbers by a hash of 32 bits.
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
@@ -43,8 +47,8 @@ export function createLexicalSparseEncoder(options: LexicalSparseEncoderOptions 
   checkOptions('createLexicalSparseEncoder', options, checks);
   const { averageLength } = options;
   return {
-    encodeDocument: (text) => weighDocumentTerms(lexicalTerms(text), averageLength),
-    encodeQuery: (text) => countTerms(lexicalTerms(text)),
+    encodeDocument: (text) => weighDocumentTerms(termsOf(text, englishAnalysis()), averageLength),
+    encodeQuery: (text) => toSparseVector(weighTerms(queryTermsIn(text, [english]))),
   };
 }
 
@@ -53,17 +57,19 @@ export function weighDocumentTerms(
   terms: readonly string[],
   averageLength: number = defaultAverageLength,
 ): SparseVector | undefined {
-  const counted = countTerms(terms);
-  const norm = k1 * (1 - b + (b * terms.length) / averageLength);
-  return counted && { ...counted, values: counted.values.map((count) => count / (count + norm)) };
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const length = terms.filter((term) => !isFunctionTerm(term)).length;
+  const norm = k1 * (1 - b + (b * length) / averageLength);
+  return toSparseVector(Array.from(counts, ([term, count]) => [term, count / (count + norm)]));
 }
 
-/** Returns the number of occurrences of each term; `undefined` without terms. */
-export function countTerms(terms: readonly string[]): SparseVector | undefined {
-  const counts = new Map<number, number>();
-  for (const term of terms) {
+/** Returns weighted terms as a vector; `undefined` without terms. */
+export function toSparseVector(terms: readonly WeightedTerm[]): SparseVector | undefined {
+  const weights = new Map<number, number>();
+  for (const [term, weight] of terms) {
     const index = wordHash(term);
-    counts.set(index, (counts.get(index) ?? 0) + 1);
+    weights.set(index, Math.max(weight, weights.get(index) ?? 0));
   }
-  return counts.size === 0 ? undefined : { indices: [...counts.keys()], values: [...counts.values()] };
+  return weights.size === 0 ? undefined : { indices: [...weights.keys()], values: [...weights.values()] };
 }

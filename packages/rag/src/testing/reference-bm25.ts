@@ -1,10 +1,10 @@
-import { lexicalTerms } from '../retrieval/lexical-terms.js';
+import { englishAnalysis, termsOf } from '../retrieval/terms/analysis.js';
 
 /** BM25 by its definition, text by text: what `keywordRanking: 'bm25'` promises. Ids of the texts that share a term, best first. */
 export function referenceBm25(texts: ReadonlyMap<string, string>, question: string): { id: string; score: number }[] {
-  const documents = [...texts].map(([id, text]) => ({ id, terms: lexicalTerms(text) }));
+  const documents = [...texts].map(([id, text]) => ({ id, terms: termsOf(text, englishAnalysis()) }));
   const averageLength = documents.reduce((sum, { terms }) => sum + terms.length, 0) / documents.length;
-  const wanted = lexicalTerms(question);
+  const wanted = termsOf(question, englishAnalysis());
   const weightOf = (term: string): number => {
     const frequency = documents.filter(({ terms }) => terms.includes(term)).length;
     return Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5));

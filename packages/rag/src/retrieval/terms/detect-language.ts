@@ -19,7 +19,10 @@ const letterWeight = 0.7;
 const foreignLetters = 0.3;
 /** For capitalized words, which may be foreign names. */
 const capitalizedShare = 0.3;
-const certainLead = 1;
+/** More than one word. */
+const certainLead = 1.2;
+/** In texts with more words, the lead must be this share of their number: one word of a language in a table is a coincidence. */
+const certainShare = 0.1;
 /** With this evidence, a text is English if no other language is certain: English texts contain many foreign names. */
 const englishEvidence = 0.6;
 /** With this lead, the remaining words are not examined. */
@@ -80,7 +83,7 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
     if (seen.has(lower)) continue;
     seen.add(lower);
     const evidence = wordEvidence.get(lower);
-    for (const [number, weight] of evidence ?? []) {
+    for (const [number, weight] of isAbbreviation(found) ? [] : (evidence ?? [])) {
       const score = (scores[number] as number) + weight;
       scores[number] = score;
       if (score > largest) largest = score;
@@ -89,7 +92,7 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
     if (seen.size > examinedWords || (largest >= decisiveLead && leaderOf(scores, numbers).lead >= decisiveLead)) break;
   }
   const { first, lead } = leaderOf(scores, numbers);
-  const isCertain = lead >= certainLead;
+  const isCertain = lead >= Math.max(certainLead, seen.size * certainShare);
   const isEnglish = !isCertain && numbers[0] === 0 && (scores[0] as number) >= englishEvidence;
   return { language: isEnglish ? english : (languages[first] as Language), isCertain };
 }
@@ -130,6 +133,14 @@ function addLetters(word: string, lower: string, scores: Float64Array, numbers: 
   const weight = (share * letterWeight) / Math.sqrt(possible.length);
   for (const number of numbers)
     (scores[number] as number) += possible.includes(number) ? weight : -share * foreignLetters;
+}
+
+/** Whether a word is a letter in a formula, a version or an option, or in capitals, such as the code of a country. Neither is evidence. */
+function isAbbreviation({ 0: word, index, input }: RegExpExecArray): boolean {
+  if (word.length > 3) return false;
+  if (word.length > 1) return word === word.toUpperCase() && word !== word.toLowerCase();
+  const isApart = (at: number): boolean => at < 0 || at >= input.length || input[at] === ' ';
+  return !(isApart(index - 1) && isApart(index + 1));
 }
 
 function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: number; lead: number } {

@@ -72,7 +72,7 @@ async function loadBulgarian(): Promise<StemmerModule> {
  * English has its own stemmer, because the one of @orama/stemmers confuses words: its stem of “possession” is “posses”, of “possess” “possess”.
  */
 export const languages: readonly Language[] = [
-  language('en', 'english', 'Latin', { load: () => import('stemmer') }),
+  language('en', 'english', 'Latin'),
   language('da', 'danish', 'Latin', { letters: 'æøåé', load: () => import('@orama/stemmers/danish') }),
   language('nl', 'dutch', 'Latin', { letters: 'éëïóèü', load: () => import('@orama/stemmers/dutch') }),
   language('fi', 'finnish', 'Latin', { letters: 'äöå', load: () => import('@orama/stemmers/finnish') }),

@@ -1,6 +1,8 @@
 import { keywordText } from '../../store/check-arguments.js';
 import type { VectorRecord } from '../../store/vector-store.js';
-import { loadAnalyzer, toQueryTerms } from './term-analyzer.js';
+import { english } from './languages.js';
+import { type QueryTerm, toQueryTerms } from './query-terms.js';
+import { loadAnalyzer } from './term-analyzer.js';
 
 /**
  * Returns the terms of each record, in order, for databases that rank by terms.
@@ -14,17 +16,43 @@ export async function recordTerms(
   const analyzer = await loadAnalyzer(analyzerId);
   const texts = records.map((record) => {
     const text = keywordText(record);
-    return { text, language: analyzer.languageOf(text, record.metadata['language']) };
+    return { text, language: analyzer.languageOf(text, record.metadata['language']) ?? english };
   });
   await analyzer.load(texts.map(({ language }) => language));
   return texts.map(({ text, language }) => analyzer.toTerms(text, language));
 }
+
+/** A term of a query with its weight: its occurrences, less for words of questions. */
+export type WeightedTerm = readonly [term: string, weight: number];
+
+/** Words that questions have and texts rarely: their rarity means little, and not every database can limit it. */
+const questionWordWeight = 0.3;
 
 /**
  * Returns the different terms of a query.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
-export async function queryTerms(analyzerId: string | undefined, queryText: string): Promise<string[]> {
-  return [...new Set(await toQueryTerms(queryText, await loadAnalyzer(analyzerId)))];
+export async function queryTerms(analyzerId: string | undefined, queryText: string): Promise<WeightedTerm[]> {
+  return weighTerms(await toQueryTerms(queryText, await loadAnalyzer(analyzerId)));
+}
+
+export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
+  const weights = new Map<string, number>();
+  for (const { forms, weight, isQuestionWord } of terms) {
+    const own = weight * (isQuestionWord ? questionWordWeight : 1);
+    for (const form of forms) weights.set(form, Math.max(own, weights.get(form) ?? 0));
+  }
+  return [...weights];
+}
+
+/**
+ * Returns the different terms of a query for a database without weights of terms: words of questions only if there are no others.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ */
+export async function plainQueryTerms(analyzerId: string | undefined, queryText: string): Promise<string[]> {
+  const terms = await toQueryTerms(queryText, await loadAnalyzer(analyzerId));
+  const content = terms.filter(({ isQuestionWord }) => !isQuestionWord);
+  return [...new Set((content.length > 0 ? content : terms).flatMap(({ forms }) => forms))];
 }

@@ -1,13 +1,14 @@
 import { normalizeText } from './fold-word.js';
 
 /**
- * Sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `don't`, `C++`.
+ * Sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `node:http`,
+ * `don't`, `C++`.
  * An initial such as “J.” includes its point. The expression for ASCII is several times as fast.
  */
 const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
-  ascii: /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:[-._'][A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g,
+  ascii: /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:(?:[-._']|::?)[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g,
   unicode:
-    /(?<![\p{L}\p{N}\p{M}])\p{Lu}\.(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:[-._'’][\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu,
+    /(?<![\p{L}\p{N}\p{M}])\p{Lu}\.(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:(?:[-._'’]|::?)[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu,
 };
 
 const notAscii = /[\u0080-\uffff]/;
@@ -51,13 +52,15 @@ function partsOf(text: string): string[] {
 }
 
 const plain = /^(?:[a-z]{2,}|[A-Z][a-z]+)$/;
-/** Lowercase letters and digits alone are variables and parts of lists. */
-const meaningless = /^(?:[a-z0-9]|.\.)$/;
+const initial = /^.\.$/u;
+/** Numbers with points, dates and times, which are not the number without their separators. */
+const digitsOnly = /^\p{N}+$/u;
+/** Longer names are addresses and tables of contents. */
+const longestName = 60;
 const version = /^(?:v(?=\d+\.)|(?=\d+\.\d+\.))(\d+(?:\.\d+)+)(?=-|$)/i;
 
 /** Expressions of letters. Engines compile and run those for ASCII much faster. */
 interface Patterns {
-  readonly letter: RegExp;
   /** Two parts of one name: `E-1042`, `COVID-19`. */
   readonly numbered: RegExp;
   readonly lettersAndDigits: RegExp;
@@ -67,14 +70,12 @@ interface Patterns {
 }
 
 const ofAscii: Patterns = {
-  letter: /[A-Za-z]/,
   numbered: /^[A-Za-z]+-\d+[A-Za-z]*$/,
   lettersAndDigits: /^[A-Za-z]+(\d{3,})[A-Za-z]*$/,
   camelCase: /[a-z][A-Z]|[A-Z]{3}[a-z]{2}/,
   humps: /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g,
 };
 const ofUnicode: Patterns = {
-  letter: /\p{L}/u,
   numbered: /^\p{L}+-\d+\p{L}*$/u,
   lettersAndDigits: /^\p{L}+(\d{3,})\p{L}*$/u,
   camelCase: /\p{Ll}\p{Lu}|\p{Lu}{3}\p{Ll}{2}/u,
@@ -86,39 +87,45 @@ export interface ChunkPart {
   readonly text: string;
   /** Whether it is a word of a language, which has a stem, rather than a name or a number. */
   readonly isWord: boolean;
+  /** Whether it is a name whose parts follow. */
+  readonly isWhole?: boolean;
 }
 
 /**
- * Splits a chunk into the words and names that it consists of. Names with several spellings give the same parts: `E-1042` and `E1042`,
- * `v1.2.3` and `1.2.3`, `max_tokens` and `maxTokens`.
+ * Splits a chunk into the words and names that it consists of: the whole name, and its parts. Names with several spellings give the same
+ * parts: `E-1042` and `E1042`, `v1.2.3` and `1.2.3`, `max_tokens`, `max-tokens` and `maxTokens`.
  */
 export function splitChunk(chunk: string): ChunkPart[] {
   if (plain.test(chunk)) return [{ text: chunk, isWord: true }];
-  if (meaningless.test(chunk)) return [];
+  if (initial.test(chunk)) return [{ text: chunk.slice(0, -1), isWord: true }];
   const bare = chunk.replace(/(?:\+\+|#)$/, '');
   // “C++” and “C#” are not “C”.
   if (bare !== chunk && bare.length === 1) return [{ text: chunk, isWord: false }];
   const names: string[] = bare === chunk ? [] : [chunk];
   const words: string[] = [];
+  let whole: string | undefined;
   const number = version.exec(bare)?.[1];
-  if (number !== undefined) names.push(number);
   const patterns = notAscii.test(bare) ? ofUnicode : ofAscii;
-  const pieces = bare.split(/[-._'’]/);
+  const pieces = bare.split(/[-._'’:]+/);
+  if (number !== undefined) names.push(number);
   if (pieces.length === 1) addPiece(bare, patterns, words, names);
   else if (patterns.numbered.test(bare)) {
     addPiece(pieces.join(''), patterns, words, names);
-    words.push(...pieces.slice(0, 1));
+    words.push(pieces[0] as string);
   } else {
-    if (bare.includes('_') && patterns.letter.test(bare)) names.push(pieces.join(''));
-    for (const piece of number === undefined
-      ? pieces
-      : [...number.split('.'), ...pieces.slice(number.split('.').length)])
-      addPiece(piece, patterns, words, names);
+    if (number === undefined && bare.length <= longestName) {
+      const joined = pieces.join('');
+      if (digitsOnly.test(joined)) names.push(bare);
+      else if (!/['’]/.test(bare)) whole = joined;
+    }
+    for (const piece of pieces) addPiece(piece, patterns, words, names);
+    // “1” of “v1.2.3”.
+    if (number !== undefined && bare[0] !== number[0]) words.push(number.split('.', 1)[0] as string);
   }
   return [
+    ...(whole === undefined ? [] : [{ text: whole, isWord: true, isWhole: true }]),
     ...names.map((text) => ({ text, isWord: false })),
-    // “s” of “it's”, “1” of “1.2.3”, “E” of “E-1042”.
-    ...words.filter((word) => word.length > 1 || word === bare).map((text) => ({ text, isWord: true })),
+    ...words.map((text) => ({ text, isWord: true })),
   ];
 }
 

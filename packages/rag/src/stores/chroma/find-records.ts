@@ -1,7 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { createFilterTest, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import { englishAnalysis, termsOf } from '../../retrieval/terms/analysis.js';
+import { english } from '../../retrieval/terms/languages.js';
+import { queryTermsIn } from '../../retrieval/terms/query-terms.js';
 import { type IndexShape, keywordText, toVector } from '../../store/check-arguments.js';
 import { combine, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
@@ -39,11 +41,11 @@ async function findByTerms(
   { queryText, limit, includeVector }: KeywordSearch,
   whereDocument: ChromaWhere | undefined,
 ): Promise<VectorMatch[]> {
-  const terms = lexicalTerms(queryText);
+  const terms = queryTermsIn(queryText, [english]);
   if (terms.length === 0) return [];
   const condition = combine(
     '$and',
-    [withAnyOf(terms), whereDocument].filter((part) => part !== undefined),
+    [withAnyOf(terms.flatMap(({ forms }) => forms)), whereDocument].filter((part) => part !== undefined),
   );
   const selection: ChromaSelection = { include: includedIn(false), ...(condition && { whereDocument: condition }) };
   const records: VectorRecord[] = [];
@@ -57,7 +59,7 @@ async function findByTerms(
       );
   }
   const index = new Bm25Index();
-  records.forEach((record, row) => index.set(row, lexicalTerms(keywordText(record))));
+  records.forEach((record, row) => index.set(row, termsOf(keywordText(record), englishAnalysis())));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
   const matches = createFilterTest(filter);
   const best = index.search(terms, {
@@ -78,9 +80,11 @@ async function findByTerms(
  * @returns `undefined` for more terms than Chroma can take
  */
 function withAnyOf(terms: readonly string[]): ChromaWhere | undefined {
-  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map(beginningOf));
+  const beginnings = new Set(terms.filter((term) => /^[!-~]+$/.test(term)).map(beginningOf));
   if (beginnings.size > maxConditions) return undefined;
-  const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
+  const patterns = [...beginnings].map((beginning) => ({
+    $regex: `(?i)${beginning.replaceAll(/[^a-z0-9]/g, '\\$&')}`,
+  }));
   return combine('$or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]);
 }
 
@@ -89,7 +93,7 @@ function withAnyOf(terms: readonly string[]): ChromaWhere | undefined {
  * `sensibility`, `sensibl`.
  */
 export function beginningOf(term: string): string {
-  return term.replace(/(?:[eiy]|(?<=b)l)$/, '');
+  return term.replace(/^~/, '').replace(/(?<=...)(?:[eiy]|(?<=b)l)$/, '');
 }
 
 function findNearest(

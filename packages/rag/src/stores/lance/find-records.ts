@@ -1,5 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { queryTerms } from '../../retrieval/terms/record-terms.js';
+import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
@@ -70,7 +70,7 @@ async function findByTerms(
   { queryText, limit: wanted, includeVector }: KeywordSearch,
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {
-  const terms = await queryTerms(analyzer, queryText);
+  const terms = await plainQueryTerms(analyzer, queryText);
   if (terms.length === 0) return [];
   const { condition: where, rest } = filterToLance(filter);
   // The tokenizer of the index splits it at the spaces; it is not a query language.

@@ -1,5 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { queryTerms } from '../../retrieval/terms/record-terms.js';
+import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import { collectMatching, SqlParameters } from '../../store/sql-condition.js';
@@ -77,7 +77,7 @@ async function findByTerms(
   { queryText, limit, includeVector }: KeywordSearch,
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {
-  const wanted = (await queryTerms(index.analyzer, queryText)).slice(0, mostTerms);
+  const wanted = (await plainQueryTerms(index.analyzer, queryText)).slice(0, mostTerms);
   if (wanted.length === 0) return [];
   const table = recordsTable(index);
   const terms = termsTable(index);

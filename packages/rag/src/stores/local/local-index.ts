@@ -1,5 +1,7 @@
 import type { Filter } from '../../filter/index.js';
-import { KeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
+import { KeywordIndex } from '../../retrieval/terms/keyword-index.js';
+import type { QueryTerm } from '../../retrieval/terms/query-terms.js';
+import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, copyMetadata, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
@@ -110,8 +112,9 @@ export class LocalIndex {
       this.#keywords ??= this.#indexWords(analyzer);
     }
     const keywords = this.#keywords;
-    const terms = await keywords.toTerms(queryText);
-    while (keywords.isLoading) await keywords.load();
+    let terms: QueryTerm[];
+    do terms = await keywords.toTerms(queryText);
+    while (keywords.isLoading);
     // The index was emptied in the meantime.
     if (this.#keywords !== keywords) return this.withWords(queryText, search);
     if (this.count === 0) return [];
@@ -224,7 +227,7 @@ export interface IndexHeader {
   readonly name: string;
   readonly dimension: number;
   readonly metric: VectorMetric;
-  /** Id of the `TermAnalyzer`; absent in indexes of earlier versions. */
+  /** Id of the `TermAnalyzer`. Keyword search refuses an index without it. */
   readonly analyzer?: string;
 }
 

@@ -120,8 +120,8 @@ async function findByTerms(
   const lexemes =
     analyzer === undefined
       ? // Characters that PostgreSQL cannot store are not part of any term.
-        `unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text))`
-      : `unnest(${parameters.addValue(await queryLexemes(analyzer, queryText))}::text[]) AS term(lexeme)`;
+        `(SELECT lexeme, 1::float8 AS share FROM unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text)))`
+      : lexemesSql(await queryLexemes(analyzer, queryText), parameters);
   const { sql: where, rest } = filterToSql(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collectMatching(limit, rest, async (size, offset) => {
@@ -130,6 +130,10 @@ async function findByTerms(
     return found.filter(({ id }) => id !== null);
   });
   return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
+}
+
+function lexemesSql([lexemes, weights]: readonly [string[], number[]], parameters: SqlParameters): string {
+  return `unnest(${parameters.addValue(lexemes)}::text[], ${parameters.addValue(weights)}::float8[])`;
 }
 
 /** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table, or of other terms than the query */
@@ -233,7 +237,7 @@ const countedRows = 10_000;
  * sum over the terms of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the logarithm of the
  * text's length; then divided by the largest possible sum.
  *
- * @param lexemes - source of rows with the column `lexeme`, one for each term of the query
+ * @param lexemes - source of rows with a term of the query and its weight in the query
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
@@ -252,8 +256,8 @@ function keywordSql(
     SELECT CASE WHEN c.reltuples > ${countedRows} THEN c.reltuples::float8 ELSE (SELECT count(*) FROM ${table})::float8 END AS total
     FROM pg_catalog.pg_class c WHERE c.oid = '${table}'::pg_catalog.regclass
   ), terms AS MATERIALIZED (
-    SELECT word, ln(1 + (GREATEST(total - found, 0) + 0.5) / (found + 0.5)) AS weight
-    FROM table_size, (SELECT ${quoted} AS word FROM ${lexemes}) AS words
+    SELECT word, share * ln(1 + (GREATEST(total - found, 0) + 0.5) / (found + 0.5)) AS weight
+    FROM table_size, (SELECT ${quoted} AS word, share FROM ${lexemes} AS term(lexeme, share)) AS words
     CROSS JOIN LATERAL (SELECT count(*)::float8 AS found FROM ${table} WHERE ${wordsColumn} @@ word) AS counts
   ), best AS (
     SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score

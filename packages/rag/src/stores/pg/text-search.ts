@@ -83,9 +83,13 @@ export async function recordTsvectors(
   return (await recordTerms(analyzerId, records)).map(toTsvector);
 }
 
-/** Returns the different terms of a query that PostgreSQL can store. */
-export async function queryLexemes(analyzerId: string, queryText: string): Promise<string[]> {
-  return (await queryTerms(analyzerId, queryText)).filter(isLexeme);
+/** Returns the different terms of a query that PostgreSQL can store, and their weights. */
+export async function queryLexemes(
+  analyzerId: string,
+  queryText: string,
+): Promise<[lexemes: string[], weights: number[]]> {
+  const terms = (await queryTerms(analyzerId, queryText)).filter(([term]) => isLexeme(term));
+  return [terms.map(([term]) => term), terms.map(([, weight]) => weight)];
 }
 
 function toTsvector(terms: readonly string[]): string {

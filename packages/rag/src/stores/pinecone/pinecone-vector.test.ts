@@ -67,7 +67,9 @@ describe('PineconeVector with a sparse encoder', () => {
     expect(twice?.values.map((value) => value.toFixed(4))).toEqual(['0.7273']);
     expect(encodeQuery('Red, red; cats')?.values).toEqual([2, 1]);
     expect(encodeQuery('Red, red; cats')?.indices).toEqual(once?.indices);
-    expect(encodeDocument('of the')).toBeUndefined();
+    expect(encodeDocument('— —')).toBeUndefined();
+    expect(encodeQuery('the red cat of us')?.indices).toEqual(encodeDocument('red cat us')?.indices);
+    expect(encodeQuery('of')?.indices).toEqual(encodeDocument('of')?.indices);
     expect(() => createLexicalSparseEncoder({ avgLength: 4 } as never)).toThrow("no option 'avgLength'");
     expect(() => createLexicalSparseEncoder({ averageLength: 0 })).toThrow("'averageLength' must be a finite number");
   });

@@ -1,5 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { countTerms } from '../../retrieval/lexical-sparse-encoder.js';
+import { toSparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { queryTerms } from '../../retrieval/terms/record-terms.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
@@ -22,7 +22,7 @@ export async function findRecords(
   const { client, name, dimension, metric, analyzer, signal } = index;
   const isKeyword = search.mode === 'keyword';
   const query = isKeyword
-    ? countTerms(await queryTerms(analyzer, search.queryText))
+    ? toSparseVector(await queryTerms(analyzer, search.queryText))
     : toQueryValues(toVector(search.queryVector, dimension, 'The query vector'), metric);
   // In another language, the query may have terms.
   if (!query) return requireCurrentShape(index).then(() => []);
