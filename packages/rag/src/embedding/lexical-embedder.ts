@@ -2,7 +2,7 @@ import { checkOptions, wholeNumber, type OptionChecks } from '@quiver/core/optio
 import { traceEmbedding } from './call-model.js';
 import { lacksDirection } from '../store/check-arguments.js';
 import type { Embedder, EmbedOptions } from './embedder.js';
-import { contentOf, englishAnalysis, wordsOf } from '../retrieval/terms/analysis.js';
+import { contentTermsOf, englishAnalysis } from '../retrieval/terms/analysis.js';
 
 /** Options of `createLexicalEmbedder()`. */
 export interface LexicalEmbedderOptions {
@@ -64,8 +64,7 @@ export function createLexicalEmbedder(options: LexicalEmbedderOptions = {}): Emb
 function embedText(text: string, dimension: number): Float32Array {
   const vector = new Float32Array(dimension);
   const frequencies = new Map<string, number>();
-  for (const { terms, weight } of contentOf(wordsOf(text, englishAnalysis())))
-    for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + weight);
+  for (const term of contentTermsOf(text, englishAnalysis())) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
   for (const [term, frequency] of frequencies) {
     const weight = 1 + Math.log(frequency);
     addFeature(vector, `w${term}`, weight);

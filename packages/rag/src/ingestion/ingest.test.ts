@@ -50,6 +50,29 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['# A']);
   });
 
+  it('names the language of a document in its chunks that do not show theirs', async () => {
+    const table = '| Artikel | Preis |\n| --- | --- |\n| Schrauben | 3 |';
+    const prose = 'Die Preise der Schrauben sind nicht mit denen der Nägel zu vergleichen, weil sie aus Stahl sind.';
+    const chunkOptions = { maxSize: 120 };
+    await run([guide(`# Preise\n\n${prose}\n\n## Liste\n\n${table}`), guide(`# Prices\n\n${table}`, 'prices.md')], {
+      chunkOptions,
+    });
+    const { records } = await store.scan({ indexName });
+    const languages = records.map(({ document = '', metadata }) => [
+      document.includes('|'),
+      metadata['source'],
+      metadata['language'],
+    ]);
+    expect(languages).toContainEqual([true, 'guide.md', 'de']);
+    expect(languages).toContainEqual([true, 'prices.md', undefined]);
+    expect(languages).toContainEqual([false, 'guide.md', undefined]);
+    const found = await store.query({ indexName, mode: 'keyword', queryText: 'Schraube' });
+    expect(found.map(({ metadata }) => metadata['source'])).toContain('guide.md');
+    expect(
+      (await run([guide(`# Preise\n\n${prose}\n\n## Liste\n\n${table}`)], { chunkOptions, cleanup: 'none' })).added,
+    ).toBe(0);
+  });
+
   it('names a missing store, also in a dry run, and missing options', async () => {
     const code = 'VECTOR_ARGUMENT_INVALID';
     const message = expect.stringContaining("needs 'vectorStore': a vector store, such as a LocalVector.") as string;

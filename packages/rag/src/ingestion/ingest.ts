@@ -29,6 +29,7 @@ import {
   type IngestTarget,
   type StoredCounts,
 } from './ingest-target.js';
+import { nameLanguage } from './chunk-language.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
 import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
 import { addScope, addSource, parseScope, type IngestScope, type Sources } from '../store/scope.js';
@@ -364,7 +365,8 @@ async function chunkDocument(
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
 ): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial: boolean }> {
-  const inScope = (chunks: readonly Chunk[]): Chunk[] => chunks.map((chunk) => addScope(chunk, target.scope));
+  const inScope = (chunks: readonly Chunk[]): Chunk[] =>
+    nameLanguage(chunks).map((chunk) => addScope(chunk, target.scope));
   const keys = extractedKeys(extract, vectors);
   let stored: Chunk[] | undefined;
   const params = extract ? { ...plain, extract: withSignal(extract, target.signal) } : plain;

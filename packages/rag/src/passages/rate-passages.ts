@@ -1,5 +1,5 @@
 import { confidenceOf, weighTerms, type WeightedTerm } from '../retrieval/confidence.js';
-import type { Language } from '../retrieval/terms/languages.js';
+import { english, type Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { keywordText, recordText } from '../store/check-arguments.js';
 import type { VectorRecord } from '../store/vector-store.js';
@@ -49,16 +49,18 @@ async function ratesOf(
   question: string,
 ): Promise<number[]> {
   const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
-  const languages = passages.map((passage) => analyzer.languageOf(recordText(passage), passage.metadata['language']));
+  const languages = passages.map(
+    (passage) => analyzer.languageOf(recordText(passage), passage.metadata['language']) ?? english,
+  );
   await analyzer.load(languages);
   const questions = new Map<Language, readonly WeightedTerm[]>();
   return passages.map((passage, place) => {
     const language = languages[place] as Language;
-    const terms = questions.get(language) ?? weighTerms(question, (text) => analyzer.toTerms(text, language));
+    const terms = questions.get(language) ?? weighTerms(question, (text) => analyzer.toContentTerms(text, language));
     questions.set(language, terms);
     const confidence = confidenceOf({
       question: terms,
-      passage: analyzer.toTerms(keywordText(passage), language),
+      passage: analyzer.toContentTerms(keywordText(passage), language),
     });
     return Math.round(confidence * digits) / digits;
   });

@@ -103,35 +103,40 @@ export function termsOf(text: string, analysis: Analysis): string[] {
   return terms;
 }
 
+/** Returns the terms of a text without words that have no subject; all of them if there are no others. */
+export function contentTermsOf(text: string, analysis: Analysis): string[] {
+  const terms = termsOf(text, analysis);
+  const content = terms.filter((term) => !isFunctionTerm(term));
+  return content.length > 0 ? content : terms;
+}
+
 /** A word of a query, or a name or a part of one. */
 export interface QueryWord {
   /** Its terms, the main one first. */
   readonly terms: readonly string[];
-  /** Weight of an occurrence. */
-  readonly weight: number;
+  /** The name that it is a part of, or itself. */
+  readonly chunk: string;
+  /** Whether it is a name whose parts follow. */
+  readonly isWhole: boolean;
   /** Whether questions often have it, and texts rarely. */
   readonly isQuestionWord: boolean;
 }
 
-/** The whole of a name counts in addition to its parts, which texts with the whole have as well. */
-const wholeWeight = 0.5;
-
 /** Returns the words of a query, in order: in every language the same words, with the terms of the language. */
 export function wordsOf(text: string, analysis: Analysis): QueryWord[] {
   return toChunks(text).flatMap((chunk) =>
-    isPlain(chunk)
-      ? [toWord({ text: chunk, isWord: true }, analysis)]
-      : splitChunk(chunk).map((part) => toWord(part, analysis)),
+    (isPlain(chunk) ? [{ text: chunk, isWord: true }] : splitChunk(chunk)).map((part) => toWord(part, chunk, analysis)),
   );
 }
 
-function toWord(part: ChunkPart, analysis: Analysis): QueryWord {
+function toWord(part: ChunkPart, chunk: string, analysis: Analysis): QueryWord {
   const { language, questionWords, english: ofLatin } = analysis;
   const found = isPlain(part.text) ? knownTermsOf(part.text, analysis) : termsOfPart(part, analysis);
   const folded = fold(toLower(part.text, analysis), language);
   return {
     terms: typeof found === 'string' ? [found] : found,
-    weight: part.isWhole ? wholeWeight : 1,
+    chunk,
+    isWhole: part.isWhole ?? false,
     isQuestionWord: questionWords.has(folded) || (ofLatin?.questionWords.has(folded) ?? false),
   };
 }
@@ -201,11 +206,12 @@ function addWord(word: string, analysis: Analysis, terms: string[]): void {
 }
 
 const grammarLength = 4;
+const isLatin = /^\p{Script=Latin}/u;
 
 function addSpaced(word: string, analysis: Analysis, terms: string[]): void {
   const { language, script, stopWords, stem, english: ofLatin } = analysis;
   const isAscii = !notAscii.test(word);
-  if (ofLatin && isAscii) return addSpaced(word, ofLatin, terms);
+  if (ofLatin && (isAscii || isLatin.test(word))) return addSpaced(word, ofLatin, terms);
   const folded = isAscii ? word : fold(word, language);
   if (stopWords.has(folded)) return void terms.push(functionMark + folded);
   if (word.length > longestStemmed || !(isAscii || script.test(word))) return void terms.push(folded);

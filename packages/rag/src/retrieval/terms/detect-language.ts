@@ -1,4 +1,4 @@
-import { english, languages, type Language, type Script } from './languages.js';
+import { english, findLanguage, languages, type Language, type Script } from './languages.js';
 import { stopWordLists } from './stop-word-lists.js';
 
 /** The language that a text is most likely written in. */
@@ -201,4 +201,17 @@ const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(
 /** Whether a text contains letters of a script. */
 export function hasScript(text: string, script: Script): boolean {
   return text.search(scriptPatterns.get(script) as RegExp) !== -1;
+}
+
+/**
+ * Returns the language that a text shows; `undefined` for one that does not.
+ *
+ * @param named - language that its metadata names, if any
+ */
+export function languageOfText(text: string, named?: unknown): Language | undefined {
+  const known = findLanguage(named);
+  if (known) return known;
+  const { language, isCertain } = detectLanguage(text);
+  // Only for the Latin script, many texts show nothing, and most of them are English.
+  return isCertain || language.script !== 'Latin' ? language : undefined;
 }

@@ -11,7 +11,7 @@ export class KeywordIndex {
   readonly #languages: (Language | undefined)[] = [];
   /** Texts by language. */
   readonly #counts = new Map<Language, number>();
-  /** Texts that do not show their language: they have that of most others. */
+  /** Texts that do not show their language, all of the Latin script: they have that of most others. */
   readonly #uncertain = new Map<number, string>();
   #common: Language;
   /** Texts whose terms are not in the index yet. */
@@ -96,16 +96,21 @@ export class KeywordIndex {
     this.#languages[doc] = change === 1 ? language : undefined;
   }
 
-  /** Returns the language of most texts that show theirs, equal numbers in the order of the languages; English where no text does. */
+  /**
+   * Returns the language of most texts of the Latin script that show theirs, equal numbers in the order of the languages; English where no
+   * text does.
+   */
   #mostCommon(): Language {
     let [common, most] = [this.#analyzer.single ?? english, 0];
-    for (const language of languages) {
+    for (const language of latinLanguages) {
       const count = this.#counts.get(language) ?? 0;
       if (count > most) [common, most] = [language, count];
     }
     return common;
   }
 }
+
+const latinLanguages = languages.filter(({ script }) => script === 'Latin');
 
 function moveKey<Value>(map: Map<number, Value>, from: number, to: number): void {
   const value = map.get(from);

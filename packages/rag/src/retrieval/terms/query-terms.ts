@@ -28,12 +28,20 @@ export async function toQueryTerms(
   return queryTermsIn(text, used as [Language, ...Language[]]);
 }
 
+/** The whole of a name counts in addition to its parts, which every text with the whole has as well. */
+const wholeWeight = 0.5;
+/** The same for a query that looks for nothing else: texts with the whole are first. */
+const wholeWeightAlone = 2;
+
 /** Returns the terms of a query in languages that are loaded, its own first. */
 export function queryTermsIn(text: string, [own, ...others]: readonly [Language, ...Language[]]): QueryTerm[] {
   const wordsIn = (language: Language): QueryWord[] => wordsOf(text, loadedAnalysis(language) as Analysis);
   const words = wordsIn(own);
   const inOthers = others.map(wordsIn);
   const searched = new Set(contentOf(words));
+  const chunks = new Set([...searched].filter(({ isQuestionWord }) => !isQuestionWord).map(({ chunk }) => chunk));
+  const weightOf = ({ isWhole }: QueryWord): number =>
+    isWhole ? (chunks.size === 1 ? wholeWeightAlone : wholeWeight) : 1;
   const found = new Map<string, QueryTerm>();
   for (const [place, word] of words.entries()) {
     if (!searched.has(word)) continue;
@@ -42,7 +50,7 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
       // Some languages add beginnings and ends of words, which are also those of other words: only the language of the query does.
       const forms = new Set([term, ...(at === 0 ? alike.flatMap(([main]) => main ?? []) : [])]);
       const key = [...forms].join(' ');
-      const weight = (found.get(key)?.weight ?? 0) + word.weight;
+      const weight = (found.get(key)?.weight ?? 0) + weightOf(word);
       found.set(key, { forms: [...forms], weight, isQuestionWord: word.isQuestionWord });
     }
   }
@@ -55,8 +63,10 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
  */
 function languagesOfQuery(text: string, stored: readonly Language[] | undefined): readonly Language[] {
   const { language, isCertain } = detectLanguage(text, stored);
-  const candidates = stored ?? (isCertain ? [english] : languages);
-  const usable = candidates.filter((each) => each === english || hasScript(text, each.script));
+  const candidates = stored ?? (isCertain ? [language, english] : languages);
+  const usable = candidates.filter(({ script }) => hasScript(text, script));
+  // Words are the same in all languages of other scripts, English among them.
+  if (usable.length < candidates.length) usable.push(english);
   const own = isCertain || !stored ? language : (usable[0] ?? english);
-  return [own, ...usable.filter((each) => each !== own)];
+  return [...new Set([own, ...usable])];
 }

@@ -47,12 +47,15 @@ export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
 }
 
 /**
- * Returns the different terms of a query for a database without weights of terms: words of questions only if there are no others.
+ * Returns the terms of a query for a database without weights of terms: words of questions only if there are no others, and a term that
+ * counts twice two times.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
 export async function plainQueryTerms(analyzerId: string | undefined, queryText: string): Promise<string[]> {
-  const terms = await toQueryTerms(queryText, await loadAnalyzer(analyzerId));
-  const content = terms.filter(({ isQuestionWord }) => !isQuestionWord);
-  return [...new Set((content.length > 0 ? content : terms).flatMap(({ forms }) => forms))];
+  const terms = await queryTerms(analyzerId, queryText);
+  const content = terms.filter(([, weight]) => weight > questionWordWeight);
+  return (content.length > 0 ? content : terms).flatMap(([term, weight]) =>
+    Array.from({ length: Math.max(1, Math.floor(weight)) }, () => term),
+  );
 }

@@ -61,8 +61,6 @@ const version = /^(?:v(?=\d+\.)|(?=\d+\.\d+\.))(\d+(?:\.\d+)+)(?=-|$)/i;
 
 /** Expressions of letters. Engines compile and run those for ASCII much faster. */
 interface Patterns {
-  /** Two parts of one name: `E-1042`, `COVID-19`. */
-  readonly numbered: RegExp;
   readonly lettersAndDigits: RegExp;
   /** `maxTokens`, `XMLHttpRequest`; not `IPhone` and not `PDFs`. */
   readonly camelCase: RegExp;
@@ -70,13 +68,11 @@ interface Patterns {
 }
 
 const ofAscii: Patterns = {
-  numbered: /^[A-Za-z]+-\d+[A-Za-z]*$/,
   lettersAndDigits: /^[A-Za-z]+(\d{3,})[A-Za-z]*$/,
   camelCase: /[a-z][A-Z]|[A-Z]{3}[a-z]{2}/,
   humps: /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g,
 };
 const ofUnicode: Patterns = {
-  numbered: /^\p{L}+-\d+\p{L}*$/u,
   lettersAndDigits: /^\p{L}+(\d{3,})\p{L}*$/u,
   camelCase: /\p{Ll}\p{Lu}|\p{Lu}{3}\p{Ll}{2}/u,
   humps: /\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu,
@@ -103,30 +99,27 @@ export function splitChunk(chunk: string): ChunkPart[] {
   if (bare !== chunk && bare.length === 1) return [{ text: chunk, isWord: false }];
   const names: string[] = bare === chunk ? [] : [chunk];
   const words: string[] = [];
-  let whole: string | undefined;
-  const number = version.exec(bare)?.[1];
   const patterns = notAscii.test(bare) ? ofUnicode : ofAscii;
   const pieces = bare.split(/[-._'’:]+/);
-  if (number !== undefined) names.push(number);
-  if (pieces.length === 1) addPiece(bare, patterns, words, names);
-  else if (patterns.numbered.test(bare)) {
-    addPiece(pieces.join(''), patterns, words, names);
-    words.push(pieces[0] as string);
-  } else {
-    if (number === undefined && bare.length <= longestName) {
-      const joined = pieces.join('');
-      if (digitsOnly.test(joined)) names.push(bare);
-      else if (!/['’]/.test(bare)) whole = joined;
-    }
-    for (const piece of pieces) addPiece(piece, patterns, words, names);
-    // “1” of “v1.2.3”.
-    if (number !== undefined && bare[0] !== number[0]) words.push(number.split('.', 1)[0] as string);
-  }
+  const whole = wholeOf(bare, pieces, patterns);
+  for (const piece of pieces) addPiece(piece, patterns, words, names);
+  // “1” of “v1.2.3”.
+  if (whole && !whole.isWord && bare[0] !== whole.text[0]) words.push(whole.text.split('.', 1)[0] as string);
   return [
-    ...(whole === undefined ? [] : [{ text: whole, isWord: true, isWhole: true }]),
+    ...(whole ? [whole] : []),
     ...names.map((text) => ({ text, isWord: false })),
-    ...words.map((text) => ({ text, isWord: true })),
+    ...words.filter((text) => text !== whole?.text).map((text) => ({ text, isWord: true })),
   ];
+}
+
+/** Returns the name that the pieces of a chunk are parts of; `undefined` for a single word, and for words with an apostrophe. */
+function wholeOf(chunk: string, pieces: readonly string[], { camelCase }: Patterns): ChunkPart | undefined {
+  const number = version.exec(chunk)?.[1];
+  if (number !== undefined) return { text: number, isWord: false, isWhole: true };
+  const joined = pieces.join('');
+  if (pieces.length === 1 ? !camelCase.test(chunk) : chunk.length > longestName || /['’]/.test(chunk)) return undefined;
+  if (digitsOnly.test(joined)) return { text: chunk, isWord: false, isWhole: true };
+  return { text: joined, isWord: true, isWhole: true };
 }
 
 function addPiece(

@@ -243,13 +243,17 @@ describe('an analyzer', () => {
     expect(await marked('ja', '契約を見せて')).toEqual([]);
   });
 
-  it('counts the whole of a name in addition to its parts', async () => {
+  it('counts the whole of a name in addition to its parts, and most in a query of nothing else', async () => {
     const single = await loadAnalyzer('en-3');
-    expect(await toQueryTerms('ssh-keygen', single)).toEqual([
-      { forms: ['sshkeygen'], weight: 0.5, isQuestionWord: false },
-      { forms: ['ssh'], weight: 1, isQuestionWord: false },
-      { forms: ['keygen'], weight: 1, isQuestionWord: false },
-    ]);
+    const weights = async (text: string): Promise<[string, number][]> =>
+      (await toQueryTerms(text, single)).map(({ forms: [form = ''], weight }) => [form, weight]);
+    const parts = [
+      ['ssh', 1],
+      ['keygen', 1],
+    ];
+    expect(await weights('sign with ssh-keygen')).toEqual([['sign', 1], ['sshkeygen', 0.5], ...parts]);
+    for (const text of ['ssh-keygen', 'What does ssh-keygen do for me?'])
+      expect((await weights(text)).filter(([term]) => term !== 'me')).toEqual([['sshkeygen', 2], ...parts]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { type Analysis, contentOf, loadAnalysis, loadedAnalysis, termsOf, wordsOf } from './analysis.js';
-import { detectLanguage } from './detect-language.js';
+import { type Analysis, contentTermsOf, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
+import { languageOfText } from './detect-language.js';
 import { findLanguage, type Language, languages } from './languages.js';
 
 /** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
@@ -105,15 +105,6 @@ export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer
       for (const language of new Set(needed)) await loadAnalysis(language);
     },
     toTerms: (text, language) => termsOf(text, loadedAnalysis(language) as Analysis),
-    toContentTerms: (text, language) =>
-      contentOf(wordsOf(text, loadedAnalysis(language) as Analysis)).flatMap(({ terms }) => terms),
+    toContentTerms: (text, language) => contentTermsOf(text, loadedAnalysis(language) as Analysis),
   };
-}
-
-function languageOfText(text: string, named?: unknown): Language | undefined {
-  const known = findLanguage(named);
-  if (known) return known;
-  const { language, isCertain } = detectLanguage(text);
-  // Only for the Latin script, many texts show nothing, and most of them are English.
-  return isCertain || language.script !== 'Latin' ? language : undefined;
 }

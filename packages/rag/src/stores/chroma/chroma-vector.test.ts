@@ -7,6 +7,7 @@ import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { queryChunks } from '../../passages/query-chunks.js';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { ChromaVector } from './index.js';
 
 const address = readTestVariable('QUIVER_CHROMA_URL') ?? '';
@@ -25,6 +26,7 @@ async function open(url: string): Promise<{ store: ChromaVector; client: ChromaC
 describe.skipIf(address === '')('Chroma', () => {
   const openStore = async (): Promise<ChromaVector> => (await open(address)).store;
   describeVectorStore('ChromaVector', openStore, async () => {});
+  describeWords('ChromaVector', openStore, { close: async () => {} });
   describeFilters('ChromaVector', openStore, async () => {});
 
   describe('ChromaVector', () => {

@@ -5,6 +5,7 @@ import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { LanceVectorStore } from './index.js';
 
 // Native code, which does not exist for every platform.
@@ -28,6 +29,8 @@ const close = async (store: LanceVectorStore): Promise<void> => {
 
 if (client) {
   describeVectorStore('LanceVectorStore', open, close);
+  describeWords('LanceVectorStore', open, { close });
+  describeWords('LanceVectorStore with texts of any language', open, { close, params: { language: 'auto' } });
   describeFilters('LanceVectorStore', open, close, { runs: 100 });
 }
 

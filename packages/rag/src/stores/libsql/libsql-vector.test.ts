@@ -5,6 +5,7 @@ import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { LibSQLVector } from './index.js';
 
 // Native code, which does not exist for every platform.
@@ -30,6 +31,11 @@ if (client) {
     async () => new LibSQLVector({ url: ':memory:' }),
     (store) => store.close(),
   );
+  for (const language of ['en', 'auto'])
+    describeWords(`LibSQLVector with the language ${language}`, async () => new LibSQLVector({ url: ':memory:' }), {
+      close: (store) => store.close(),
+      params: { language },
+    });
 
   describeVectorStore(
     'LibSQLVector in a file',

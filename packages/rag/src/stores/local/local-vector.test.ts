@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { LocalVector } from './index.js';
 
 describeVectorStore(
@@ -12,6 +13,7 @@ describeVectorStore(
   async () => new LocalVector(),
   (store) => store.close(),
 );
+describeWords('LocalVector', async () => new LocalVector(), { close: (store) => store.close() });
 
 const folders = new WeakMap<LocalVector, string>();
 describeVectorStore(

@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
@@ -14,4 +15,13 @@ for (const database of databases) {
     async () => new PgVector(await database.open()),
     (store) => store.close(),
   );
+  for (const language of ['en', 'auto'])
+    describeWords(
+      `PgVector on ${database.name} with the language ${language}`,
+      async () => new PgVector(await database.open()),
+      {
+        close: (store) => store.close(),
+        params: { language },
+      },
+    );
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeSearchModes } from '../../testing/describe-search-modes.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { FakePinecone } from './fake-pinecone.fixture.js';
 import { createLexicalSparseEncoder, PineconeVector, type PineconeVectorConfig } from './index.js';
 
@@ -27,6 +28,7 @@ async function openWithWords(): Promise<PineconeVector> {
   });
 }
 describeSearchModes('PineconeVector with a sparse encoder', openWithWords, async () => {});
+describeWords('PineconeVector with a sparse encoder', openWithWords, { close: async () => {} });
 
 describe('PineconeVector with a sparse encoder', () => {
   it('refuses an index whose metric takes no weights of words', async () => {

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { describeWords } from '../../testing/describe-words.fixture.js';
 import { FakeQdrant } from './fake-qdrant.fixture.js';
 import { QdrantVector } from './index.js';
 import { toPointId } from './qdrant-point.js';
@@ -18,6 +19,8 @@ async function open(): Promise<QdrantVector & { server: FakeQdrant; url: string 
 }
 
 describeVectorStore('QdrantVector', open, async () => {});
+for (const language of ['en', 'auto'])
+  describeWords(`QdrantVector with the language ${language}`, open, { close: async () => {}, params: { language } });
 describeFilters('QdrantVector', open, async () => {});
 
 /** A server to test against. Indexes of Quiver are removed from it. */
