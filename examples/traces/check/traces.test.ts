@@ -45,7 +45,7 @@ describe('traces example', () => {
           ['gateway', 'execute_tool docs_search', internal],
           ['search', 'tools/call search', server],
           ['search', 'retrieval notes', client],
-          ['search', 'embeddings lexical-2-1024', internal],
+          ['search', 'embeddings lexical-3-1024', internal],
         ],
       );
       assert.equal(trace.length, path.length);
@@ -84,6 +84,6 @@ describe('traces example', () => {
   test('prints the trace as a tree', async () => {
     const lines = (await run()).trim().split('\n');
     assert.equal(lines.length, 6);
-    assert.match(lines[5] ?? '', /^ {10}embeddings lexical-2-1024 +search +[\d.]+ ms$/);
+    assert.match(lines[5] ?? '', /^ {10}embeddings lexical-3-1024 +search +[\d.]+ ms$/);
   });
 });

@@ -294,19 +294,19 @@ export const alsoInKey = 'alsoIn';
 
 /**
  * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin
- * with some of them. A section is about its headings, and rarely repeats them, so what is above a text counts twice; weights 1 to 4 were
- * compared in decision 0171.
+ * with some of them. A section is about its headings, and rarely repeats them, so title, file name and headings count twice; weights 1 to 4
+ * were compared in decision 0171. A context is prose that says more than the subject, and counts once.
  */
 export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>): string {
   const { title, source, headings, [contextKey]: context } = record.metadata;
   const text = recordText(record);
   if (text === '') return '';
   const fileName = typeof source === 'string' ? source.slice(source.lastIndexOf('/') + 1) : '';
-  const above = [title, fileName, ...(Array.isArray(headings) ? (headings as unknown[]) : []), context];
-  const missing = above.filter(
-    (part) => typeof part === 'string' && part !== '' && !text.slice(0, longestStart).includes(part),
-  );
-  return missing.length === 0 ? text : [...missing, ...missing, text].join('\n');
+  const start = text.slice(0, longestStart);
+  const isMissing = (part: unknown): boolean => typeof part === 'string' && part !== '' && !start.includes(part);
+  const above = [title, fileName, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isMissing);
+  const parts = [...above, ...above, ...[context].filter(isMissing)];
+  return parts.length === 0 ? text : [...parts, text].join('\n');
 }
 
 /** Characters of a text in which its own headings stand. */

@@ -19,14 +19,24 @@ const names = [
   ['INV-2203', '2203', 'INV-2204, an INV of INV 3322'],
 ] as const;
 
-/** Suite for stores whose terms are those of Quiver. @param params - for `createIndex()` */
+/**
+ * Suite for stores whose terms are those of Quiver.
+ *
+ * @param options.params - for `createIndex()`
+ * @param options.runs - number of random collections
+ */
 export function describeWords<Store extends VectorStore>(
   name: string,
   open: () => Promise<Store>,
   {
     close,
     params = {},
-  }: { close: (store: Store) => Promise<void>; params?: Partial<CreateIndexParams> & { language?: string } },
+    runs = 8,
+  }: {
+    runs?: number;
+    close: (store: Store) => Promise<void>;
+    params?: Partial<CreateIndexParams> & { language?: string };
+  },
 ): void {
   describe(`${name} as an index of words`, () => {
     let store: Store;
@@ -55,7 +65,7 @@ export function describeWords<Store extends VectorStore>(
             expect(await find(word), word).toEqual(expect.arrayContaining(containing));
           }
         }),
-        { numRuns: 8 },
+        { numRuns: runs },
       );
     }, 60_000);
 

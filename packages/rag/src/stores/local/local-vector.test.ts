@@ -13,7 +13,7 @@ describeVectorStore(
   async () => new LocalVector(),
   (store) => store.close(),
 );
-describeWords('LocalVector', async () => new LocalVector(), { close: (store) => store.close() });
+describeWords('LocalVector', async () => new LocalVector(), { close: (store) => store.close(), runs: 60 });
 
 const folders = new WeakMap<LocalVector, string>();
 describeVectorStore(

@@ -11,16 +11,17 @@ export const defaultLanguage = 'english';
 export function textSearchColumn(language: PgLanguage): string {
   const ofText = (key: string, value: string): string =>
     `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN ${value} END`;
+  const orEmpty = (part: string): string => `COALESCE(${part} || ' ', '')`;
   const text = [`NULLIF(document, '')`, ...textKeys.map((key) => ofText(key, `metadata ->> '${key}'`))].join(', ');
   const above = [
     ofText('title', `metadata ->> 'title'`),
     // The parser would take a name with a dot for one word.
     ofText('source', `translate(substring(metadata ->> 'source' from '[^/]*$'), '._-', '   ')`),
     `CASE jsonb_typeof(metadata -> 'headings') WHEN 'array' THEN metadata ->> 'headings' END`,
-    `metadata ->> '${contextKey}'`,
-  ].map((part) => `COALESCE(${part} || ' ', '')`);
-  // Twice, as in `keywordText`.
-  const words = `pg_catalog.to_tsvector(${languageConstant(language)}, ${[...above, ...above].join(' || ')} || COALESCE(${text}))`;
+  ].map(orEmpty);
+  // Title, file name and headings twice, the context once, as in `keywordText`.
+  const all = [...above, ...above, orEmpty(`metadata ->> '${contextKey}'`), `COALESCE(${text})`];
+  const words = `pg_catalog.to_tsvector(${languageConstant(language)}, ${all.join(' || ')})`;
   return `${wordsColumn} tsvector GENERATED ALWAYS AS (CASE WHEN COALESCE(${text}) IS NULL THEN ''::tsvector ELSE ${words} END) STORED`;
 }
 
