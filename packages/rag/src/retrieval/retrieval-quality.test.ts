@@ -24,7 +24,8 @@ const bm25OfRecipe: Record<string, Quality> = {
   cranfield: { ndcgAt10: 0.3674, recallAt5: 0.3069, recallAt10: 0.4072, allAt5: 0.076, mrrAt10: 0.5172 },
   hotpotqa: { ndcgAt10: 0.8009, recallAt5: 0.785, recallAt10: 0.895, allAt5: 0.57, mrrAt10: 0.8992 },
 };
-const tolerance = 0.002;
+/** One passage of the 200 that are relevant in HotpotQA is .005. */
+const tolerance = 0.0055;
 const indexName = 'documents';
 
 describe.runIf(collections.length > 0)('on a test collection', () => {

@@ -110,41 +110,17 @@ export function contentTermsOf(text: string, analysis: Analysis): string[] {
   return content.length > 0 ? content : terms;
 }
 
-/** A word of a query, or a name or a part of one. */
-export interface QueryWord {
-  /** Its terms, the main one first. */
-  readonly terms: readonly string[];
-  /** The name that it is a part of, or itself. */
-  readonly chunk: string;
-  /** Whether it is a name whose parts follow. */
-  readonly isWhole: boolean;
-  /** Whether questions often have it, and texts rarely. */
-  readonly isQuestionWord: boolean;
-}
-
-/** Returns the words of a query, in order: in every language the same words, with the terms of the language. */
-export function wordsOf(text: string, analysis: Analysis): QueryWord[] {
-  return toChunks(text).flatMap((chunk) =>
-    (isPlain(chunk) ? [{ text: chunk, isWord: true }] : splitChunk(chunk)).map((part) => toWord(part, chunk, analysis)),
-  );
-}
-
-function toWord(part: ChunkPart, chunk: string, analysis: Analysis): QueryWord {
-  const { language, questionWords, english: ofLatin } = analysis;
+/** Returns the terms of a part of a chunk, the main one first. */
+export function termsOfWord(part: ChunkPart, analysis: Analysis): readonly string[] {
   const found = isPlain(part.text) ? knownTermsOf(part.text, analysis) : termsOfPart(part, analysis);
-  const folded = fold(toLower(part.text, analysis), language);
-  return {
-    terms: typeof found === 'string' ? [found] : found,
-    chunk,
-    isWhole: part.isWhole ?? false,
-    isQuestionWord: questionWords.has(folded) || (ofLatin?.questionWords.has(folded) ?? false),
-  };
+  return typeof found === 'string' ? [found] : found;
 }
 
-/** Returns words without those that have no subject; all of them if there are no others. */
-export function contentOf(words: readonly QueryWord[]): readonly QueryWord[] {
-  const content = words.filter(({ terms: [term = ''] }) => !isFunctionTerm(term));
-  return content.length > 0 ? content : words;
+/** Whether questions often have a word, and texts rarely: its rarity means little. */
+export function isQuestionWord({ text }: ChunkPart, analysis: Analysis): boolean {
+  const { language, questionWords, english: ofLatin } = analysis;
+  const folded = fold(toLower(text, analysis), language);
+  return questionWords.has(folded) || (ofLatin?.questionWords.has(folded) ?? false);
 }
 
 function knownTermsOf(chunk: string, analysis: Analysis): string | readonly string[] {

@@ -1,6 +1,7 @@
-import { type Analysis, contentOf, loadedAnalysis, type QueryWord, wordsOf } from './analysis.js';
+import { type Analysis, isFunctionTerm, isQuestionWord, loadedAnalysis, termsOfWord } from './analysis.js';
 import { detectLanguage, hasScript } from './detect-language.js';
 import { english, type Language, languages } from './languages.js';
+import { type ChunkPart, splitChunk, toChunks } from './split-chunk.js';
 import type { TermAnalyzer } from './term-analyzer.js';
 
 /** A word of a query. */
@@ -33,28 +34,50 @@ const wholeWeight = 0.5;
 /** The same for a query that looks for nothing else: texts with the whole are first. */
 const wholeWeightAlone = 2;
 
+/** A word of a query, or a name or a part of one. */
+interface QueryWord extends Pick<QueryTerm, 'isQuestionWord'> {
+  readonly part: ChunkPart;
+  /** The name that it is a part of, or itself. */
+  readonly chunk: string;
+  readonly terms: readonly string[];
+}
+
 /** Returns the terms of a query in languages that are loaded, its own first. */
 export function queryTermsIn(text: string, [own, ...others]: readonly [Language, ...Language[]]): QueryTerm[] {
-  const wordsIn = (language: Language): QueryWord[] => wordsOf(text, loadedAnalysis(language) as Analysis);
-  const words = wordsIn(own);
-  const inOthers = others.map(wordsIn);
-  const searched = new Set(contentOf(words));
-  const chunks = new Set([...searched].filter(({ isQuestionWord }) => !isQuestionWord).map(({ chunk }) => chunk));
-  const weightOf = ({ isWhole }: QueryWord): number =>
-    isWhole ? (chunks.size === 1 ? wholeWeightAlone : wholeWeight) : 1;
+  const analysis = loadedAnalysis(own) as Analysis;
+  const inOthers = others.map((language) => loadedAnalysis(language) as Analysis);
+  const words = contentOf(
+    toChunks(text).flatMap((chunk) =>
+      splitChunk(chunk).map((part): QueryWord => {
+        const terms = termsOfWord(part, analysis);
+        return { part, chunk, terms, isQuestionWord: isQuestionWord(part, analysis) };
+      }),
+    ),
+  );
+  const chunks = new Set(words.filter((word) => !word.isQuestionWord).map(({ chunk }) => chunk));
+  const weightOfWhole = chunks.size === 1 ? wholeWeightAlone : wholeWeight;
   const found = new Map<string, QueryTerm>();
-  for (const [place, word] of words.entries()) {
-    if (!searched.has(word)) continue;
-    const alike = inOthers.map((list) => (list[place] as QueryWord).terms);
-    for (const [at, term] of word.terms.entries()) {
+  for (const { part, terms, isQuestionWord: isOfQuestion } of words) {
+    for (const [at, term] of terms.entries()) {
+      const forms = [term];
       // Some languages add beginnings and ends of words, which are also those of other words: only the language of the query does.
-      const forms = new Set([term, ...(at === 0 ? alike.flatMap(([main]) => main ?? []) : [])]);
-      const key = [...forms].join(' ');
-      const weight = (found.get(key)?.weight ?? 0) + weightOf(word);
-      found.set(key, { forms: [...forms], weight, isQuestionWord: word.isQuestionWord });
+      if (at === 0)
+        for (const other of inOthers) {
+          const [main] = termsOfWord(part, other);
+          if (main !== undefined && !forms.includes(main)) forms.push(main);
+        }
+      const key = forms.length === 1 ? term : forms.join(' ');
+      const weight = (found.get(key)?.weight ?? 0) + (part.isWhole ? weightOfWhole : 1);
+      found.set(key, { forms, weight, isQuestionWord: isOfQuestion });
     }
   }
   return [...found.values()];
+}
+
+/** Returns words without those that have no subject; all of them if there are no others. */
+function contentOf(words: readonly QueryWord[]): readonly QueryWord[] {
+  const content = words.filter(({ terms: [term = ''] }) => !isFunctionTerm(term));
+  return content.length > 0 ? content : words;
 }
 
 /**
@@ -64,7 +87,8 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
 function languagesOfQuery(text: string, stored: readonly Language[] | undefined): readonly Language[] {
   const { language, isCertain } = detectLanguage(text, stored);
   const candidates = stored ?? (isCertain ? [language, english] : languages);
-  const usable = candidates.filter(({ script }) => hasScript(text, script));
+  const isAscii = !/[\u0080-\uffff]/.test(text);
+  const usable = candidates.filter(({ script }) => (isAscii ? script === 'Latin' : hasScript(text, script)));
   // Words are the same in all languages of other scripts, English among them.
   if (usable.length < candidates.length) usable.push(english);
   const own = isCertain || !stored ? language : (usable[0] ?? english);
