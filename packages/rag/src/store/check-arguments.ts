@@ -302,8 +302,8 @@ export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>)
   const text = recordText(record);
   if (text === '') return '';
   const fileName = typeof source === 'string' ? source.slice(source.lastIndexOf('/') + 1) : '';
-  const start = text.slice(0, longestStart);
-  const isMissing = (part: unknown): boolean => typeof part === 'string' && part !== '' && !start.includes(part);
+  const isMissing = (part: unknown): boolean =>
+    typeof part === 'string' && part !== '' && !text.slice(0, longestStart).includes(part);
   const above = [title, fileName, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isMissing);
   const parts = [...above, ...above, ...[context].filter(isMissing)];
   return parts.length === 0 ? text : [...parts, text].join('\n');
