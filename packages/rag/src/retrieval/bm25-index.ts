@@ -7,7 +7,7 @@ const k1 = 1.2;
 /** Length normalization. */
 const b = 0.75;
 /** Weight of a word that one of eight texts has: a word of questions counts no more than that, however rare it is in the texts. */
-export const mostOfQuestionWord: number = Math.log(8);
+const mostOfQuestionWord = Math.log(8);
 /** Removed texts stay in the postings until there are so many of them, and that share of all. */
 const minRemoved = 1024;
 const removedShare = 1 / 4;
