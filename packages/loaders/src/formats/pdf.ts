@@ -2,6 +2,7 @@ import { limitExceeded, type DocumentLoader } from './document-loader.js';
 import { encryptedDocument } from './zip.js';
 import { maxItems, readPage, type PdfPage, type PdfTextContent, type PdfTextItem } from './pdf/pdf-fragments.js';
 import { toMarkdown } from './pdf/pdf-markdown.js';
+import { FontWidths } from './pdf/pdf-widths.js';
 import { readOutline } from './pdf/pdf-outline.js';
 
 const maxPages = 100_000;
@@ -26,6 +27,7 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
       throw limitExceeded(name, problem, { limit: 'pages', max: maxPages, value: document.numPages });
     }
     const pages: PdfPage[] = [];
+    const widths = new FontWidths();
     let items = 0;
     const scanned: number[] = [];
     const { OPS } = await unpdf.getResolvedPDFJS();
@@ -38,7 +40,7 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
         const problem = `it has more than ${maxTotalItems} pieces of text`;
         throw limitExceeded(name, problem, { limit: 'texts', max: maxTotalItems });
       }
-      pages.push(readPage({ content, view: page.getViewport({ scale: 1 }).transform }));
+      pages.push(readPage({ content, view: page.getViewport({ scale: 1 }).transform }, widths));
       const isEmpty = content.items.every(({ str }) => typeof str !== 'string' || str.trim() === '');
       if (isEmpty) {
         const { fnArray }: { fnArray: number[] } = await page.getOperatorList();

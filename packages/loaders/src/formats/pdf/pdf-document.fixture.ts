@@ -5,8 +5,8 @@ export interface PlacedText {
   y: number;
   /** Default 10. */
   size?: number;
-  /** Default Helvetica. */
-  font?: 'Courier' | 'Helvetica-Bold';
+  /** Default Helvetica. `Typewriter` has letters of one width, and does not say so. */
+  font?: 'Courier' | 'Helvetica-Bold' | 'Typewriter';
 }
 
 /** A bookmark of the outline, below the last one of a lower level. */
@@ -19,7 +19,7 @@ export interface Bookmark {
 }
 
 /** Number of the object of the first page. */
-const firstPage = 7;
+const firstPage = 8;
 
 /** Returns a PDF document. A page is its texts, or the operators of its content. Equal pages share one stream. */
 export function writePdf(
@@ -28,7 +28,7 @@ export function writePdf(
 ): Uint8Array {
   const outline = firstPage + 2 * pages.length;
   const kids = pages.map((_, index) => `${firstPage + 2 * index} 0 R`).join(' ');
-  const fonts = '/Font << /F1 3 0 R /F2 4 0 R /F3 6 0 R >> /XObject << /I1 5 0 R >>';
+  const fonts = '/Font << /F1 3 0 R /F2 4 0 R /F3 6 0 R /F4 7 0 R >> /XObject << /I1 5 0 R >>';
   const objects = [
     `<< /Type /Catalog /Pages 2 0 R${bookmarks.length > 0 ? ` /Outlines ${outline} 0 R` : ''} >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
@@ -36,6 +36,7 @@ export function writePdf(
     '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>',
     '<< /Type /XObject /Subtype /Image /Width 2 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 2 >>\nstream\nAZ\nendstream',
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>',
+    `<< /Type /Font /Subtype /Type1 /BaseFont /Typewriter /Encoding /WinAnsiEncoding /FirstChar 32 /LastChar 126 /Widths [${'600 '.repeat(95)}] /FontDescriptor << /Type /FontDescriptor /FontName /Typewriter /Flags 32 /FontBBox [0 0 600 800] /ItalicAngle 0 /Ascent 800 /Descent 0 /CapHeight 700 /StemV 80 >> >>`,
     ...pages.flatMap((page, index) => {
       const first = pages.indexOf(page);
       const stream = first < index ? '' : typeof page === 'string' ? page : page.map(toOperators).join('\n');
@@ -84,7 +85,7 @@ export const scan = 'q 600 0 0 800 0 0 cm /I1 Do Q';
 
 function toOperators({ text, x, y, size = 10, font }: PlacedText): string {
   const escaped = text.replace(/[\\()]/g, String.raw`\$&`);
-  const name = { Helvetica: 'F1', Courier: 'F2', 'Helvetica-Bold': 'F3' }[font ?? 'Helvetica'];
+  const name = { Helvetica: 'F1', Courier: 'F2', 'Helvetica-Bold': 'F3', Typewriter: 'F4' }[font ?? 'Helvetica'];
   return `BT /${name} ${size} Tf ${x} ${y} Td (${escaped}) Tj ET`;
 }
 

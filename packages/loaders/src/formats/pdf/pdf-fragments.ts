@@ -1,3 +1,5 @@
+import type { FontWidths } from './pdf-widths.js';
+
 /** The part of an item of `getTextContent()` that is read. Items without `str` mark content. */
 export interface PdfTextItem {
   readonly str?: unknown;
@@ -45,10 +47,16 @@ type Matrix = readonly [number, number, number, number, number, number];
 function toFragments(
   { items, styles }: PdfTextContent,
   view: readonly number[],
+  widths: FontWidths,
 ): { fragments: PdfFragment[]; rotated: string[] } {
   const fragments: PdfFragment[] = [];
   const rotated: string[] = [];
   const matrix = isMatrix(view) ? view : identity;
+  for (const { str, width, transform, fontName } of items.slice(0, maxItems)) {
+    if (typeof str !== 'string' || typeof width !== 'number' || typeof fontName !== 'string') continue;
+    if (isMatrix(transform)) widths.add(fontName, str, width / Math.hypot(transform[0], transform[1]));
+  }
+  const monospaced = widths.monospacedFonts();
   for (const { str, dir, width, transform, fontName } of items.slice(0, maxItems)) {
     if (typeof str !== 'string' || str.trim() === '' || !isMatrix(transform)) continue;
     const [a, b, c, d, left, baseline] = multiply(matrix, transform);
@@ -58,9 +66,9 @@ function toFragments(
     if (Math.abs(b) > Math.abs(a) * 0.2) rotated.push(text.trim());
     else {
       const wide = typeof width === 'number' && width >= 0 && width < farthest ? width : 0;
-      const isMonospaced = typeof fontName === 'string' && styles?.[fontName]?.fontFamily === 'monospace';
       const isRightToLeft = dir === 'rtl';
       const font = typeof fontName === 'string' ? fontName : '';
+      const isMonospaced = styles?.[font]?.fontFamily === 'monospace' || monospaced.has(font);
       fragments.push({ text, left, right: left + wide, baseline, size, font, isMonospaced, isRightToLeft });
     }
   }
@@ -81,9 +89,13 @@ export interface PdfPage {
   readonly rotated: readonly string[];
 }
 
-/** Returns what is kept of a page while the others are read: its lines take a fraction of the memory of its items. */
-export function readPage({ content, view }: PdfPageContent): PdfPage {
-  const { fragments, rotated } = toFragments(content, view);
+/**
+ * Returns what is kept of a page while the others are read: its lines take a fraction of the memory of its items.
+ *
+ * @param widths - of the fonts of the document
+ */
+export function readPage({ content, view }: PdfPageContent, widths: FontWidths): PdfPage {
+  const { fragments, rotated } = toFragments(content, view, widths);
   return { segments: toRows(fragments).flatMap(toSegments), rotated };
 }
 

@@ -24,6 +24,8 @@ const leastNumbered = 3;
 const leastOrdered = 0.9;
 
 const numbered = /^(\d{1,3}(?:\.\d{1,3}){1,4})\.?\s+\p{Lu}/u;
+/** Letters in a drawing. */
+const labels = /^(?:\w ){0,20}\w$/;
 const chapterNumber = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
 
 /**
@@ -42,7 +44,7 @@ export function findHeadings(
   let deepest = 0;
   for (const candidate of candidates.toReversed()) {
     const { block, text, page } = candidate;
-    if (text.length > longestHeading || !/\p{L}/u.test(text)) continue;
+    if (text.length > longestHeading || !/\p{L}/u.test(text) || labels.test(text)) continue;
     const titles = outline.get(page);
     const level = titles?.get(titleKey(text)) ?? style.headings.indexOf(roundSize(block.size)) + 1;
     if (level > 0) {

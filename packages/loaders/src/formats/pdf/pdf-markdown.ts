@@ -50,7 +50,8 @@ export function toMarkdown(
     if (extra !== '') flow.addExtra({ page, text: extra });
   }
   const texts = readTexts(flow.blocks, style.words);
-  const levels = findHeadings([...texts.values()], style, outline);
+  const candidates = [...texts].flatMap(([flowed, text]) => (flowed.list === undefined ? [text] : []));
+  const levels = findHeadings(candidates, style, outline);
   const writer = new TextWriter();
   for (const flowed of flow.blocks) {
     if ('text' in flowed) {
@@ -74,11 +75,8 @@ interface FlowText extends HeadingCandidate {
   readonly pieces: readonly string[];
 }
 
-function readTexts(
-  blocks: readonly (FlowBlock | ExtraText)[],
-  words: ReadonlySet<string>,
-): Map<FlowBlock | ExtraText, FlowText> {
-  const texts = new Map<FlowBlock | ExtraText, FlowText>();
+function readTexts(blocks: readonly (FlowBlock | ExtraText)[], words: ReadonlySet<string>): Map<FlowBlock, FlowText> {
+  const texts = new Map<FlowBlock, FlowText>();
   for (const [index, flowed] of blocks.entries()) {
     if ('text' in flowed) continue;
     const [{ page, block }] = flowed.parts as [FlowBlock['parts'][0]];

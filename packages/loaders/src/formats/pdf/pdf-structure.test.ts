@@ -89,6 +89,23 @@ describe('headings in the size of the text', () => {
     expect(headings((await read(pages(sections), {}, bookmarks))[0]!)).toEqual(['# 1.2 Filters']);
   });
 
+  test('are not entries of a table of contents, and letters in a drawing', async () => {
+    const titles = ['Reading', 'Writing', 'Filters', 'Caches', 'Limits', 'Errors', 'Tables', 'Graphs'];
+    const contents = titles.map((title, index) => bold(`${index + 1} ${title}`, 700 - 12 * index));
+    const numbers = column(
+      400,
+      700,
+      titles.map((_, index) => String(index + 2)),
+    );
+    const drawing = ['A', 'B C'].map((text, index) => ({ text, x: 60 + 40 * index, y: 300, size: 16 }));
+    const page = [bold('1 Reading', 740), ...column(60, 720, left), bold('2 Writing', 600), ...column(60, 580, right)];
+    const [text] = await read([
+      [...contents, ...numbers],
+      [...page, ...drawing],
+    ]);
+    expect(text!.match(/^#+ .*/gm)).toEqual(['# 1 Reading', '# 2 Writing']);
+  });
+
   test('are found by the style of paragraphs, and not of a table that has more letters', async () => {
     const rows = Array.from({ length: 40 }, (_, row) =>
       ['measurement', 'temperature', `value ${row}`].map((text, cell) => ({

@@ -6,6 +6,7 @@ import { load, read } from '../../load-pdf.fixture.js';
 import { column, left, right, scan, type PlacedText } from './pdf-document.fixture.js';
 import { readPage } from './pdf-fragments.js';
 import { toMarkdown } from './pdf-markdown.js';
+import { FontWidths } from './pdf-widths.js';
 import type { PageImage, RecognizeText } from './scanned-page.js';
 
 describe('PDF pages', () => {
@@ -80,6 +81,14 @@ describe('PDF pages', () => {
     ].map((line): PlacedText => ({ ...line, font: 'Courier' }));
     expect(await read([[{ text: 'Run this:', x: 60, y: 730 }, ...code]])).toEqual([
       'Run this:\n\n```\nif (ready) {\n  start();\n}\n\nstop();\n```',
+    ]);
+  });
+
+  test('have listings in fonts that do not say that their letters have one width', async () => {
+    const code = ['if (isReady(store)) {', 'openIndex(store);', 'return readAll(store);', 'closeIndex(store);'];
+    const lines = column(60, 600, code).map((line): PlacedText => ({ ...line, font: 'Typewriter' }));
+    expect(await read([[...column(60, 700, left), ...lines]])).toEqual([
+      `${left.join(' ')}\n\n\`\`\`\n${code.join('\n')}\n\`\`\``,
     ]);
   });
 
@@ -215,7 +224,7 @@ describe('toMarkdown', () => {
   test('returns the same text for the same items, also with invalid places', () => {
     assert(
       property(array(array(item, { maxLength: 60 }), { maxLength: 4 }), (pages) => {
-        const contents = pages.map((items) => readPage({ content: { items }, view }));
+        const contents = pages.map((items) => readPage({ content: { items }, view }, new FontWidths()));
         const first = toMarkdown(contents);
         expect(toMarkdown(contents)).toEqual(first);
         // Places and skipped parts are valid.
@@ -235,7 +244,7 @@ describe('toMarkdown', () => {
       const [x, y] = place(index);
       return { str: `w${index % 100}`, width: 0.6, transform: [0.7, 0, 0, 0.7, x, y] };
     });
-    const { text } = toMarkdown([readPage({ content: { items }, view })]);
+    const { text } = toMarkdown([readPage({ content: { items }, view }, new FontWidths())]);
     expect(text.length).toBeGreaterThan(30_000);
   });
 });
