@@ -24,8 +24,9 @@ async function run(index, replacements, exported) {
   const file = join(generated, `example-${index}.mjs`);
   let code = blocks[index].replaceAll('console.log(', 'globalThis.quiverPrint(');
   for (const [from, to] of replacements) {
-    assert.ok(code.includes(from), `the README no longer contains ${from}`);
-    code = code.replaceAll(from, to);
+    const changed = code.replace(from, to);
+    assert.notEqual(changed, code, `the README no longer contains ${from}`);
+    code = changed;
   }
   globalThis.quiverPrint = (value) => printed.push(value);
   await writeFile(file, `${code}\nexport { ${exported} };\n`);
@@ -39,8 +40,7 @@ const model = new MockLanguageModelV4({
   doGenerate: async ({ prompt, tools }) => {
     const last = prompt.at(-1);
     if (last.role !== 'tool') {
-      const input = 'queryText' in tools[0].inputSchema.properties ? { queryText: 'coat' } : { city: 'Oslo' };
-      const content = [{ type: 'tool-call', toolCallId: '1', toolName: tools[0].name, input: JSON.stringify(input) }];
+      const content = [{ type: 'tool-call', toolCallId: '1', toolName: tools[0].name, input: '{"city":"Oslo"}' }];
       return { content, finishReason: { unified: 'tool-calls', raw: 'tool-calls' }, usage, warnings: [] };
     }
     const content = [{ type: 'text', text: JSON.stringify(last.content[0].output) }];
@@ -49,19 +49,19 @@ const model = new MockLanguageModelV4({
 });
 
 test('the README serves a tool over MCP, and generateText calls it', async () => {
-  const { server, url } = await run(0, [['port: 3000', 'port: 0']], 'server, url');
+  const { server, url } = await run(0, [["process.env['PORT'] ?? 3000", '0']], 'server, url');
   try {
     globalThis.quiverModel = model;
     const { text } = await run(
       1,
       [
         ["import { openai } from '@ai-sdk/openai';\n", ''],
-        ["openai('gpt-5.1')", 'globalThis.quiverModel'],
-        ['http://127.0.0.1:3000/mcp', String(url)],
+        [/process\.env\['OPENAI_API_KEY'\][^]*?rehearsedModel/, 'globalThis.quiverModel'],
+        ["process.argv[2] ?? 'http://127.0.0.1:3000/mcp'", JSON.stringify(String(url))],
       ],
       'text',
     );
-    assert.match(text, /"celsius":21/);
+    assert.match(text, /"celsius":4/);
   } finally {
     await server.close();
   }
@@ -72,21 +72,12 @@ test('the README answers questions from documents', async () => {
   await mkdir(docs);
   await writeFile(join(docs, 'guide.md'), '# Coats\n\n## Winter\n\nWear one below five degrees: [shops](shops.md).');
   await writeFile(join(docs, 'shops.md'), '# Where to buy\n\nBjarne, Karl Johans gate 12.');
-  globalThis.quiverModel = model;
-  const { sources, explored, answer } = await run(
+  const { matches } = await run(
     2,
-    [
-      ["import { openai } from '@ai-sdk/openai';\n", ''],
-      ["openai('gpt-5.1')", 'globalThis.quiverModel'],
-      ["'./index'", JSON.stringify(join(scratch, 'index'))],
-      ["'./docs'", JSON.stringify(docs)],
-    ],
-    'sources, explored, answer',
+    [['process.argv.slice(2)', JSON.stringify([docs, 'When do I wear a coat?'])]],
+    'matches',
   );
-  assert.match(sources[0].metadata.source, /guide\.md$/);
-  assert.match(sources[0].document, /Wear one below five degrees/);
-  const shop = explored.sources.find(({ document }) => document.includes('Bjarne'));
-  assert.ok(shop, 'the graph leads to the page that the guide links to');
-  assert.match(answer.text, /Wear one below five degrees/);
-  assert.ok(printed.includes(sources[0]), 'the first source is printed');
+  assert.match(matches[0].metadata.source, /guide\.md$/);
+  assert.match(matches[0].document, /Wear one below five degrees/);
+  assert.ok(printed.some((line) => line.includes(matches[0].document)));
 });
