@@ -2,8 +2,6 @@
 
 /** Items per page of a list. */
 export const DEFAULT_PAGE_SIZE = 1_000;
-/** Sets of visible tools whose lists are cached. */
-export const MAX_LIST_TEXTS = 32;
 /** Removed and replaced tools that are remembered, to notify the clients that saw them. */
 export const MAX_FORMER_TOOLS = 1_000;
 /** Milliseconds for which the rest of a cut result can be read. */

@@ -14,7 +14,7 @@ import {
   type ListedTool,
   type ToolType,
 } from './catalog.js';
-import { MAX_FORMER_TOOLS, MAX_LIST_TEXTS } from './limits.js';
+import { MAX_FORMER_TOOLS } from './limits.js';
 import { encodePage, type PageRequest } from './list-page.js';
 import { parseTaskOptions, type TaskOptions } from './tasks/task-options.js';
 
@@ -45,31 +45,28 @@ interface ListRequest extends PageRequest, CatalogRequest {
 }
 
 /**
- * Tools of a server. Schemas are converted once. First pages of `tools/list` are cached until the tools change: one where all callers
- * see the same tools, otherwise one per set of visible tools.
+ * Tools of a server. Schemas are converted once. Where all callers see the same tools, the first page of `tools/list` is cached until the
+ * tools change.
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #catalog: Catalog;
   readonly #logger: Logger;
   readonly #resultLimit: SizeLimit | undefined;
-  /** First pages, least recently used first, by era and visible tools. Bound: {@link MAX_LIST_TEXTS}. */
-  readonly #firstPages = new Map<string, Result>();
+  /** First page of each era, where all callers see the same tools. */
+  #firstPages: Partial<Record<Era, Result>> = {};
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
   readonly #former = new Map<string, RegisteredTool>();
 
-  #isFiltered: boolean;
-
   constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
     this.#catalog = catalog;
-    this.#isFiltered = catalog.isFiltered('tool') === true;
     this.#logger = logger;
     this.#resultLimit = resultLimit;
   }
 
   /** Whether callers may receive different lists. */
   get isFiltered(): boolean {
-    return this.#isFiltered;
+    return this.#catalog.isFiltered('tool') === true;
   }
 
   /** Returns a tool that the caller can see. */
@@ -103,7 +100,6 @@ export class ToolRegistry {
     if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
     this.#catalog.observe('tool', registered ? [registered.item] : []);
-    this.#isFiltered = this.#catalog.isFiltered('tool') === true;
   }
 
   /** @returns whether there was such a tool */
@@ -113,12 +109,12 @@ export class ToolRegistry {
   }
 
   #forget(name: string): void {
-    this.#firstPages.clear();
+    this.#firstPages = {};
     const former = this.#tools.get(name);
     if (!former || !this.isFiltered) return;
     this.#former.delete(name);
     this.#former.set(name, former);
-    if (this.#former.size > MAX_FORMER_TOOLS) this.#former.delete(firstKey(this.#former));
+    if (this.#former.size > MAX_FORMER_TOOLS) this.#former.delete(this.#former.keys().next().value ?? '');
   }
 
   /**
@@ -128,40 +124,18 @@ export class ToolRegistry {
    */
   list(request: ListRequest): Result {
     const { era, params } = request;
-    const { isFiltered } = this;
-    const seen = isFiltered ? Array.from(this.#tools.values(), (tool) => this.#sees(request, tool)) : [];
     const encode = (): Result => {
-      const shown = Array.from(this.#tools.values()).filter((_, place) => !isFiltered || seen[place]);
+      const shown = Array.from(this.#tools.values()).filter((tool) => this.#sees(request, tool));
       const items = shown.map((tool) => listedFor(era, tool));
-      return encodePage(request, 'tools', items, ({ name }) => name, isFiltered);
+      return encodePage(request, 'tools', items, ({ name }) => name, this.isFiltered);
     };
-    if (params?.['cursor'] !== undefined) return encode();
-    const key = `${era}${toKey(seen)}`;
-    const known = this.#firstPages.get(key);
-    if (known && !isFiltered) return known;
-    this.#firstPages.delete(key);
-    const page = known ?? Result.whole(prepareResult(request.toText(encode())));
-    this.#firstPages.set(key, page);
-    if (this.#firstPages.size > MAX_LIST_TEXTS) this.#firstPages.delete(firstKey(this.#firstPages));
-    return page;
+    if (params?.['cursor'] !== undefined || this.isFiltered) return encode();
+    return (this.#firstPages[era] ??= Result.whole(prepareResult(request.toText(encode()))));
   }
 
   #sees(request: CatalogRequest, { item }: RegisteredTool): boolean {
-    return !this.#isFiltered || this.#catalog.sees(request, item);
+    return this.#catalog.sees(request, item);
   }
-}
-
-/** Returns 16 flags per character. */
-function toKey(flags: readonly boolean[]): string {
-  const units = new Uint16Array(Math.ceil(flags.length / 16));
-  flags.forEach((flag, place) => {
-    if (flag) units[place >> 4] = (units[place >> 4] as number) | (1 << (place & 15));
-  });
-  return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
-}
-
-function firstKey(map: ReadonlyMap<string, unknown>): string {
-  return map.keys().next().value ?? '';
 }
 
 function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool {
