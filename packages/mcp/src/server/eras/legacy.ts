@@ -59,7 +59,9 @@ export class LegacyRequest extends ServerRequest {
   }
 
   protected answer(): Result | Promise<Result> {
-    if (this.authInfo || this.server.tools.isFiltered) this.#session.lastCaller = this.caller;
+    // Nothing is announced to a client without a session.
+    if ((this.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
+      this.#session.lastCaller = this.caller;
     return this.runMethod(requireMethod(this));
   }
 }
