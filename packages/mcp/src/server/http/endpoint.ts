@@ -27,6 +27,7 @@ import {
   type HttpEndpointState,
   type StreamableHTTPServerTransportOptions,
 } from './response.js';
+import { openStandaloneStream } from './standalone-stream.js';
 import { ownerOf, SessionStore } from './sessions.js';
 import { SharedSession } from './shared-session.js';
 
@@ -92,7 +93,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
         // The server may have closed while the body arrived.
         if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
         await servePost(response, body);
-      } else if (method === 'GET' && !isStateless(options)) await response.openStandaloneStream();
+      } else if (method === 'GET' && !isStateless(options)) await openStandaloneStream(this, request, reply, options);
       else if (method === 'DELETE' && !isStateless(options)) {
         await this.sessions.end(await this.sessions.require(request, options));
         response.endEmpty(200);

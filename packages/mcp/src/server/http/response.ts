@@ -1,7 +1,7 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
-import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
+import type { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Caller } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
@@ -10,11 +10,10 @@ import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { Channel } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';
 import type { EventStore } from './event-store.js';
-import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
-import { requireAccepted, type OriginPolicy } from './guard.js';
-import { eventStreamHeaders, jsonHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
+import { EventStream } from './event-stream.js';
+import type { OriginPolicy } from './guard.js';
+import { eventStreamHeaders, jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
 import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
-import { SharedSession } from './shared-session.js';
 
 /** Options of `startHTTP()`, `listen()` and `fetch()`. */
 export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
@@ -101,6 +100,10 @@ export class HttpResponse implements Channel, InFlight {
     // Where responses are JSON only, the standalone event stream of the session remains.
     if (this.options.enableJsonResponse) return this.session?.send(messageText) ?? false;
     return this.#open().send(messageText);
+  }
+
+  header(name: string): string | undefined {
+    return this.request.header(name);
   }
 
   /** Keeps a slow response alive: sends the headers if nothing was sent yet, and a comment that clients skip. */
@@ -206,7 +209,7 @@ export class HttpResponse implements Channel, InFlight {
     const { options, session } = this;
     const store = session && this.#eventStore;
     if (session && store) this.#streamId = session.nextStreamId(this.#requestId);
-    const stream = this.#createStream(this.#streamId, store);
+    const stream = new EventStream({ id: this.#streamId, store, onStoreError: this.endpoint.onStoreError });
     this.#stream = stream;
     const sink = this.#reply.stream(this.#headers(eventStreamHeaders));
     stream.attach(sink);
@@ -218,75 +221,9 @@ export class HttpResponse implements Channel, InFlight {
     return stream;
   }
 
-  #createStream(id: string, store: EventStore | undefined): EventStream {
-    return new EventStream({ id, store, onStoreError: this.endpoint.onStoreError });
-  }
-
   #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
     const { session } = this;
     return this.announcesSession && session?.initialized ? { ...headers, 'mcp-session-id': session.id } : headers;
-  }
-
-  /**
-   * Serves GET: the standalone event stream, or with `Last-Event-ID` the rest of any stream of the session. A stream has one reader; a
-   * second one is refused.
-   *
-   * @throws ProtocolError with HTTP status 400, 404, 406 or 409
-   */
-  async openStandaloneStream(): Promise<void> {
-    const { request, options, endpoint } = this;
-    requireAccepted(request, 'text/event-stream');
-    const session = await endpoint.sessions.require(request, options);
-    const { authInfo } = request;
-    if (authInfo) session.lastCaller ??= { authInfo, sessionId: session.id };
-    const lastEventId = request.header('last-event-id');
-    if (session instanceof SharedSession && (!lastEventId || !this.#hasOwnStore(session, lastEventId)))
-      return session.follow(this.#reply, lastEventId, options.retryInterval);
-    if (lastEventId && options.eventStore) return this.#resumeStream(session, options.eventStore, lastEventId);
-    const stream = this.#standaloneStreamOf(session);
-    const sink = this.#openSink(session, stream);
-    stream.attach(sink);
-    // Sends the headers, which the client waits for.
-    stream.keepAlive();
-    if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
-  }
-
-  /** Whether the event is in the store of the options: the standalone stream of a shared session never is. */
-  #hasOwnStore(session: SharedSession, eventId: string): boolean {
-    return this.options.eventStore !== undefined && !eventId.startsWith(`${session.standaloneStreamId}_`);
-  }
-
-  async #resumeStream(session: HttpSession, store: EventStore, lastEventId: string): Promise<void> {
-    const streamId = await findStreamId(store, lastEventId);
-    // Events of other sessions are not visible.
-    if (streamId === undefined || !session.ownsStream(streamId))
-      throw refused(400, 'Bad Request: unknown Last-Event-ID');
-    const isStandalone = streamId === session.standaloneStreamId;
-    const stream = isStandalone ? this.#standaloneStreamOf(session) : session.streams?.get(streamId);
-    const sink = this.#openSink(session, stream);
-    if (session.protocolVersion >= LAST_LEGACY_VERSION)
-      sink.write(primingEvent(lastEventId, this.options.retryInterval));
-    if (stream) return stream.resume(sink, store, lastEventId);
-    // The response is complete: replay the rest and end.
-    await replay(store, lastEventId, sink).catch(this.endpoint.onStoreError);
-    sink.end();
-  }
-
-  #standaloneStreamOf(session: HttpSession): EventStream {
-    return (session.standaloneStream ??= this.#createStream(session.standaloneStreamId, this.options.eventStore));
-  }
-
-  /** Starts an event stream that belongs to no request. */
-  #openSink(session: HttpSession, stream: EventStream | undefined): EventSink {
-    if (stream?.hasReader) throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
-    const sink = this.#reply.stream(eventStreamHeaders);
-    this.#reply.onClose(() => {
-      stream?.detach(sink);
-      // Without a store a later reader cannot resume the stream.
-      if (!this.options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
-      session.lastActive = monotonicNow();
-    });
-    return sink;
   }
 }
 

@@ -1,0 +1,81 @@
+import { monotonicNow } from '../../monotonic-now.js';
+import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
+import { refused } from '../../protocol/protocol-error.js';
+import type { EventStore } from './event-store.js';
+import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
+import { requireAccepted } from './guard.js';
+import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
+import type { HttpEndpointState, StreamableHTTPServerTransportOptions } from './response.js';
+import type { HttpSession } from './sessions.js';
+import { SharedSession } from './shared-session.js';
+
+/** A GET request, with its session. */
+interface StreamRequest {
+  readonly session: HttpSession;
+  readonly reply: HttpReply;
+  readonly options: StreamableHTTPServerTransportOptions;
+  readonly onStoreError: (error: unknown) => void;
+}
+
+/**
+ * Serves GET: the standalone event stream, or with `Last-Event-ID` the rest of any stream of the session. A stream has one reader; a
+ * second one is refused.
+ *
+ * @throws ProtocolError with HTTP status 400, 404, 406 or 409
+ */
+export async function openStandaloneStream(
+  { sessions, onStoreError }: HttpEndpointState,
+  request: HttpRequest,
+  reply: HttpReply,
+  options: StreamableHTTPServerTransportOptions,
+): Promise<void> {
+  requireAccepted(request, 'text/event-stream');
+  const session = await sessions.require(request, options);
+  const { authInfo } = request;
+  const { eventStore, retryInterval } = options;
+  if (authInfo) session.lastCaller ??= { authInfo, sessionId: session.id };
+  const lastEventId = request.header('last-event-id');
+  // The standalone stream of a shared session is never in the store of the options.
+  const isInOwnStore = eventStore && lastEventId && !lastEventId.startsWith(`${session.standaloneStreamId}_`);
+  if (session instanceof SharedSession && !isInOwnStore) return session.follow(reply, lastEventId, retryInterval);
+  const get: StreamRequest = { session, reply, options, onStoreError };
+  if (lastEventId && eventStore) return resumeStream(get, eventStore, lastEventId);
+  const stream = standaloneStreamOf(get);
+  stream.attach(openSink(get, stream));
+  // Sends the headers, which the client waits for.
+  stream.keepAlive();
+  if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(retryInterval);
+}
+
+async function resumeStream(request: StreamRequest, store: EventStore, lastEventId: string): Promise<void> {
+  const { session, options, onStoreError } = request;
+  const streamId = await findStreamId(store, lastEventId);
+  // Events of other sessions are not visible.
+  if (streamId === undefined || !session.ownsStream(streamId)) throw refused(400, 'Bad Request: unknown Last-Event-ID');
+  const isStandalone = streamId === session.standaloneStreamId;
+  const stream = isStandalone ? standaloneStreamOf(request) : session.streams?.get(streamId);
+  const sink = openSink(request, stream);
+  if (session.protocolVersion >= LAST_LEGACY_VERSION) sink.write(primingEvent(lastEventId, options.retryInterval));
+  if (stream) return stream.resume(sink, store, lastEventId);
+  // The response is complete: replay the rest and end.
+  await replay(store, lastEventId, sink).catch(onStoreError);
+  sink.end();
+}
+
+function standaloneStreamOf({ session, options, onStoreError }: StreamRequest): EventStream {
+  const { standaloneStreamId: id } = session;
+  return (session.standaloneStream ??= new EventStream({ id, store: options.eventStore, onStoreError }));
+}
+
+/** Starts an event stream that belongs to no request. */
+function openSink({ session, reply, options }: StreamRequest, stream: EventStream | undefined): EventSink {
+  if (stream?.hasReader) throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
+  const sink = reply.stream(eventStreamHeaders);
+  reply.onClose(() => {
+    stream?.detach(sink);
+    // Without a store a later reader cannot resume the stream.
+    if (!options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
+    session.lastActive = monotonicNow();
+  });
+  return sink;
+}
