@@ -19,6 +19,7 @@ import {
   type ResultJson,
 } from '../protocol/json-rpc.js';
 import { describeMethod } from '../protocol/methods.js';
+import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
@@ -48,6 +49,8 @@ export interface Channel {
   send(messageText: string): boolean;
   /** Ends the event stream before the response; the client resumes it. Where that is not possible, it does nothing. */
   closeStream?(): void;
+  /** Returns a header of the HTTP request that carries one message. */
+  header?(name: string): string | undefined;
 }
 
 const channel = traceChannels['quiver:mcp.server'];
@@ -73,7 +76,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   #requestContext: AnyRequestContext | undefined;
   #toolContext: ToolContext | undefined;
   #hookContext: HookContext | undefined;
-  #headerMismatch: unknown;
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
   /** Reason of {@link ServerRequest.abort}. */
@@ -152,13 +154,15 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     return { authInfo, sessionId, http: this.#http && { headers: this.#http.headers, toolAccess: undefined } };
   }
 
-  /** Error of a tool call whose headers and arguments differ; thrown only after the tool was found. */
-  get headerMismatch(): unknown {
-    return this.#headerMismatch;
-  }
-
-  set headerMismatch(error: unknown) {
-    this.#headerMismatch = error;
+  /**
+   * Refuses a tool call whose arguments and headers differ. Only over Streamable HTTP do clients of the modern era repeat arguments.
+   *
+   * @throws ProtocolError -32020
+   */
+  requireParamHeaders(declared: readonly ParamHeader[]): void {
+    const { header } = this.#channel;
+    if (declared.length > 0 && header && this.era === 'modern')
+      requireParamHeaders(declared, this.params?.['arguments'], (name) => header.call(this.#channel, name));
   }
 
   /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */

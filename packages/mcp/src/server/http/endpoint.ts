@@ -9,7 +9,6 @@ import {
   type JsonRpcRequest,
   type RequestId,
 } from '../../protocol/json-rpc.js';
-import { requireParamHeaders } from '../../protocol/param-headers.js';
 import { invalidRequest, refused } from '../../protocol/protocol-error.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
@@ -211,17 +210,7 @@ function servePost(response: HttpResponse, body: unknown): void | Promise<void> 
 }
 
 function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
-  const { server } = response.endpoint;
-  const request = new ModernRequest(server, message, response.caller, response);
-  if (message.method === 'tools/call') {
-    const { name, arguments: args } = message.params ?? {};
-    const declared = server.tools.get(name as string)?.paramHeaders;
-    try {
-      if (declared?.length) requireParamHeaders(declared, args, (header) => response.request.header(header));
-    } catch (error) {
-      request.headerMismatch = error;
-    }
-  }
+  const request = new ModernRequest(response.endpoint.server, message, response.caller, response);
   // Closing the response stream is how a modern client cancels.
   response.cancelOnClose();
   return response.run(message.id, request);

@@ -176,12 +176,12 @@ export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefin
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */
 function parseToolCall(request: ServerRequest): RegisteredTool {
-  const { server, params, toolAccess, headerMismatch, arguments: args } = request;
+  const { server, params, toolAccess, arguments: args } = request;
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   const registered = server.tools.find(request, name);
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
-  if (headerMismatch) throw headerMismatch;
+  request.requireParamHeaders(registered.paramHeaders);
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   return registered;
