@@ -1,6 +1,7 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
+import { evictOldest } from '../evict-oldest.js';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/constants.js';
 import { prepareResult } from '../protocol/json-rpc.js';
@@ -114,7 +115,7 @@ export class ToolRegistry {
     if (!former || !this.isFiltered) return;
     this.#former.delete(name);
     this.#former.set(name, former);
-    if (this.#former.size > MAX_FORMER_TOOLS) this.#former.delete(this.#former.keys().next().value ?? '');
+    evictOldest(this.#former, MAX_FORMER_TOOLS);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { evictOldest } from '../evict-oldest.js';
 import { monotonicNow } from '../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from './check-arguments.js';
 import { Listeners } from './listeners.js';
@@ -124,7 +125,7 @@ export class InMemoryStore implements SharedStore {
     this.#buckets.delete(key);
     this.#buckets.set(key, { tokens: tokens - amount, time: now, end });
     // Any number of callers uses a bounded memory: the bucket that was not used for longest is evicted, and is full again.
-    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    evictOldest(this.#buckets, MAX_BUCKETS);
     return 0;
   }
 

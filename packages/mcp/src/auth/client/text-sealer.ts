@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
+import { evictOldest } from '../../evict-oldest.js';
 
 /** Secrets and salts whose keys are cached. */
 const maxSealers = 16;
@@ -26,7 +27,7 @@ export class TextSealer {
   static for(secret: string): TextSealer {
     const sealer = sealers.get(secret) ?? new TextSealer(secret);
     sealers.set(secret, sealer);
-    for (const oldest of sealers.keys()) if (sealers.size > maxSealers) sealers.delete(oldest);
+    evictOldest(sealers, maxSealers);
     return sealer;
   }
 
@@ -58,7 +59,7 @@ export class TextSealer {
     this.#keys.delete(salt);
     this.#keys.set(salt, key);
     key.catch(() => this.#keys.delete(salt));
-    for (const oldest of this.#keys.keys()) if (this.#keys.size > maxKeys) this.#keys.delete(oldest);
+    evictOldest(this.#keys, maxKeys);
     return key;
   }
 }

@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { evictOldest } from '../../evict-oldest.js';
 import { monotonicNow } from '../../monotonic-now.js';
 import type { TokenValidationResult } from './token-validator.js';
 
@@ -43,9 +44,8 @@ export class VerifiedTokens {
     if (!(lifetime > 0)) return verified;
     // All requests with the token share them.
     deepFreeze(verified);
-    const [oldest] = this.#tokens.keys();
-    if (oldest !== undefined && this.#tokens.size >= maxTokens) this.#tokens.delete(oldest);
     this.#tokens.set(digestOf(token), { ...verified, until: monotonicNow() + lifetime });
+    evictOldest(this.#tokens, maxTokens);
     return verified;
   }
 }

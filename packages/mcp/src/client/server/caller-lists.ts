@@ -1,4 +1,5 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
+import { evictOldest } from '../../evict-oldest.js';
 import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
 
 /** Identities whose lists are cached per list of a server. */
@@ -56,8 +57,7 @@ export class CallerLists<Item> {
     const cache = caches.get(key) ?? new ListCache(this.#options);
     caches.delete(key);
     caches.set(key, cache);
-    const [oldest = key] = caches.keys();
-    if (caches.size > maxIdentities) caches.delete(oldest);
+    evictOldest(caches, maxIdentities);
     return cache;
   }
 }

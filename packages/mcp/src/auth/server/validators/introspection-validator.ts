@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import { evictOldest } from '../../../evict-oldest.js';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
@@ -84,8 +85,7 @@ export function createIntrospectionValidator(
     const entry = { result, until: Number.POSITIVE_INFINITY };
     cache.delete(key);
     cache.set(key, entry);
-    const [oldest] = cache.keys();
-    if (cache.size > cacheSize && oldest !== undefined) cache.delete(oldest);
+    evictOldest(cache, cacheSize);
     return result;
   };
 }
