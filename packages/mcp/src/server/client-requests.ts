@@ -11,6 +11,7 @@ import type {
 } from '@quiver/core/tools';
 import { errorCodes, failureKey } from '../protocol/constants.js';
 import { isObject } from '../protocol/json-rpc.js';
+import { parsePageUrl } from '../protocol/page-url.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../protocol/types.js';
 import { requireFormSchema } from './form-schema.js';
@@ -174,13 +175,10 @@ function pickRequested({ properties }: ElicitRequest['requestedSchema'], content
   return Object.fromEntries(entries);
 }
 
-const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Users are sent to encrypted pages only, and never with a password in the URL. */
 function requireSafeUrl(url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopbackNames.has(parsed.hostname));
-  if (!parsed || !isSafe || parsed.username !== '' || parsed.password !== '') {
+  const parsed = parsePageUrl(url);
+  if (!parsed || parsed.username !== '' || parsed.password !== '') {
     throw new QuiverError(
       'ELICITATION_URL_INVALID',
       'Cannot send the elicitation request: its URL must be https without a user name (http only for a loopback host).',

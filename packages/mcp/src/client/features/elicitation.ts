@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { validateJsonSchema } from '@quiver/core/schema';
 import type { ElicitRequest, ElicitResult } from '@quiver/core/tools';
 import { isObject } from '../../protocol/json-rpc.js';
+import { parsePageUrl } from '../../protocol/page-url.js';
 import type { ElicitationHandler } from '../config/handlers.js';
 
 /**
@@ -51,11 +52,9 @@ function defaultsOf({ properties }: ElicitRequest['requestedSchema']): Record<st
   return Object.fromEntries(entries);
 }
 
-const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 function requireSafeUrl(serverName: string, value: unknown): string {
-  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname))) return url.href;
+  const url = parsePageUrl(value);
+  if (url) return url.href;
   throw new QuiverError(
     'ELICITATION_URL_REFUSED',
     `MCP server '${serverName}' requested that the user opens a page that is not https. The elicitation request was rejected.`,

@@ -4,7 +4,8 @@ import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo } from '../auth-info.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
-import { bodyTooLarge, isLoopback } from './guard.js';
+import { isLoopback } from '../client-address.js';
+import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './response.js';
 

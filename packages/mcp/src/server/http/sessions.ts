@@ -13,7 +13,7 @@ import {
 } from '../limits.js';
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
-import { addressKeyOf } from './guard.js';
+import { addressKeyOf } from '../client-address.js';
 import type { HttpRequest } from './message.js';
 
 export interface SessionLimits {
