@@ -5,3 +5,6 @@
 export function monotonicNow(): number {
   return performance.timeOrigin + performance.now();
 }
+
+/** Longest delay of a timer in milliseconds; a longer one would fire at once. */
+export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;

@@ -43,6 +43,11 @@ export const failureKey = 'quiver/error';
  */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
+/** States of a task. */
+export const taskStatuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
+
+export type TaskStatus = (typeof taskStatuses)[number];
+
 /** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {
   parse: -32700,

@@ -103,5 +103,3 @@ export const ORPHAN_CHECK_DELAY = 30_000;
 export const ORPHAN_CHECK_INTERVAL: number = 5 * 60_000;
 /** Longest lifetime of a record in milliseconds. */
 export const MAX_LIFETIME = 1e12;
-/** Longest delay of a timer. */
-export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;

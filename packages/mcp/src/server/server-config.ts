@@ -129,7 +129,8 @@ export interface CallbackContext {
   mcp: ToolMcpContext;
 }
 
-type MaybePromise<Value> = Value | PromiseLike<Value>;
+/** A value, or a promise of it. */
+export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /** Request for suggestions while a user types. */
 export interface CompletionRequest extends CallbackContext {

@@ -1,3 +1,4 @@
+import { taskStatuses, type TaskStatus } from '../../protocol/constants.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
@@ -53,10 +54,6 @@ export function isCreatedTask(result: CallToolResult | CreatedTask): result is C
   // The engine removes the member from all other results.
   return result['resultType'] === 'task';
 }
-
-const taskStatuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
-
-export type TaskStatus = (typeof taskStatuses)[number];
 
 /** The id is sent in a header. */
 const maxTaskIdLength = 1024;

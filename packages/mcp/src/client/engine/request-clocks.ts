@@ -1,7 +1,4 @@
-import { monotonicNow } from '../../monotonic-now.js';
-
-/** The longest delay of a timer. */
-const maxDelay = 2 ** 31 - 1;
+import { MAX_TIMER_DELAY, monotonicNow } from '../../monotonic-now.js';
 
 /** Time limit of one request. */
 export interface RequestClock {
@@ -84,7 +81,7 @@ export class RequestClocks {
     if (this.#isClosed || due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), maxDelay));
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), MAX_TIMER_DELAY));
   }
 
   #expire(): void {

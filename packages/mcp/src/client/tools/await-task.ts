@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { monotonicNow } from '../../monotonic-now.js';
+import { MAX_TIMER_DELAY, monotonicNow } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -43,8 +43,6 @@ const pollTimeout = 10_000;
 /** Milliseconds that a server may be unavailable. */
 const maxOutage = 5 * 60_000;
 const defaultTaskTimeout = 24 * 60 * 60_000;
-/** The longest delay of a timer. */
-const maxDelay = 2 ** 31 - 1;
 
 /**
  * Waits for the end of a task: polls its state, reports its status messages, responds to its input requests, and tries again while the
@@ -155,7 +153,7 @@ class AwaitedTask {
 
   /** Learns the poll interval, and reports a new status message. */
   #learn({ pollIntervalMs = defaultPollInterval, statusMessage }: TaskDescription): void {
-    this.#pollInterval = Math.min(Math.max(pollIntervalMs, minPollInterval), maxDelay);
+    this.#pollInterval = Math.min(Math.max(pollIntervalMs, minPollInterval), MAX_TIMER_DELAY);
     if (statusMessage === undefined || statusMessage === this.#lastMessage) return;
     this.#lastMessage = statusMessage;
     this.#progress += 1;
@@ -282,7 +280,7 @@ class AwaitedTask {
     if (this.#end.signal.aborted || this.#responding.size > 0) return;
     this.#clockStart = monotonicNow();
     const left = Math.min(this.#timeLeft, this.#totalLeft);
-    if (left <= maxDelay) this.#timer = setTimeout(() => void this.stop(this.#timedOut()), Math.max(0, left));
+    if (left <= MAX_TIMER_DELAY) this.#timer = setTimeout(() => void this.stop(this.#timedOut()), Math.max(0, left));
   }
 
   #stopClock(): void {

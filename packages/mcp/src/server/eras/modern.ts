@@ -7,7 +7,7 @@ import type { CacheableMethod } from '../../protocol/methods.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
-import { MAX_TIMER_DELAY } from '../limits.js';
+import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { requireMethod } from '../methods/methods.js';
 import { storedCallOf } from '../methods/tasks.js';
 import { ServerRequest, type Handler } from '../request.js';

@@ -1,5 +1,6 @@
 import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
+import type { MaybePromise } from '../server-config.js';
 
 /** A request on its way through the middleware of a server, after authentication. */
 export interface MiddlewareContext {
@@ -72,8 +73,6 @@ export interface MeasuredOutcome extends RequestOutcome {
   /** Characters of the result as JSON. */
   readonly size: number;
 }
-
-type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /**
  * Hooks around the requests of a server. `next()` runs the rest: the hooks of the same name that were added later, then the operation.

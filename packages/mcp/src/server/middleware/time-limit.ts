@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { MAX_TIMER_DELAY } from '../limits.js';
+import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { invalidOption } from './hook-context.js';
 import type { Middleware } from './middleware.js';
 

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { taskStatuses, type TaskStatus } from '../../protocol/constants.js';
 import { isObject, isRequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import {
@@ -9,10 +10,6 @@ import {
   type RequiredCapabilities,
 } from '../client-requests.js';
 import type { RequestState } from '../request-state.js';
-
-const statuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
-
-export type TaskStatus = (typeof statuses)[number];
 
 /** A JSON-RPC error, as a task carries it. */
 export interface TaskError {
@@ -196,7 +193,7 @@ function isTaskRecord(record: unknown): record is TaskRecord {
   return (
     texts.every((text) => typeof text === 'string') &&
     [ttlMs, pollIntervalMs, run].every((number) => Number.isSafeInteger(number)) &&
-    statuses.includes(status as TaskStatus) &&
+    taskStatuses.includes(status as TaskStatus) &&
     (statusMessage === undefined || typeof statusMessage === 'string') &&
     isRecordOf(inputRequests, isStoredRequest) &&
     isRecordOf(asked, (digest) => typeof digest === 'string') &&
