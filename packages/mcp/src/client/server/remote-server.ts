@@ -27,7 +27,7 @@ import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { HttpError, type Channel } from '../transports/channel.js';
-import { createBackOff } from './back-off.js';
+import { createBackOff } from '../../back-off.js';
 import { CallerLists, type Identity } from './caller-lists.js';
 import { fetchList, type ListedItems } from './list-cache.js';
 import { openConnection } from './open-connection.js';

@@ -3,7 +3,7 @@ import type { SubscriptionFilter } from '../../protocol/types.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
-import { createBackOff } from './back-off.js';
+import { createBackOff } from '../../back-off.js';
 
 interface SubscribingServer {
   readonly name: string;

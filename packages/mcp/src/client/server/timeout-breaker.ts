@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { createBackOff } from './back-off.js';
+import { createBackOff } from '../../back-off.js';
 
 /** Milliseconds of the first pause, which is cut by up to a half at random, and of the longest. */
 const pauses = { first: 30_000, cap: 5 * 60_000 };

@@ -10,7 +10,7 @@ import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
-import { createBackOff } from '../server/back-off.js';
+import { createBackOff } from '../../back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescription } from './task.js';
 

@@ -1,16 +1,11 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import { Listeners } from '../listeners.js';
+import { Reconnecting } from '../reconnecting.js';
 import { closedError } from '../shared-store-errors.js';
 import { withinTimeout, type PostgresClient, type PostgresPool } from './pool.js';
 
 /** Messages that are read at once. */
 const batchSize = 100;
-/** Milliseconds between two checks of the connection, which also read messages. */
-const heartbeatInterval = 15_000;
-/** Bounds of the milliseconds before the connection is opened again. */
-const firstDelay = 100;
-const longestDelay = 5000;
-
 export interface MessagesOptions {
   readonly pool: PostgresPool;
   /** Channel of LISTEN. */
@@ -36,9 +31,12 @@ export class Messages {
   /** Reads run one after the other. */
   #reading: Promise<void> = Promise.resolve();
   #isReadQueued = false;
-  #heartbeat: ReturnType<typeof setInterval> | undefined;
-  #reconnect: ReturnType<typeof setTimeout> | undefined;
-  #delay = firstDelay;
+  /** Checks also read messages. Keeps the process alive: one that waits for messages does not end when a server restarts. */
+  readonly #reconnecting = new Reconnecting({
+    check: () => this.#readInBackground(),
+    connect: () => this.#connectAgain(),
+    keepsAlive: true,
+  });
   #isClosed = false;
 
   constructor(options: MessagesOptions) {
@@ -56,7 +54,7 @@ export class Messages {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
-    clearTimeout(this.#reconnect);
+    this.#reconnecting.close();
     const connection = await this.#connection?.catch(() => {});
     if (connection) this.#drop(connection);
   }
@@ -86,9 +84,8 @@ export class Messages {
       throw error;
     }
     this.#client = client;
-    this.#delay = firstDelay;
-    this.#heartbeat = setInterval(() => this.#readInBackground(), heartbeatInterval);
-    this.#heartbeat.unref?.();
+    this.#reconnecting.succeeded();
+    this.#reconnecting.watch();
     return client;
   }
 
@@ -97,25 +94,23 @@ export class Messages {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#connection = undefined;
-    clearInterval(this.#heartbeat);
+    this.#reconnecting.unwatch();
     client.release(true);
     this.#connectLater();
   }
 
   #connectLater(): void {
-    if (this.#isClosed || this.#listeners.channels.length === 0) return;
-    clearTimeout(this.#reconnect);
-    this.#reconnect = setTimeout(() => {
-      this.#connect().then(
-        () => this.#readInBackground(),
-        (error: unknown) => {
-          getDefaultLogger().warn(`Messages of the shared store are delayed: ${toErrorMessage(error)}`);
-          this.#connectLater();
-        },
-      );
-    }, this.#delay);
-    // Keeps the process alive, as the connection does: a process that waits for messages does not end when a server restarts.
-    this.#delay = Math.min(2 * this.#delay, longestDelay);
+    if (!this.#isClosed && this.#listeners.channels.length > 0) this.#reconnecting.connectLater();
+  }
+
+  #connectAgain(): void {
+    this.#connect().then(
+      () => this.#readInBackground(),
+      (error: unknown) => {
+        getDefaultLogger().warn(`Messages of the shared store are delayed: ${toErrorMessage(error)}`);
+        this.#connectLater();
+      },
+    );
   }
 
   #readInBackground(): void {

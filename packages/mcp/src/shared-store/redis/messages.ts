@@ -1,13 +1,8 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import { Listeners } from '../listeners.js';
+import { Reconnecting } from '../reconnecting.js';
 import { closedError } from '../shared-store-errors.js';
 import type { RedisConnection, RedisSubscriber } from './redis-client.js';
-
-/** Milliseconds between two checks of the connection. The clients themselves do not notice one that is half open. */
-const heartbeatInterval = 15_000;
-/** Bounds of the milliseconds before the connection is opened again. */
-const firstDelay = 100;
-const longestDelay = 5000;
 
 export interface MessagesOptions {
   readonly connection: RedisConnection;
@@ -24,9 +19,11 @@ export class Messages {
   #subscribed = new Set<string>();
   /** Changes of the connection, one after the other. */
   #changes: Promise<unknown> = Promise.resolve();
-  #heartbeat: ReturnType<typeof setInterval> | undefined;
-  #reconnect: ReturnType<typeof setTimeout> | undefined;
-  #delay = firstDelay;
+  readonly #reconnecting = new Reconnecting({
+    check: () => void this.#change((subscriber) => this.#options.settle(subscriber.ping())).catch(() => {}),
+    connect: () => void this.#change(async () => {}).catch(() => {}),
+    keepsAlive: false,
+  });
   #isClosed = false;
 
   constructor(options: MessagesOptions) {
@@ -55,7 +52,7 @@ export class Messages {
   close(): void {
     this.#isClosed = true;
     this.#listeners.clear();
-    clearTimeout(this.#reconnect);
+    this.#reconnecting.close();
     this.#drop();
   }
 
@@ -74,7 +71,7 @@ export class Messages {
         await this.#options.settle(subscriber.ready);
         for (const channel of this.#listeners.channels) await this.#add(subscriber, channel);
         const result = await change(subscriber);
-        this.#delay = firstDelay;
+        this.#reconnecting.succeeded();
         return result;
       } catch (error) {
         if (this.#isClosed) throw closedError();
@@ -88,10 +85,7 @@ export class Messages {
   }
 
   #open(): RedisSubscriber {
-    this.#heartbeat = setInterval(() => {
-      void this.#change((subscriber) => this.#options.settle(subscriber.ping())).catch(() => {});
-    }, heartbeatInterval);
-    this.#heartbeat.unref?.();
+    this.#reconnecting.watch();
     return this.#options.connection.openSubscriber({
       onMessage: (channel, message) => this.#listeners.call(channel, message),
       onReady: () => this.#reportGap(),
@@ -109,7 +103,7 @@ export class Messages {
   }
 
   #drop(): void {
-    clearInterval(this.#heartbeat);
+    this.#reconnecting.unwatch();
     this.#subscriber?.close();
     this.#subscriber = undefined;
     this.#subscribed = new Set();
@@ -118,9 +112,6 @@ export class Messages {
   #connectLater(reason: unknown): void {
     if (this.#listeners.channels.length === 0) return;
     getDefaultLogger().warn(`Messages of the shared store do not arrive: ${toErrorMessage(reason)}`);
-    clearTimeout(this.#reconnect);
-    this.#reconnect = setTimeout(() => void this.#change(async () => {}).catch(() => {}), this.#delay);
-    this.#reconnect.unref?.();
-    this.#delay = Math.min(2 * this.#delay, longestDelay);
+    this.#reconnecting.connectLater();
   }
 }

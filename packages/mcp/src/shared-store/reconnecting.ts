@@ -1,0 +1,54 @@
+import { createBackOff, type BackOff } from '../back-off.js';
+
+/** Milliseconds between two checks of a connection. Clients do not notice one that is half open. */
+const heartbeatInterval = 15_000;
+
+export interface ReconnectingOptions {
+  /** Runs at intervals while the connection is open. */
+  readonly check: () => void;
+  /** Opens the connection again. */
+  readonly connect: () => void;
+  /** Whether the process stays alive until the connection is opened again. */
+  readonly keepsAlive: boolean;
+}
+
+/** Timers of one connection: checks it while it is open, and opens it again after it was lost, with pauses that grow to 5 s. */
+export class Reconnecting {
+  readonly #options: ReconnectingOptions;
+  readonly #backOff: BackOff = createBackOff({ cap: 5000 });
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: ReconnectingOptions) {
+    this.#options = options;
+  }
+
+  /** Begins the checks. */
+  watch(): void {
+    this.#heartbeat = setInterval(this.#options.check, heartbeatInterval);
+    // Outside of Node timers are numbers and keep nothing alive.
+    this.#heartbeat.unref?.();
+  }
+
+  /** The connection works: the next pause is short. */
+  succeeded(): void {
+    this.#backOff.reset();
+  }
+
+  /** Ends the checks. */
+  unwatch(): void {
+    clearInterval(this.#heartbeat);
+  }
+
+  connectLater(): void {
+    this.#backOff.failed();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#options.connect, this.#backOff.remaining());
+    if (!this.#options.keepsAlive) this.#timer.unref?.();
+  }
+
+  close(): void {
+    this.unwatch();
+    clearTimeout(this.#timer);
+  }
+}
