@@ -23,7 +23,7 @@ const areas: readonly (readonly [title: string, codes: RegExp])[] = [
     'Documents and ingestion',
     /^(CHUNK|DOCUMENT|EXTRACT|EXTRACTION|FOLDER|GIT|GLOB|HTML|INGEST|JSON|METADATA|PAGE|PATH|PDF|SITEMAP|TOKENIZER)_/,
   ],
-  ['Search and graphs', /^(CASES|CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|RERANK|RETRIEVE|TRIPLES)_/],
+  ['Search and graphs', /^(CASES|CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|QUERY|RERANK|RETRIEVE|TRIPLES)_/],
   ['Vector stores and files', /^(FILE|VECTOR)_/],
 ];
 
