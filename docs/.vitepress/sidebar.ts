@@ -79,6 +79,7 @@ const guides: DefaultTheme.SidebarItem[] = [
         'guides/graph-rag',
         'guides/graph-view',
         'guides/rerank',
+        'guides/local-embeddings',
         'guides/question-planning',
         'guides/evaluate',
         'guides/cost',
