@@ -60,6 +60,34 @@ describe('buildChunkGraph', () => {
     expect(edgesOf(graph, 'phrase')).toEqual(['1 - 2: both name “quorum”']);
   });
 
+  it('ends names at the end of a sentence, but not after initials and short abbreviations', async () => {
+    const graph = await buildFrom([
+      { id: 'film', document: 'It was directed by Leo Fong. It stars nobody.' },
+      { id: 'other', document: 'Another film of Leo Fong. Goldy Notay plays in it.' },
+      { id: 'rogell', document: 'a film by Albert S. Rogell. The end.' },
+      { id: 'rogell too', document: 'Albert S. Rogell made it.' },
+      { id: 'albert', document: 'so said Albert S. and left' },
+    ]);
+    expect(edgesOf(graph, 'phrase')).toEqual([
+      'film - other: both name “leo fong”',
+      'rogell - rogell too: both name “albert s. rogell”',
+    ]);
+  });
+
+  it('finds titles within longer names and genitives, but not within other titles', async () => {
+    const graph = await buildFrom([
+      { id: 'king', title: 'Min Dikkha', document: 'a ruler' },
+      { id: 'palace', document: 'it is Min Dikkha’s palace' },
+      { id: 'queen', document: 'the chief queen of King Min Dikkha of Arakan' },
+      { id: 'ship', title: 'HMS Min Dikkha', document: 'a ship' },
+    ]);
+    expect(edgesOf(graph, 'phrase')).toEqual([
+      'king - palace: both name “min dikkha”',
+      'king - queen: both name “min dikkha”',
+      'palace - queen: both name “min dikkha”',
+    ]);
+  });
+
   it('ignores names that many passages share', async () => {
     const passages = Array.from({ length: 20 }, (_, n) => ({
       id: String(n),

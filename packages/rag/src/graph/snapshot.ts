@@ -16,7 +16,7 @@ export interface GraphData {
 }
 
 /** `QGR` and the version. Raise it with the format, and when equal passages get other edges, because snapshots are kept. */
-const magic = [0x51, 0x47, 0x52, 5];
+const magic = [0x51, 0x47, 0x52, 6];
 /** Magic number, checksum of all that follows, length of the header. */
 const prefixLength = 12;
 

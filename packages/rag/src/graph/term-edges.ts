@@ -28,6 +28,13 @@ export function sharedNames(passages: readonly GraphPassage[], maxPassages: numb
     named.push(node);
     return namesIn(`${title} ${document}`, title, ordinary);
   });
+  const titles = new Set(named.map((node) => titleName(passages[node]?.title ?? '')));
+  titles.delete('');
+  for (const own of terms) {
+    // “King Min Dikkha” names the passage “Min Dikkha”; a name that is a title itself names no shorter one.
+    for (const name of [...own])
+      if (!titles.has(name)) for (const part of partsOf(name)) if (titles.has(part)) own.add(part);
+  }
   const nodesOf = groupByTerm(terms);
   const isRare = (node: number): boolean => {
     const nodes = nodesOf.get(titleName(passages[node]?.title ?? ''));
@@ -37,6 +44,28 @@ export function sharedNames(passages: readonly GraphPassage[], maxPassages: numb
     edges: sharedTermEdges({ kind: 'phrase', verb: 'name', terms, nodesOf, maxPassages }),
     titled: named.filter(isRare),
   };
+}
+
+/** Longer runs of words with a capital letter are headings. */
+const longestRun = 16;
+
+/** Returns the runs of at least two words within a name, without a genitive. */
+function partsOf(name: string): string[] {
+  const words = name.split(' ');
+  if (words.length > longestRun) return [];
+  const parts: string[] = [];
+  for (let from = 0; from < words.length; from += 1) {
+    for (let to = from + 2; to <= words.length; to += 1)
+      parts.push(
+        withoutEnd(
+          words
+            .slice(from, to)
+            .join(' ')
+            .replace(/['’]s$/, ''),
+        ),
+      );
+  }
+  return parts;
 }
 
 /** Words in lower case. */
@@ -59,11 +88,29 @@ export function namesIn(text: string, title?: string, ordinary?: ReadonlySet<str
     if (bare !== '') names.add(bare);
   };
   if (title !== undefined) add(titleName(title));
-  for (const [, mark, name = ''] of text.matchAll(capitalized)) {
+  for (const [, mark, run = ''] of text.matchAll(capitalized)) {
+    const [name = '', ...further] = splitSentences(run);
     if (mark === undefined || !ordinary?.has(withoutEnd(name.toLowerCase()))) add(name);
+    further.forEach(add);
   }
   return names;
 }
+
+/** Splits a run of words at the ends of sentences. “Albert S. Rogell”, “St. Louis” and “Mrs. Dalloway” are names. */
+function splitSentences(run: string): string[] {
+  const names: string[] = [];
+  let start = 0;
+  for (const { 0: end, 1: before = '', 2: after = '', index } of run.matchAll(sentenceEnd)) {
+    if (before.length < longestAbbreviation && !stopWords.has(after.toLowerCase())) continue;
+    names.push(run.slice(start, index + end.length).trimEnd());
+    start = index + end.length;
+  }
+  return [...names, run.slice(start)];
+}
+
+const sentenceEnd = /([\p{L}\p{M}\p{N}'’-]*)\.\s+(?=([\p{L}\p{M}]+))/gu;
+/** Letters before the point of an abbreviation, plus one. */
+const longestAbbreviation = 4;
 
 /** Returns the name that a title is for other texts: without parentheses at its end; `''` where it is none. */
 export function titleName(title: string): string {
