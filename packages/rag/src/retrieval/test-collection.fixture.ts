@@ -62,7 +62,7 @@ function readLines<Row>(folder: string, file: string): Row[] {
 export const guardedMetrics = ['ndcgAt10', 'recallAt5', 'recallAt10', 'allAt5', 'mrrAt10'] as const;
 
 /** Recall of the graph on collections whose queries need several documents, a little below what was measured. */
-const leastRecall: Readonly<Record<string, number>> = { '2wiki': 0.851, hotpotqa: 0.905 };
+const leastRecall: Readonly<Record<string, number>> = { '2wiki': 0.87, hotpotqa: 0.94 };
 /** Greatest loss of nDCG on collections whose queries need no connections. */
 const greatestLoss: Readonly<Record<string, number>> = { cisi: 0.01, cranfield: 0.01 };
 
