@@ -32,7 +32,7 @@ export function sharedNames(passages: readonly GraphPassage[], maxPassages: numb
   titles.delete('');
   for (const own of terms) {
     // “King Min Dikkha” names the passage “Min Dikkha”; a name that is a title itself names no shorter one.
-    for (const name of [...own])
+    for (const name of own)
       if (!titles.has(name)) for (const part of partsOf(name)) if (titles.has(part)) own.add(part);
   }
   const nodesOf = groupByTerm(terms);
