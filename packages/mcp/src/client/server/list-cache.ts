@@ -1,10 +1,10 @@
-import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions } from '../config/server-definition.js';

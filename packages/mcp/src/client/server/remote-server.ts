@@ -1,17 +1,9 @@
-import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { setMaxListeners } from 'node:events';
-import {
-  escapeForLog,
-  getDefaultLogger,
-  isQuiverError,
-  QuiverError,
-  toErrorMessage,
-  untilAborted,
-  withinTime,
-} from '@quiver/core';
+import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import {
@@ -31,6 +23,7 @@ import { createBackOff } from '../../back-off.js';
 import { CallerLists, type Identity } from './caller-lists.js';
 import { fetchList, type ListedItems } from './list-cache.js';
 import { openConnection } from './open-connection.js';
+import { ServerTasks } from './server-tasks.js';
 import { Subscriptions } from './subscriptions.js';
 import { TimeoutBreaker } from './timeout-breaker.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
@@ -81,9 +74,6 @@ const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
   stdio: 60_000,
 };
 
-/** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
-const stopTimeout = 3000;
-
 /**
  * One server of the client, with its cached lists. It is connected on first use, by one attempt for all callers, and again after the
  * connection was lost. A request is not repeated unless the caller allows it, or the server rejected it unread because it no longer
@@ -97,11 +87,8 @@ export class RemoteServer {
   /** Limit of results that models receive. */
   readonly resultLimit: SizeLimit | undefined;
   readonly application: Application;
-  /** Tasks that callers wait for. They survive lost connections, and end with the client. */
-  readonly awaitedTasks: Set<{ stop(error: unknown): Promise<void> }> = new Set();
+  readonly tasks: ServerTasks = new ServerTasks(this);
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
-  /** Cancellations of the tasks of abandoned calls. Before the connection ends, they may still receive the id of a task. */
-  readonly #lateTasks = new Set<Promise<void>>();
   readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
   /** Logged reasons why lists are missing, by list. */
@@ -328,40 +315,8 @@ export class RemoteServer {
   /** Ends the session, the connection and the wait for tasks. The next request connects again. */
   disconnect(): Promise<void> {
     // Without tasks, the state changes at once.
-    if (this.awaitedTasks.size + this.#lateTasks.size === 0) return this.#disconnect();
-    return this.#stopTasks().then(() => this.#disconnect());
-  }
-
-  /** Without their callers, tasks that were started by calls cannot be continued: their cancellations are sent first. */
-  async #stopTasks(): Promise<void> {
-    const error = new QuiverError(
-      'MCP_CONNECTION_CLOSED',
-      `The client was disconnected from MCP server '${this.name}' before a task had ended.`,
-    );
-    const stopping = Array.from(this.awaitedTasks, (task) => task.stop(error));
-    await withinTime(Promise.all([...stopping, ...this.#lateTasks]), stopTimeout, () => error).catch(() => {});
-  }
-
-  /** Cancels the task of an abandoned call, if it has one. */
-  #cancelLateTask(engine: Engine, found: Promise<string | undefined>, requestContext?: AnyRequestContext): void {
-    const canceled = found
-      .then((taskId) => (taskId === undefined ? undefined : this.cancelTask(taskId, requestContext)))
-      .catch((error: unknown) => this.#logError(error))
-      .finally(() => {
-        this.#lateTasks.delete(canceled);
-        this.#closeForgotten(engine);
-      });
-    this.#lateTasks.add(canceled);
-  }
-
-  /** Cancels a task that no caller waits for. A failure is logged. */
-  async cancelTask(taskId: string, requestContext?: AnyRequestContext): Promise<void> {
-    try {
-      const options = { requestContext, timeout: stopTimeout };
-      await this.request((engine, to) => engine.request('tasks/cancel', { taskId }, to), options);
-    } catch (error) {
-      this.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
-    }
+    if (this.tasks.isEmpty) return this.#disconnect();
+    return this.tasks.stop().then(() => this.#disconnect());
   }
 
   async #disconnect(): Promise<void> {
@@ -387,7 +342,8 @@ export class RemoteServer {
   /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
   async reconnect(): Promise<void> {
     // Tasks that callers wait for continue over the next connection.
-    if (this.#lateTasks.size > 0) await Promise.all(this.#lateTasks);
+    const ending = this.tasks.lateEnded();
+    if (ending) await ending;
     await this.#disconnect();
     await this.connect();
   }
@@ -456,7 +412,8 @@ export class RemoteServer {
           if (opened) this.#lose(opened);
         },
         onAbandoned: (taskId, requestContext) => {
-          if (opened) this.#cancelLateTask(opened, taskId, requestContext);
+          const engine = opened;
+          if (engine) void this.tasks.cancelLate(taskId, requestContext).then(() => this.#closeForgotten(engine));
         },
       },
       signal,

@@ -1,5 +1,5 @@
-import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ListedItems } from './list-cache.js';

@@ -96,7 +96,7 @@ class AwaitedTask {
     const { signal } = this.#options;
     const onAbort = (): void => void this.stop(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    this.#server.awaitedTasks.add(this);
+    this.#server.tasks.add(this);
     // The task exists, also when the signal fired before.
     if (signal?.aborted) onAbort();
     this.#startClock();
@@ -108,7 +108,7 @@ class AwaitedTask {
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#finish(new Error('The task has ended.'));
-      if (!this.#stopping) this.#server.awaitedTasks.delete(this);
+      if (!this.#stopping) this.#server.tasks.delete(this);
     }
   }
 
@@ -120,8 +120,8 @@ class AwaitedTask {
   async #stop(error: unknown): Promise<void> {
     this.#finish(error);
     const { isOwner, requestContext } = this.#options;
-    if (isOwner && !this.#isOver) await this.#server.cancelTask(this.#taskId, requestContext);
-    this.#server.awaitedTasks.delete(this);
+    if (isOwner && !this.#isOver) await this.#server.tasks.cancel(this.#taskId, requestContext);
+    this.#server.tasks.delete(this);
   }
 
   #finish(reason: unknown): void {

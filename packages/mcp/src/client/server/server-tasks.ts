@@ -1,0 +1,83 @@
+import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { LoggingLevel } from '../config/handlers.js';
+import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+
+/** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
+const stopTimeout = 3000;
+
+/** A task that a caller waits for. */
+export interface AwaitedTask {
+  /** Ends the wait with an error, and cancels the task. */
+  stop(error: unknown): Promise<void>;
+}
+
+/** The part of a server that its tasks need. */
+interface TaskServer {
+  readonly name: string;
+  request<Result>(
+    run: (engine: Engine, options: EngineRequestOptions) => Promise<Result>,
+    settings: { readonly requestContext: AnyRequestContext | undefined; readonly timeout: number },
+  ): Promise<Result>;
+  log(level: LoggingLevel, message: string, details?: unknown, requestContext?: AnyRequestContext): void;
+}
+
+/** Tasks of one server that this client has to end: without their callers, nobody continues them. */
+export class ServerTasks {
+  readonly #server: TaskServer;
+  /** They survive lost connections, and end with the client. */
+  readonly #awaited = new Set<AwaitedTask>();
+  /** Cancellations of the tasks of abandoned calls. Before the connection ends, they may still receive the id of a task. */
+  readonly #late = new Set<Promise<void>>();
+
+  constructor(server: TaskServer) {
+    this.#server = server;
+  }
+
+  get isEmpty(): boolean {
+    return this.#awaited.size + this.#late.size === 0;
+  }
+
+  add(task: AwaitedTask): void {
+    this.#awaited.add(task);
+  }
+
+  delete(task: AwaitedTask): void {
+    this.#awaited.delete(task);
+  }
+
+  /** Cancels all of them. Resolves after the cancellations are sent, or after a time limit. */
+  async stop(): Promise<void> {
+    const error = new QuiverError(
+      'MCP_CONNECTION_CLOSED',
+      `The client was disconnected from MCP server '${this.#server.name}' before a task had ended.`,
+    );
+    const stopping = Array.from(this.#awaited, (task) => task.stop(error));
+    await withinTime(Promise.all([...stopping, ...this.#late]), stopTimeout, () => error).catch(() => {});
+  }
+
+  /** Cancels the task of an abandoned call, if its late response names one. Resolves when that is done. Never rejects. */
+  async cancelLate(found: Promise<string | undefined>, requestContext?: AnyRequestContext): Promise<void> {
+    const canceled = found
+      .then((taskId) => (taskId === undefined ? undefined : this.cancel(taskId, requestContext)))
+      .catch((error: unknown) => this.#server.log('debug', toErrorMessage(error), error));
+    this.#late.add(canceled);
+    await canceled;
+    this.#late.delete(canceled);
+  }
+
+  /** Resolves when no abandoned call can name a task any more; `undefined` when none can. */
+  lateEnded(): Promise<unknown> | undefined {
+    return this.#late.size > 0 ? Promise.all(this.#late) : undefined;
+  }
+
+  /** Cancels a task that no caller waits for. A failure is logged. */
+  async cancel(taskId: string, requestContext?: AnyRequestContext): Promise<void> {
+    try {
+      const settings = { requestContext, timeout: stopTimeout };
+      await this.#server.request((engine, to) => engine.request('tasks/cancel', { taskId }, to), settings);
+    } catch (error) {
+      this.#server.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
+    }
+  }
+}
