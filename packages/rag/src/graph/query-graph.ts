@@ -13,6 +13,7 @@ import type {
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
+import { rankCandidates } from '../retrieval/rank-candidates.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
@@ -106,6 +107,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     mode = 'vector';
     matches = await searchSeeds({ mode, queryText, queryVector: await embed(), ...depth });
   }
+  if (mode !== 'vector') matches = rankCandidates(queryText, matches, mode === 'hybrid' ? 'fusion' : 'keyword');
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);

@@ -20,7 +20,7 @@ import { modelChecks, readModel, type ModelOption } from '../embedding/model-opt
 import { bothFilters } from '../filter/index.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
-import { queryChunks } from '../passages/query-chunks.js';
+import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
@@ -213,7 +213,7 @@ async function search(
   return Promise.all(
     searches.map(({ text }, place) => {
       const find = (): Promise<VectorMatch[]> =>
-        queryChunks(store, {
+        findPassages(store, {
           ...block,
           indexName,
           mode,

@@ -271,10 +271,11 @@ describe('the mode of createVectorQueryTool', () => {
     await ask({ fusion: { keyword: 2, vector: 3 } });
     await ask({ fusion: { keyword: 2 } });
     expect(fusions).toEqual([
-      ['hybrid', { vector: model.hybridWeight }],
+      // The weight of the lexical embedder is 0.
+      ['keyword', undefined],
       ['hybrid', { vector: 1 }],
       ['hybrid', { keyword: 2, vector: 3 }],
-      ['hybrid', { keyword: 2, vector: model.hybridWeight }],
+      ['keyword', undefined],
     ]);
   });
 

@@ -6,7 +6,7 @@ import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
-import { queryChunks } from '../passages/query-chunks.js';
+import { findPassages } from '../passages/find-passages.js';
 import { vectorOfKey } from '../store/check-arguments.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
@@ -138,7 +138,7 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
     includeVector: call.includeVectors ?? false,
     ...(signal && { signal }),
   };
-  const search = (): Promise<VectorMatch[]> => queryChunks(store, params);
+  const search = (): Promise<VectorMatch[]> => findPassages(store, params);
   const matches = mode === 'keyword' ? await search() : await withSameEmbedder({ ...call, embedder }, search);
   if (!reranker || matches.length === 0) return matches;
   const ranked = await rerank(matches, queryText, reranker.model, {
