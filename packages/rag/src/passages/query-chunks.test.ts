@@ -201,7 +201,7 @@ describe('the mode filter of createVectorQueryTool', () => {
     vectorStore: () => store,
     indexName,
     mode: 'filter',
-    filterFields: { source: 'path of the document' },
+    filterFields: { source: 'path of the document', tenant: 'owner of the document' },
   });
 
   it('lists the records that match, page by page, without a query and without further vectors', async () => {
