@@ -16,11 +16,11 @@ const fieldValue = eitherOf(
 
 /** Accepts fields by name. */
 export const fieldsValue: OptionCheck = (value, option, owner) =>
-  typeof value === 'object' && value !== null
+  typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value)
         .map(([name, field]) => fieldValue(field, `${option}.${name}`, owner))
         .find((problem) => problem !== undefined)
-    : `'${option}' must be an object of fields by name, not ${typeof value}.`;
+    : `'${option}' must be an object of fields by name, not ${Array.isArray(value) ? 'a list' : typeof value}.`;
 
 type Fields = Readonly<Record<string, string | FilterField>>;
 
@@ -31,7 +31,7 @@ export function describeFields(fields: Fields): string {
       const { description, type, values } = fieldOf(fields, name) as FilterField;
       const kind = type === undefined ? '' : ` (${type === 'date' ? 'date as ISO 8601 text' : type})`;
       const known = values ? ` One of ${JSON.stringify(values)}.` : '';
-      return `${JSON.stringify(name)}${kind}${description === '' ? '' : `: ${description}`}${known}`;
+      return `${JSON.stringify(name)}${kind}${description ? `: ${description}` : ''}${known}`;
     })
     .join('\n');
 }
@@ -60,10 +60,7 @@ function checkNode(node: Filter, fields: Fields, prefix: string): void {
     default: {
       const name = nameOf(prefix, node.path);
       const field = fieldOf(fields, name);
-      if (!field)
-        throw invalid(`The field '${name}' is not declared; declared: ${Object.keys(fields).join(', ')}`, {
-          undeclared: name,
-        });
+      if (!field) throw undeclared(name, fields);
       const values = node.kind === 'in' ? node.values : 'value' in node ? [node.value] : [];
       for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
     }
@@ -88,6 +85,13 @@ function fits({ type, values }: FilterField, value: FilterScalar): boolean {
 
 /** Stores compare dates as texts, so that another form would find wrong records. */
 const isoDate = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?$/;
+
+function undeclared(name: string, fields: Fields): QuiverError {
+  const names = Object.keys(fields);
+  const parent = names.find((declared) => name.startsWith(`${declared}.`));
+  const hint = parent === undefined ? '' : `, and '${name.slice(parent.length + 1)}' is not an operator such as $gte`;
+  return invalid(`The field '${name}' is not declared${hint}; declared: ${names.join(', ')}`, { undeclared: name });
+}
 
 function wrongValue(name: string, { type, values }: FilterField, value: FilterScalar): QuiverError {
   const kind = type === 'date' ? 'date in ISO 8601' : type;

@@ -44,8 +44,8 @@ export function filterError(path: string, message: string, cause?: unknown): Qui
 
 /** A metadata field that a filter may use. */
 export interface FilterField {
-  /** Meaning of the field, for the model. */
-  description: string;
+  /** Meaning of the field, for the model. Default: its name alone. */
+  description?: string;
   /** Type of its values; `date` is a string in ISO 8601. Default: any. */
   type?: 'string' | 'number' | 'boolean' | 'date';
   /** Values that occur, if they are few. Others are rejected. */

@@ -60,7 +60,8 @@ function repairQuery(
     if (operator.startsWith('$')) return [operator, repairPart(value, (part) => repairQuery(part, names, fieldOf))];
     const name = fieldOf(key) ? key : (onlyOne(names, key) ?? key);
     const field = fieldOf(name);
-    return [name, field ? repairCondition(value, field, (below) => fieldOf(`${name}.${below}`) !== undefined) : value];
+    if (!field && names.some((declared) => declared.startsWith(`${name}.`))) return [name, value];
+    return [name, repairCondition(value, field ?? {}, (below) => fieldOf(`${name}.${below}`) !== undefined)];
   });
   return Object.fromEntries(entries);
 }

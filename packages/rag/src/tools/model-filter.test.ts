@@ -72,7 +72,7 @@ describe('filters with declared fields', () => {
     [{ yaer: 2024 }, "The field 'yaer' is not declared"],
     [{ year: 'last year' }, `The value "last year" of 'year' is not a number`],
     [{ year: { $above: 2020 } }, 'Unsupported operator: $above'],
-    [{ year: { above: 2020 } }, "The field 'year.above' is not declared"],
+    [{ year: { above: 2020 } }, "The field 'year.above' is not declared, and 'above' is not an operator such as $gte"],
     [{ team: 'Green' }, `The value "Green" of 'team' is not one of ["Red","Blue"]`],
     ['not JSON', 'must be the JSON text of an object'],
   ])('are errors with the fields and their values otherwise: %j', async (filter, reason) => {
@@ -81,6 +81,13 @@ describe('filters with declared fields', () => {
     expect(message).toContain('\n"year" (number): year of the report Values: 2019, 2020, 2024.');
     expect(message).toContain('\n"team": team One of ["Red","Blue"].');
     expect(message).not.toContain('1900');
+  });
+
+  it('need no description', async () => {
+    const tool = toolOf({ year: { type: 'number' } });
+    expect(await idsOf(tool, { year: '2024' })).toEqual(['2024']);
+    expect(await errorOf(tool, { team: 'Red' })).toContain('\n"year" (number) Values: 2019, 2020, 2024.');
+    expect(JSON.stringify(tool.inputSchema)).not.toContain('undefined');
   });
 
   it('take the types of described fields from the index', async () => {
@@ -121,6 +128,7 @@ describe('filters with declared fields', () => {
       metadata: many,
     });
     expect(await idsOf(toolOf('auto', { tenant: 'w' }), { rare: 1 })).toEqual(['w1099']);
+    expect(await idsOf(toolOf('auto', { tenant: 'w' }), { rare: { gte: 1 } })).toEqual(['w1099']);
   });
 
   it('never widen the filters of the application', async () => {

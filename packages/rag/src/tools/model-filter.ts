@@ -38,7 +38,7 @@ export async function readModelFilter(
       return requireDeclared(given, known);
     } catch (error) {
       const name = isQuiverError(error, 'FILTER_INVALID') ? error.details?.['undeclared'] : undefined;
-      if (isAuto && typeof name === 'string' && (await hasField(index, name))) known = { ...known, [name]: '' };
+      if (isAuto && typeof name === 'string' && (await hasField(index, name))) known = { ...known, [name]: {} };
       else throw await withValues(error, known, index);
     }
   }
@@ -90,11 +90,18 @@ function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, 
 }
 
 const maxDepth = 4;
-/** Keys that say nothing about a document. */
-const hiddenKeys: ReadonlySet<string> = new Set([...ingestKeys, 'startIndex', 'endIndex', 'text', 'excerptContext']);
+/** Keys that no filter of a model needs. */
+const hiddenKeys: ReadonlySet<string> = new Set([
+  ...ingestKeys,
+  'startIndex',
+  'endIndex',
+  'box',
+  'text',
+  'excerptContext',
+]);
 
 function toFields(sample: Map<string, SampledField>): Record<string, FilterField> {
-  return Object.fromEntries([...sample].map(([name, field]) => [name, { description: '', ...typeOf(field) }]));
+  return Object.fromEntries([...sample].map(([name, field]) => [name, typeOf(field)]));
 }
 
 function typeOf(field: SampledField | undefined): Pick<FilterField, 'type'> {

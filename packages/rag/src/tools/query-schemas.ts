@@ -64,7 +64,13 @@ function fieldProperties(fields: Exclude<FilterFields, 'auto'>): Record<string, 
     const { description, type } = typeof field === 'string' ? { description: field, type: undefined } : field;
     const operators = type === 'boolean' ? '$eq $ne $exists' : '$eq $ne $gt $gte $lt $lte $in $nin $exists';
     const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
-    return [name, { type: types, description: `${type ?? 'any value'}: ${description}; or an object of ${operators}` }];
+    return [
+      name,
+      {
+        type: types,
+        description: `${type ?? 'any value'}${description ? `: ${description}` : ''}; or an object of ${operators}`,
+      },
+    ];
   });
   return Object.fromEntries(entries);
 }
