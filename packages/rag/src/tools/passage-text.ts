@@ -28,7 +28,7 @@ export interface PassageText {
  * text are left out, and numbers are those of the given list, so that the model can cite `[2]`.
  *
  * @param maxTokens - limit of the whole text, at four bytes of UTF-8 per token. The last passages over it are left out, the one before them is
- *   shortened after a sentence, and the text ends with a note
+ *   shortened after a sentence, and the text ends with a note. The first passage has its header and a few characters at least
  */
 export function writePassages(passages: readonly Passage[], maxTokens: number = Infinity): PassageText {
   const numbers = new Map(passages.map(({ id }, index) => [id, index + 1]));

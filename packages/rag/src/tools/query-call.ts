@@ -1,10 +1,12 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { invalidArgument } from '../store/check-arguments.js';
+import { argumentSettings } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readModelFilter } from './model-filter.js';
-import type { QueryToolOptions, VectorStoreRegistry } from './query-tool-options.js';
+import { vectorQueryToolChecks, type QueryToolOptions, type VectorStoreRegistry } from './query-tool-options.js';
 
 /** Input of a query tool. */
 export interface VectorQueryInput {
@@ -124,8 +126,8 @@ export async function resolveCall(
   };
 }
 
-export function hasFilters({ enableFilter, mode }: Pick<QueryToolOptions, 'enableFilter' | 'mode'>): boolean {
-  return enableFilter ?? mode === 'filter';
+export function hasFilters(options: Pick<QueryToolOptions, 'enableFilter' | 'filterFields' | 'mode'>): boolean {
+  return options.enableFilter ?? (options.mode === 'filter' || options.filterFields !== undefined);
 }
 
 function settingOf<Key extends keyof QueryToolOptions>(
@@ -133,8 +135,25 @@ function settingOf<Key extends keyof QueryToolOptions>(
   requestContext: AnyRequestContext,
   key: Key,
 ): QueryToolOptions[Key] {
-  return requestContext.has(key) ? (requestContext.get(key) as QueryToolOptions[Key]) : options[key];
+  if (!requestContext.has(key)) return options[key];
+  const value = requestContext.get(key);
+  checkOptions(
+    'The request context of a query tool',
+    { [key]: value },
+    { [key]: contextChecks[key] ?? anyValue },
+    argumentSettings,
+  );
+  return value as QueryToolOptions[Key];
 }
+
+/** Checks of settings that no other function checks. */
+const { maxTokens, minConfidence, includeSources, includeVectors } = vectorQueryToolChecks;
+const contextChecks: Partial<OptionChecks<QueryToolOptions>> = {
+  maxTokens,
+  minConfidence,
+  includeSources,
+  includeVectors,
+};
 
 /** Returns a whole number. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
 function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { topK, maxTopK }: Limits): number {

@@ -73,16 +73,17 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
    * model can say that the documents do not answer the question. Default 0.
    */
   minConfidence?: number;
-  /** Lets the model filter by metadata. Default `false`. */
+  /** Whether the model can filter by metadata. Default: whether `filterFields` is given. */
   enableFilter?: boolean;
   /**
    * Metadata fields for filters of the model, each with a description, or with a description, a type and values. A filter with another field or
-   * type is an error that names the fields and their frequent values. `auto`: the fields of the index. Default: any field, unchecked.
+   * type is an error that names the fields and their frequent values. `auto`: the fields of the index. Default with `enableFilter`: any field, unchecked.
    */
   filterFields?: FilterFields;
   /**
    * Largest number of tokens that a model receives of a result, at four bytes of UTF-8 per token. The last passages are left out or shortened
-   * after a sentence, and the text says so; `sources` are complete. Default: any.
+   * after a sentence, which a note at the end states; `sources` are complete. The header and first words of the first passage and the note always
+   * remain: about 60 tokens. Default: any.
    */
   maxTokens?: number;
   /** Whether to return the passages as `sources` in addition to their text, which names their sources. Default `true`. */

@@ -114,6 +114,20 @@ describe('createVectorQueryTool', () => {
     });
   });
 
+  it.each([
+    ['maxTokens', '10'],
+    ['minConfidence', 'high'],
+    ['minConfidence', 50],
+    ['includeSources', 'no'],
+    ['includeVectors', 1],
+  ])('rejects a wrong %s of the request context: %s', async (name, value) => {
+    const requestContext = new RequestContext<unknown>([[name, value]]);
+    await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining(`'${name}' must be`),
+    });
+  });
+
   it('is overridden by the request context', async () => {
     await fill(store, 'other', [{ id: 'only', text: 'Another index.', metadata: { kind: 'pet', year: 1 } }]);
     const requestContext = new RequestContext([
@@ -325,6 +339,12 @@ describe('filters of createVectorQueryTool', () => {
     );
     expect(describe({})).not.toContain('Only these fields');
     expect(describe({ enableFilter: false, filterFields: fields })).not.toContain('born.year');
+    expect(JSON.stringify(create({ filterFields: fields }).inputSchema)).toContain('born.year');
+  });
+
+  it('reject a list of fields, which has no names', () => {
+    // @ts-expect-error fields are an object
+    expect(() => create({ filterFields: ['kind'] })).toThrow("'filterFields' must be");
   });
 
   it('are taken as an object or as JSON text', async () => {
