@@ -17,7 +17,8 @@ const { half, misses, cache } = readFlags({
 });
 const halves = ['visible', 'held-out'];
 if (!halves.includes(half)) throw new Error(`--half is '${half}'; it is one of ${halves.join(', ')}.`);
-if (misses && half !== 'visible') throw new Error('--misses shows requests of the visible half only: add --half visible.');
+if (misses && half !== 'visible')
+  throw new Error('--misses shows requests of the visible half only: add --half visible.');
 
 const tools = await readDefinitions(cache);
 const names = Object.keys(tools);

@@ -1,6 +1,6 @@
 import { checkOptions, functionValue, objectOf, wholeNumber, type OptionChecks } from '../options.js';
 import { describeTool, type SearchableTool, type ToolDescription } from './describe-tool.js';
-import { splitWords, weighWords } from './tool-words.js';
+import { readRequest, splitWords } from './tool-words.js';
 
 /** What turns texts into vectors; an `Embedder` of `@quiver/rag` is one. */
 export interface ToolEmbedder {
@@ -51,17 +51,23 @@ const searchChecks: OptionChecks<ToolSearchOptions> = {
   signal: () => undefined,
 };
 
+/** Characters of a description that say what a tool is for; examples and warnings follow. */
+const LEAD = 200;
+
 /** Weights of the fields of a definition, and how much their length matters. A word of the name says most. */
 const fields = [
-  { of: ({ name }: ToolDescription) => name, weight: 3, length: 0.3 },
+  { of: ({ name }: ToolDescription) => name, weight: 12, length: 0.3 },
   { of: ({ title }: ToolDescription) => title ?? '', weight: 2, length: 0.3 },
-  { of: ({ description }: ToolDescription) => description ?? '', weight: 1, length: 0.5 },
-  { of: ({ parameters }: ToolDescription) => parameters, weight: 0.4, length: 0.7 },
+  { of: ({ description }: ToolDescription) => (description ?? '').slice(0, LEAD), weight: 1.5, length: 0.75 },
+  { of: ({ description }: ToolDescription) => (description ?? '').slice(LEAD), weight: 0.5, length: 1 },
+  { of: ({ parameters }: ToolDescription) => parameters, weight: 0.1, length: 0.7 },
   { of: ({ server }: ToolDescription) => server ?? '', weight: 1, length: 0 },
 ] as const;
 
 /** Saturation of repeated words, as usual for BM25. */
 const K1 = 1.2;
+/** Weight of a word of the same meaning. */
+const SYNONYM = 0.7;
 /** Constant of reciprocal rank fusion. */
 const FUSION = 60;
 
@@ -153,11 +159,18 @@ function countWords(tools: readonly ToolDescription[]): Postings {
 
 function scoreWords(postings: Postings, count: number, query: string): Map<number, number> {
   const scores = new Map<number, number>();
-  for (const [word, weight] of weighWords(query)) {
-    const list = postings.get(word) ?? [];
-    const rarity = Math.log(1 + (count - list.length + 0.5) / (list.length + 0.5));
-    for (const { row, frequency } of list)
-      scores.set(row, (scores.get(row) ?? 0) + (weight * rarity * frequency) / (K1 + frequency));
+  const rarityOf = (word: string): number => {
+    const found = (postings.get(word) ?? []).reduce((sum, { frequency }) => sum + Math.min(1, frequency), 0);
+    return Math.log(1 + (count - found + 0.5) / (found + 0.5));
+  };
+  for (const { word, others } of readRequest(query)) {
+    const best = new Map<number, number>();
+    for (const same of [word, ...others]) {
+      const weight = Math.min(rarityOf(word), rarityOf(same)) * (same === word ? 1 : SYNONYM);
+      for (const { row, frequency } of postings.get(same) ?? [])
+        best.set(row, Math.max(best.get(row) ?? 0, (weight * frequency) / (K1 + frequency)));
+    }
+    for (const [row, score] of best) scores.set(row, (scores.get(row) ?? 0) + score);
   }
   return scores;
 }

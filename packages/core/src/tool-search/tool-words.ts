@@ -1,40 +1,73 @@
 /** Verbs that people and authors of tools use for the same action. A word of a query also finds the others of its group, with less weight. */
 const synonyms = [
-  'create add new make insert register open start',
-  'delete remove drop erase clear uninstall unregister',
+  'create add new make insert register open start write draw file',
+  'delete remove drop erase clear uninstall unregister forget',
   'list show enumerate browse all',
   'search find query lookup look locate discover grep',
-  'get read fetch retrieve view load show download see',
-  'update edit change modify set patch rename replace',
-  'write save store put upload',
-  'send post publish notify message email mail',
-  'run execute call invoke launch start perform',
+  'get read fetch retrieve view load show download see content',
+  'update edit change modify set patch rename replace put',
+  'write save store put upload append',
+  'send post publish notify message email mail tell say',
+  'reply answer respond comment',
+  'run execute call invoke launch start perform trigger',
+  'rerun retry again restart repeat',
   'stop cancel abort end kill close terminate',
-  'move transfer relocate migrate',
+  'move transfer relocate migrate rename',
   'copy duplicate clone fork',
-  'merge combine join',
-  'file document path',
+  'merge combine join accept',
+  'link connect relate association relation',
+  'click press hit tap',
+  'navigate go visit',
+  'attach upload attachment',
+  'size big large',
+  'share invite permission',
+  'forward pass',
+  'file document',
   'folder directory dir',
   'issue ticket bug',
-  'person user people member contact',
-  'picture image photo screenshot',
-  'page site website url web webpage',
-  'calendar event meeting appointment schedule',
+  'person user people member contact account profile',
+  'picture image photo screenshot media',
+  'page site website web webpage tab',
+  'internet web online',
+  'calendar event meeting appointment schedule agenda',
   'table sheet spreadsheet',
+  'row record entry item',
+  'column field property attribute',
   'repository repo project',
   'database db sql',
   'comment reply note',
   'weather forecast temperature',
   'map place location geocode address',
-  'pull merge request pr',
-  'log history audit',
+  'latitude longitude coordinate geocode',
+  'drive route direction travel',
+  'log history audit output',
+  'error failure fail problem crash',
+  'change diff',
+  'check status test valid validate lint verify',
+  'approve approval review',
+  'lock protect',
+  'secret variable credential',
+  'terminal shell command console process',
+  'process program application app running',
+  'cluster kubernetes kubectl pod',
+  'article paper news headline',
+  'video clip recording screencast',
+  'research investigate',
+  'docs documentation manual guide',
+  'emoji reaction',
+  'todo task reminder remind',
+  'automation workflow rule',
+  'vulnerability security',
+  'structure tree nested hierarchy',
 ];
 
-/** Words of questions that say nothing about a tool. */
+/** Words of requests that say nothing about a tool. */
 const ignored = new Set(
-  'a an the of to in on at by for from with and or is are was be do does did can could would should will my me i you your it its this that these those what which who how please need want'.split(
-    ' ',
-  ),
+  `a an the of to in on at by for from with and or is are was were be been being do does did can could would should will may must my me
+  i we us our you your it its they them their he his she her this that these those what which who whom whose how why when where there here
+  please need want have has had let am any some so if than then as into about up out via also just now everything something anything exist`
+    .split(/\s+/)
+    .map(stem),
 );
 
 const groups = new Map<string, Set<string>>();
@@ -59,16 +92,19 @@ export function splitWords(text: string): string[] {
     .map(stem);
 }
 
-/** Returns the words of a request by their weights: its own count 1, those of the same meaning less. */
-export function weighWords(query: string): Map<string, number> {
-  const words = splitWords(query);
-  const telling = words.filter((word) => !ignored.has(word));
-  const weights = new Map<string, number>();
-  for (const word of telling.length > 0 ? telling : words) {
-    for (const other of groups.get(word) ?? []) weights.set(other, Math.max(weights.get(other) ?? 0, 0.35));
-  }
-  for (const word of telling.length > 0 ? telling : words) weights.set(word, 1);
-  return weights;
+/** What people say in place of several words. */
+const abbreviations: Record<string, string> = { pr: 'pull request', mr: 'merge request', 'go to': 'navigate' };
+const abbreviated = new RegExp(`\\b(?:${Object.keys(abbreviations).join('|')})s?\\b`, 'gi');
+const expand = (short: string): string => abbreviations[short.toLowerCase().replace(/s$/, '')] ?? short;
+
+/** Returns the words of a request, each with the words of the same meaning. */
+export function readRequest(query: string): { word: string; others: string[] }[] {
+  const words = [...new Set(splitWords(query.replaceAll(abbreviated, (short) => expand(short))))];
+  const telling = words.filter((word) => !ignored.has(word) && !/^\d+$/.test(word));
+  return (telling.length > 0 ? telling : words).map((word) => ({
+    word,
+    others: [...(groups.get(word) ?? [])].filter((other) => other !== word),
+  }));
 }
 
 /** English endings only: names of tools are English nearly always, and words of other languages stay as they are. */
@@ -78,7 +114,7 @@ function stem(word: string): string {
     .replace(/(ss|sh|ch|x|z)es$/, '$1')
     .replace(/ies$/, 'y')
     .replace(/([^su])s$/, '$1')
-    .replace(/(?<=\w{3})(?:ing|ed|er|or|ion)$/, '')
+    .replace(/(?<=\w{3})(?:ing|ed|er|or|ment)$|(?<=\w{4})ion$/, '')
     .replace(/(?<=\w{3})e$/, '')
     .replace(/([bdgmnprt])\1$/, '$1');
 }
