@@ -1,6 +1,6 @@
 // Definitions of the tools of published servers. They are listed by the servers themselves and kept in a cache outside of the repository.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { MCPClient } from '@quiver/mcp';
 import { installPackages } from '../install-packages.mjs';
