@@ -1,4 +1,4 @@
-import { isFunctionTerm } from './terms/analysis.js';
+import { copyOf, isFunctionTerm } from './terms/analysis.js';
 import type { QueryTerm } from './terms/query-terms.js';
 import { TopK } from './top-k.js';
 
@@ -11,6 +11,8 @@ const mostOfQuestionWord = Math.log(8);
 /** Removed texts stay in the postings until there are so many of them, and that share of all. */
 const minRemoved = 1024;
 const removedShare = 1 / 4;
+
+const noNumbers = new Float64Array(0);
 
 export interface Bm25SearchOptions {
   limit: number;
@@ -47,6 +49,10 @@ export class Bm25Index {
   #totalLength = 0;
   /** Sums of a search in progress, by slot: all 0 between searches. */
   #scores = new Float64Array(0);
+  /** Slots whose sums are not 0, for a search in progress. */
+  #touched = new Int32Array(0);
+  /** By slot: the part of the denominator of a score that depends on the length. Empty after a change. */
+  #normalizations = new Float64Array(0);
 
   /** Number of documents. */
   get count(): number {
@@ -62,13 +68,13 @@ export class Bm25Index {
     for (const term of terms) {
       if (!isFunctionTerm(term)) length += 1;
       const pairs = this.#postings.get(term);
-      // A copy: engines keep the text that a word was cut from alive with the word.
-      if (!pairs) this.#postings.set(Array.from(term).join(''), [slot, 1]);
+      if (!pairs) this.#postings.set(copyOf(term), [slot, 1]);
       else if (pairs[pairs.length - 2] === slot) (pairs[pairs.length - 1] as number) += 1;
       else pairs.push(slot, 1);
     }
     this.#lengths.push(length);
     this.#totalLength += length;
+    this.#normalizations = noNumbers;
   }
 
   /** Removes a document, if it exists. */
@@ -78,6 +84,7 @@ export class Bm25Index {
     this.#slotOfDoc.delete(doc);
     this.#docs[slot] = -1;
     this.#totalLength -= this.#lengths[slot] as number;
+    this.#normalizations = noNumbers;
     const removed = this.#docs.length - this.count;
     if (removed >= minRemoved && removed >= this.count * removedShare) this.#compact();
   }
@@ -93,8 +100,9 @@ export class Bm25Index {
 
   /** Returns documents that share a term with the query, best first, equal ones by id. */
   search(terms: readonly QueryTerm[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
-    if (this.#scores.length < this.#docs.length) this.#scores = new Float64Array(this.#docs.length * 2);
-    const touched: number[] = [];
+    this.#prepare();
+    const [scores, docs, touched] = [this.#scores, this.#docs, this.#touched];
+    let touchedCount = 0;
     /** Upper bound of all scores. */
     let largest = 0;
     for (const { forms, weight: occurrences, isQuestionWord } of terms) {
@@ -105,13 +113,14 @@ export class Bm25Index {
       const rarity = Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
       const weight = occurrences * (isQuestionWord ? Math.min(rarity, mostOfQuestionWord) : rarity);
       largest += weight * (k1 + 1);
-      for (const pairs of lists) this.#addScores(pairs, weight, touched);
+      for (const pairs of lists) touchedCount = this.#addScores(pairs, weight, touchedCount);
     }
     const found = new TopK(limit, idOf);
-    for (const slot of touched) {
-      const doc = this.#docs[slot] as number;
-      if (doc !== -1 && (!accept || accept(doc))) found.offer(doc, this.#scores[slot] as number);
-      this.#scores[slot] = 0;
+    for (let at = 0; at < touchedCount; at += 1) {
+      const slot = touched[at] as number;
+      const doc = docs[slot] as number;
+      if (doc !== -1 && (!accept || accept(doc))) found.offer(doc, scores[slot] as number);
+      scores[slot] = 0;
     }
     return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: Math.min(1, similarity / largest) }));
   }
@@ -124,18 +133,32 @@ export class Bm25Index {
     return frequency;
   }
 
-  /** Adds the scores of a term. @param touched - receives slots whose score was 0 */
-  #addScores(pairs: readonly number[], weight: number, touched: number[]): void {
-    const scores = this.#scores;
-    const lengths = this.#lengths;
+  /** Makes the arrays of a search as long as the texts require. */
+  #prepare(): void {
+    const size = this.#docs.length;
+    if (this.#scores.length < size) {
+      this.#scores = new Float64Array(size * 2);
+      this.#touched = new Int32Array(size * 2);
+    }
+    if (this.#normalizations.length === size) return;
     const averageLength = this.#totalLength / this.count;
+    this.#normalizations = new Float64Array(size);
+    for (const [slot, length] of this.#lengths.entries())
+      this.#normalizations[slot] = k1 * (1 - b + (b * length) / averageLength);
+  }
+
+  /** Adds the scores of a term. @returns the number of touched slots, after `touchedCount` were */
+  #addScores(pairs: readonly number[], weight: number, touchedCount: number): number {
+    const [scores, touched, normalizations] = [this.#scores, this.#touched, this.#normalizations];
+    let end = touchedCount;
     for (let at = 0; at < pairs.length; at += 2) {
       const slot = pairs[at] as number;
       const count = pairs[at + 1] as number;
-      const length = lengths[slot] as number;
-      if (scores[slot] === 0) touched.push(slot);
-      (scores[slot] as number) += (weight * count * (k1 + 1)) / (count + k1 * (1 - b + (b * length) / averageLength));
+      const score = scores[slot] as number;
+      if (score === 0) touched[end++] = slot;
+      scores[slot] = score + (weight * count * (k1 + 1)) / (count + (normalizations[slot] as number));
     }
+    return end;
   }
 
   /** Removes the slots of removed texts. */

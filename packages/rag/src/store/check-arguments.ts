@@ -108,28 +108,35 @@ export function checkUpsert(
   return { ids: allIds, records: [...records.values()] };
 }
 
-/** Copies metadata without dates, lists and objects: 0.3 µs for six values, through JSON 1.8 µs. */
-function copyScalars(metadata: VectorMetadata): VectorMetadata | undefined {
+/** Copies metadata of scalars and lists of text: 0.3 µs for six values, through JSON 1.8 µs. @returns `undefined` for other metadata */
+function copyFlat(metadata: VectorMetadata): VectorMetadata | undefined {
   if (Object.getPrototypeOf(metadata) !== Object.prototype) return undefined;
   const copy: VectorMetadata = {};
   for (const [key, value] of Object.entries(metadata)) {
-    if (typeof value === 'number' ? !Number.isFinite(value) : typeof value !== 'string' && typeof value !== 'boolean')
-      return undefined;
-    if (key === '__proto__') return undefined;
-    // JSON has no -0.
-    copy[key] = value === 0 ? 0 : value;
+    const copied = copyFlatValue(value);
+    if (copied === undefined || key === '__proto__') return undefined;
+    copy[key] = copied;
   }
   return copy;
 }
 
+function copyFlatValue(value: unknown): string | number | boolean | string[] | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  // JSON has no -0.
+  if (typeof value === 'number') return Number.isFinite(value) ? value || 0 : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const list: unknown[] = [...(value as unknown[])];
+  return list.every((each) => typeof each === 'string') ? list : undefined;
+}
+
 /** Returns a copy of stored metadata. `structuredClone` takes 3 µs for each record, more than half of a query for rare words. */
 export function copyMetadata(metadata: VectorMetadata): VectorMetadata {
-  return copyScalars(metadata) ?? structuredClone(metadata);
+  return copyFlat(metadata) ?? structuredClone(metadata);
 }
 
 /** Metadata as JSON: dates become text, `undefined` disappears, and later changes of the caller's object have no effect. */
 function toJsonMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
-  const copy = copyScalars(metadata);
+  const copy = copyFlat(metadata);
   if (copy) return copy;
   let plain: unknown;
   try {

@@ -137,9 +137,13 @@ function remember(chunk: string, terms: readonly string[], cache: KnownTerms): s
   }
   known += 1;
   caches.add(cache);
-  // A copy: engines keep the text that a long word was cut from alive with the word.
-  cache.set(chunk.length > 12 ? ` ${chunk}`.slice(1) : chunk, found);
+  cache.set(copyOf(chunk), found);
   return found;
+}
+
+/** Returns a word for a map: engines keep the text that a word of more than 12 letters was cut from alive with the word. */
+export function copyOf(word: string): string {
+  return word.length > 12 ? ` ${word}`.slice(1) : word;
 }
 
 function termsOfChunk(chunk: string, analysis: Analysis): readonly string[] {

@@ -71,7 +71,8 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
   const numbers = among === languages ? (numbersOf.get(script) as number[]) : toNumbers(among, script);
   const [only] = numbers;
   if (numbers.length < 2) return { language: languages[only ?? 0] as Language, isCertain: only !== undefined };
-  const scores = new Float64Array(languages.length);
+  // Engines allocate a typed array outside of the heap, which takes longer than the detection in a query.
+  const scores: number[] = Array.from(languages, () => 0);
   const seen = new Set<string>();
   let largest = 0;
   const pattern = script === 'Latin' ? latinWords : words;
@@ -83,7 +84,7 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
     if (seen.has(lower)) continue;
     seen.add(lower);
     const evidence = wordEvidence.get(lower);
-    for (const [number, weight] of isAbbreviation(found) ? [] : (evidence ?? [])) {
+    for (const [number, weight] of evidence && !isAbbreviation(found) ? evidence : []) {
       const score = (scores[number] as number) + weight;
       scores[number] = score;
       if (score > largest) largest = score;
@@ -121,7 +122,7 @@ const words = /[\p{L}\p{M}]+/gu;
 const latinWords = /(?:[a-z\u00c0-\u024f\u1e00-\u1eff]|[\u0300-\u036f])+/gi;
 
 /** Adds the evidence of the letters of a word. */
-function addLetters(word: string, lower: string, scores: Float64Array, numbers: readonly number[]): void {
+function addLetters(word: string, lower: string, scores: number[], numbers: readonly number[]): void {
   if (!/[^a-z]/.test(lower)) return;
   let possible: readonly number[] | undefined;
   for (const letter of lower.normalize('NFC')) {
@@ -143,7 +144,7 @@ function isAbbreviation({ 0: word, index, input }: RegExpExecArray): boolean {
   return !(isApart(index - 1) && isApart(index + 1));
 }
 
-function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: number; lead: number } {
+function leaderOf(scores: readonly number[], numbers: readonly number[]): { first: number; lead: number } {
   let first = -1;
   let [largest, second] = [-Infinity, -Infinity];
   for (const number of numbers) {

@@ -35,7 +35,7 @@ const wholeWeight = 0.5;
 const wholeWeightAlone = 2;
 
 /** A word of a query, or a name or a part of one. */
-interface QueryWord extends Pick<QueryTerm, 'isQuestionWord'> {
+interface QueryWord {
   readonly part: ChunkPart;
   /** The name that it is a part of, or itself. */
   readonly chunk: string;
@@ -48,16 +48,15 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
   const inOthers = others.map((language) => loadedAnalysis(language) as Analysis);
   const words = contentOf(
     toChunks(text).flatMap((chunk) =>
-      splitChunk(chunk).map((part): QueryWord => {
-        const terms = termsOfWord(part, analysis);
-        return { part, chunk, terms, isQuestionWord: isQuestionWord(part, analysis) };
-      }),
+      splitChunk(chunk).map((part): QueryWord => ({ part, chunk, terms: termsOfWord(part, analysis) })),
     ),
   );
-  const chunks = new Set(words.filter((word) => !word.isQuestionWord).map(({ chunk }) => chunk));
+  const ofQuestion = new Set(words.filter(({ part }) => isQuestionWord(part, analysis)));
+  const chunks = new Set(words.filter((word) => !ofQuestion.has(word)).map(({ chunk }) => chunk));
   const weightOfWhole = chunks.size === 1 ? wholeWeightAlone : wholeWeight;
   const found = new Map<string, QueryTerm>();
-  for (const { part, terms, isQuestionWord: isOfQuestion } of words) {
+  for (const word of words) {
+    const { part, terms } = word;
     for (const [at, term] of terms.entries()) {
       const forms = [term];
       // Some languages add beginnings and ends of words, which are also those of other words: only the language of the query does.
@@ -68,7 +67,7 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
         }
       const key = forms.length === 1 ? term : forms.join(' ');
       const weight = (found.get(key)?.weight ?? 0) + (part.isWhole ? weightOfWhole : 1);
-      found.set(key, { forms, weight, isQuestionWord: isOfQuestion });
+      found.set(key, { forms, weight, isQuestionWord: ofQuestion.has(word) });
     }
   }
   return [...found.values()];
