@@ -72,7 +72,7 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
   const [only] = numbers;
   if (numbers.length < 2) return { language: languages[only ?? 0] as Language, isCertain: only !== undefined };
   // Engines allocate a typed array outside of the heap, which takes longer than the detection in a query.
-  const scores: number[] = Array.from(languages, () => 0);
+  const scores = languages.map(() => 0);
   const seen = new Set<string>();
   let largest = 0;
   const pattern = script === 'Latin' ? latinWords : words;
