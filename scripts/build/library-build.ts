@@ -7,18 +7,23 @@ interface ExportTarget {
 }
 
 /**
- * Build configuration of every package. It reads the entries from the `exports` of the manifest, so the two cannot differ.
+ * Build configuration of every package. It reads the entries from `exports` and `bin` of the manifest, so the two cannot differ.
  * `tsc` writes the declarations afterwards (see docs/decisions/0003-esm-only.md).
  */
 export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
   const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {
     exports: Record<string, ExportTarget | string>;
+    bin?: Record<string, string>;
   };
   const entry: Record<string, string> = {};
   for (const target of Object.values(manifest.exports)) {
     if (typeof target === 'string') continue;
     const source = target['@quiver/source'];
     entry[source.replace('./src/', '').replace(/\.ts$/, '')] = source;
+  }
+  for (const file of Object.values(manifest.bin ?? {})) {
+    const name = file.replace('./dist/', '').replace(/\.js$/, '');
+    entry[name] = `./src/${name}.ts`;
   }
   return defineConfig({
     entry,

@@ -10,6 +10,7 @@ import { callTool, callToolChecks, type CallToolOptions } from './tools/call-too
 import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
+import { createTypedServer, type ToolSignature, type TypedServer } from './tools/typed-server.js';
 
 /**
  * The requests of an `MCPClient`, sent for one caller: see `mcp.forRequest()`. Handlers and subscriptions, which some of its members
@@ -111,6 +112,22 @@ export class BoundClient {
     checkOptions('mcp.callTool', given, callToolChecks);
     const { serverName, ...options } = withHandlers(this.#caller, given);
     return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
+  }
+
+  /**
+   * Returns the tools of one server as methods by their names, typed by an interface that `npx @quiver/mcp types` writes. Sends what
+   * {@link callTool} sends. A method returns the structured content of the result; otherwise the whole result with its `content`. The
+   * client checks neither the input nor the output: the types are what the server declared.
+   *
+   * @throws `MCP_SERVER_UNKNOWN`. Methods reject with a `RemoteToolError` for an error result, and with the errors of {@link callTool}
+   * @example
+   * interface Weather { forecast: { input: { city: string }; output: { celsius: number } } }
+   * const { celsius } = await mcp.server<Weather>('weather').forecast({ city: 'Oslo' });
+   */
+  server<Tools extends { [Name in keyof Tools]: ToolSignature }>(serverName: string): TypedServer<Tools> {
+    this.#servers.require(serverName);
+    // The names of the methods are known to the types only.
+    return createTypedServer(serverName, (options) => this.callTool(options)) as TypedServer<Tools>;
   }
 
   /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `OPTIONS_INVALID`, `MCP_CLIENT_COMPLETE_FAILED` */

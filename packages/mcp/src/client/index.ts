@@ -53,6 +53,7 @@ export type { RemoteTask } from './tools/task.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolCatalogue, ToolsWithErrors } from './tools/tool-set.js';
+export type { ToolSignature, TypedCallOptions, TypedServer, TypedToolMethod } from './tools/typed-server.js';
 export type { ContextualFetch } from '../http/send.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/types.js';

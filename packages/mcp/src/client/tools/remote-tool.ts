@@ -15,7 +15,7 @@ import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.
 import type { RemoteServer } from '../server/remote-server.js';
 import { callTool } from './call-tool.js';
 import { limitModelOutput, limitText } from './limit-model-output.js';
-import { rememberToolResult, toModelOutput } from './tool-result.js';
+import { toModelOutput, toToolOutput } from './tool-result.js';
 
 /** A tool of an MCP server, for agents, the AI SDK and `MCPServer`. */
 export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, 'execute' | 'outputSchema'> {
@@ -127,9 +127,7 @@ class RemoteDefinition {
       if (onToolError === 'throw') throw error;
       return onToolError(error);
     }
-    if (result.structuredContent === undefined || result.isError === true) return result;
-    rememberToolResult(result.structuredContent, result);
-    return result.structuredContent;
+    return toToolOutput(result);
   }
 }
 

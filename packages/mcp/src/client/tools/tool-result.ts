@@ -5,8 +5,12 @@ import type { CallToolResult, ContentBlock } from '../../protocol/types.js';
 /** Whole results by structured output. An entry lives as long as its key. */
 const results = new WeakMap<object, CallToolResult>();
 
-export function rememberToolResult(output: unknown, result: CallToolResult): void {
-  if (typeof output === 'object' && output !== null) results.set(output, result);
+/** Returns the structured content of a result, which {@link getToolResult} finds the result by; otherwise the whole result. */
+export function toToolOutput(result: CallToolResult): unknown {
+  const { structuredContent, isError } = result;
+  if (structuredContent === undefined || isError === true) return result;
+  if (typeof structuredContent === 'object' && structuredContent !== null) results.set(structuredContent, result);
+  return structuredContent;
 }
 
 /**
