@@ -62,7 +62,7 @@ const guides: DefaultTheme.SidebarItem[] = [
         'guides/oauth-server',
         'guides/test-a-server',
       ),
-      group('MCP client', 'guides/mcp-client', 'guides/many-users', 'guides/oauth-client'),
+      group('MCP client', 'guides/mcp-client', 'guides/typed-clients', 'guides/many-users', 'guides/oauth-client'),
       group(
         'Retrieval',
         'guides/retrieval',

@@ -10,6 +10,7 @@ import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from '.
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
 import { describeSharedStore } from './testing/index.js';
+import { compareToolTypes, toolTypes } from './tool-types/index.js';
 
 // Programs in JavaScript pass it.
 const unknownOption = { unknownOption: 1 };
@@ -97,6 +98,8 @@ const calls: Record<string, () => unknown> = {
   'MCPClient.tasks.result': () => mcp.tasks.result(handle, unknown),
   'MCPClient.tasks.cancel': () => mcp.tasks.cancel(handle, unknown),
   'MCPClient.tasks.update': () => mcp.tasks.update(handle, {}, unknown),
+  toolTypes: () => toolTypes({}, unknown),
+  compareToolTypes: () => compareToolTypes('', {}, unknown),
   loadMcpConfig: () => loadMcpConfig('mcp.json', unknown),
   'compat MastraMCPClient': () => new MastraMCPClient(unknown),
   MCPOAuthClientProvider: () => new auth.MCPOAuthClientProvider({ ...metadata, ...unknownOption }),
@@ -162,6 +165,7 @@ const exempt: Record<string, string> = {
   'MCPServer.elicitation.notifyComplete': 'takes a notification of the protocol',
   'MCPClient.setRoots': 'takes roots, and rejects unknown members of them',
   'MCPClient.toolsFromDefinitions': 'takes definitions of the protocol',
+  'MCPClient.server': 'takes the name of a server; its methods pass their options to `callTool`',
   'MCPClient.getServerStderr': none,
   'MCPClient.reconnectServer': none,
   'MCPClient.resources.subscribe': none,

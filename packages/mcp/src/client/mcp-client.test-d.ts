@@ -86,4 +86,23 @@ describe('types of the client', () => {
     });
     expectTypeOf(mcp.callTool({ serverName: 's', name: 't' })).resolves.toHaveProperty('content');
   });
+
+  it('types the tools of one server by an interface', () => {
+    interface Weather {
+      forecast: { input: { city: string }; output: { celsius: number } };
+      'list-cities': { input: { [key: string]: unknown }; output: unknown };
+      then: { input: { [key: string]: unknown }; output: unknown };
+    }
+    const weather = mcp.server<Weather>('weather');
+    expectTypeOf(weather.forecast({ city: 'Oslo' }, { timeout: 5 })).resolves.toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf(weather['list-cities']()).resolves.toEqualTypeOf<unknown>();
+    // @ts-expect-error the input is required
+    void (() => weather.forecast());
+    // @ts-expect-error the input has another type
+    void (() => weather.forecast({ city: 1 }));
+    // @ts-expect-error a promise would call it
+    void weather.then;
+    // @ts-expect-error `args` are the input
+    void (() => weather.forecast({ city: 'Oslo' }, { args: {} }));
+  });
 });

@@ -254,7 +254,7 @@ const limits: Readonly<Record<string, string>> = {
 };
 
 /** Returns the description of a schema, and its limits, as lines. */
-export function describeSchema(schema: Schema): string[] {
+function describeSchema(schema: Schema): string[] {
   const { title, description, deprecated } = schema;
   const alternatives = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])].filter(isObject);
   const found = [schema, ...alternatives].flatMap(readLimits);
@@ -271,7 +271,9 @@ function readLimits(schema: Schema): string[] {
     const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
     // Larger values have no place in a comment.
     const isShown = ['string', 'number', 'boolean'].includes(typeof value) || value === null;
-    return isShown ? [`${label}: ${typeof value === 'string' ? `\`${value}\`` : String(value)}`] : [];
+    // Some libraries state it for every integer.
+    const isUnlimited = Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+    return isShown && !isUnlimited ? [`${label}: ${typeof value === 'string' ? `\`${value}\`` : String(value)}`] : [];
   });
   return [...isWhole, ...(schema['uniqueItems'] === true ? ['Unique items'] : []), ...found];
 }
