@@ -54,7 +54,8 @@ function toFragments(
   const matrix = isMatrix(view) ? view : identity;
   for (const { str, width, transform, fontName } of items.slice(0, maxItems)) {
     if (typeof str !== 'string' || typeof width !== 'number' || typeof fontName !== 'string') continue;
-    if (isMatrix(transform)) widths.add(fontName, str, width / Math.hypot(transform[0], transform[1]));
+    if (!widths.isSampled(fontName) && isMatrix(transform))
+      widths.add(fontName, str, width / Math.hypot(transform[0], transform[1]));
   }
   const monospaced = widths.monospacedFonts();
   for (const { str, dir, width, transform, fontName } of items.slice(0, maxItems)) {

@@ -17,11 +17,16 @@ export class FontWidths {
   /** Mean widths of letters by font, each in font sizes. */
   readonly #samples = new Map<string, number[]>();
 
+  /** Whether a font has enough samples. */
+  isSampled(font: string): boolean {
+    return (this.#samples.get(font)?.length ?? 0) >= mostSamples;
+  }
+
   /** @param width - of the text, in font sizes */
   add(font: string, text: string, width: number): void {
     const samples = this.#samples.get(font) ?? [];
     // Digits have one width in most fonts.
-    if (samples.length >= mostSamples || text.length < leastCharacters || !/\p{L}{4}/u.test(text)) return;
+    if (text.length < leastCharacters || !/\p{L}{4}/u.test(text)) return;
     if (Number.isFinite(width)) this.#samples.set(font, [...samples, width / text.length]);
   }
 
