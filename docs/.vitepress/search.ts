@@ -1,4 +1,4 @@
-import type { DefaultTheme, MarkdownEnv, MarkdownRenderer } from 'vitepress';
+import type { DefaultTheme, MarkdownEnv } from 'vitepress';
 
 /** Words that people type and that a page does not use, or uses in passing. They are added to the text that is searched, not to the page. */
 const synonyms: Record<string, string> = {
@@ -26,7 +26,7 @@ const synonyms: Record<string, string> = {
   'guides/ingestion.md': 'index documents upsert embed embeddings incremental sync',
   'guides/documents.md': 'pdf docx word excel xlsx csv pptx powerpoint epub html email files parse loader upload',
   'guides/web-pages.md': 'crawl scrape website sitemap url',
-  'guides/search.md': 'hybrid keyword bm25 full text semantic similarity topK languages german chinese',
+  'guides/search.md': 'hybrid search keyword bm25 full text semantic similarity topK languages german chinese',
   'guides/citations.md': 'hallucination quotes sources verify grounding',
   'guides/graph-rag.md': 'knowledge graph multi-hop entities',
   'guides/rerank.md': 'reranker cohere cross-encoder relevance',
@@ -55,7 +55,7 @@ const synonyms: Record<string, string> = {
 export const search: NonNullable<DefaultTheme.Config['search']> = {
   provider: 'local',
   options: {
-    _render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
+    _render(source, env: MarkdownEnv, markdown): string {
       if (env.relativePath.startsWith('reference/api/')) return markdown.render(/^# .+$/m.exec(source)?.[0] ?? '', env);
       const html = markdown.render(source, env);
       return html.replace('</h1>', `</h1><p>${synonyms[env.relativePath] ?? ''}</p>`);
@@ -64,6 +64,7 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
       searchOptions: {
         boostDocument(id: string): number {
           if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
+          if (id.includes('/guides/stores/')) return 1.3;
           if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2;
           return 1;
         },

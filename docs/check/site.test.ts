@@ -1,0 +1,122 @@
+// The built site: what its search finds, and how its pages look in a browser. It takes a minute, so it runs with QUIVER_LONG only.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { search } from '../.vitepress/search.ts';
+
+const docs = fileURLToPath(new URL('..', import.meta.url));
+const skip = process.env['QUIVER_LONG'] ? false : 'it takes a minute; set QUIVER_LONG';
+const executablePath = process.env['QUIVER_CHROMIUM'] ?? '';
+
+/** A part of a page that the search has found. */
+interface Found {
+  id: string;
+}
+
+describe('the site', { skip }, () => {
+  const site = mkdtempSync(join(tmpdir(), 'quiver-site-'));
+  after(() => rmSync(site, { recursive: true }));
+  before(() => {
+    const program = join(docs, 'node_modules/.bin/vitepress');
+    const { status, stderr } = spawnSync(program, ['build', '--outDir', site], { cwd: docs, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  });
+
+  test('the search finds the page for what people type among the first three', async () => {
+    const chunks = join(site, 'assets/chunks');
+    const file = readdirSync(chunks).find((name) => name.startsWith('@localSearchIndexroot')) ?? '';
+    const { default: index } = (await import(pathToFileURL(join(chunks, file)).href)) as { default: string };
+    // As VitePress opens it in the browser.
+    const requireFromVitePress = createRequire(createRequire(import.meta.url).resolve('vitepress'));
+    const { default: MiniSearch } = (await import(pathToFileURL(requireFromVitePress.resolve('minisearch')).href)) as {
+      default: { loadJSON(text: string, options: object): { search(query: string): Found[] } };
+    };
+    const own = search.provider === 'local' ? search.options?.miniSearch?.searchOptions : {};
+    const searchOptions = { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 }, ...own };
+    const loaded = MiniSearch.loadJSON(index, {
+      fields: ['title', 'titles', 'text'],
+      storeFields: ['title', 'titles'],
+      searchOptions,
+    });
+    const expected = JSON.parse(readFileSync(new URL('site-search.json', import.meta.url), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const missed = Object.entries(expected).flatMap(([query, page]) => {
+      const pages = loaded.search(query).map(({ id }) => id.slice(1).replace(/(\.html)?(#.*)?$/, '') || 'index');
+      const first = [...new Set(pages)].slice(0, 3);
+      return first.includes(page) ? [] : [`${query}: ${first.join(', ')}, not ${page}`];
+    });
+    assert.deepEqual(missed, []);
+  });
+
+  test(
+    'pages fit their window, and their colors can be read',
+    { skip: executablePath ? false : 'QUIVER_CHROMIUM is not set' },
+    async (t) => {
+      const server = createServer((request, response) => {
+        const path = new URL(request.url ?? '/', 'http://site').pathname;
+        const file = path.endsWith('/') ? `${path}index.html` : /\.\w+$/.test(path) ? path : `${path}.html`;
+        try {
+          const content = readFileSync(join(site, decodeURIComponent(file)));
+          const type = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }[
+            file.split('.').at(-1) ?? ''
+          ];
+          response.writeHead(200, { 'content-type': type ?? 'application/octet-stream' }).end(content);
+        } catch {
+          response.writeHead(404).end();
+        }
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      t.after(() => server.close());
+      const address = server.address();
+      assert(address && typeof address === 'object');
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      t.after(() => browser.close());
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      const problems: string[] = [];
+      for (const width of [1280, 390]) {
+        const page = await browser.newPage({ viewport: { width, height: 900 } });
+        for (const path of [
+          '',
+          'getting-started/mcp-server',
+          'guides/tools',
+          'guides/mcp-server',
+          'guides/mcp-client',
+          'guides/retrieval',
+          'guides/search',
+          'guides/documents',
+          'reference/benchmarks',
+          'concepts/why-quiver',
+        ]) {
+          await page.goto(`http://127.0.0.1:${address.port}/${path}`, { waitUntil: 'networkidle' });
+          const wide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+          if (wide > 0) problems.push(`/${path} is ${wide} px wider than ${width}`);
+          if (width === 390) continue;
+          const cut = Number(
+            await page.evaluate(
+              "[...document.querySelectorAll('.vp-doc pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length",
+            ),
+          );
+          if (cut > 0) problems.push(`/${path} cuts ${cut} blocks of code at ${width} px`);
+          await page.evaluate(axe);
+          const { violations } = (await page.evaluate(`axe.run('.VPDoc', { resultTypes: ['violations'] })`)) as {
+            violations: { id: string; impact: string; nodes: { html: string }[] }[];
+          };
+          for (const { id, impact, nodes } of violations)
+            if (impact === 'serious' || impact === 'critical')
+              problems.push(`/${path}: ${id} (${nodes.length}), ${nodes[0]?.html.slice(0, 120)}`);
+        }
+        await page.close();
+      }
+      assert.deepEqual(problems, []);
+    },
+  );
+});
