@@ -34,7 +34,7 @@ const synonyms: Record<string, string> = {
   'guides/evaluate.md': 'recall ndcg mrr metrics benchmark my retrieval tests',
   'guides/observability.md': 'opentelemetry otel tracing langfuse datadog metrics logs logging',
   'guides/test-a-server.md': 'testing inspector vitest unit test mock',
-  'guides/stores/pg.md': 'postgres postgresql pgvector supabase neon',
+  'guides/stores/pg.md': 'postgres database postgresql pgvector postgres supabase neon',
   'guides/stores/libsql.md': 'sqlite turso',
   'deploy/nextjs-and-vercel.md': 'next.js route handler vercel serverless',
   'deploy/cloudflare-workers.md': 'edge workers wrangler',
@@ -64,7 +64,7 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
       searchOptions: {
         boostDocument(id: string): number {
           if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
-          if (id.includes('/guides/stores/')) return 1.3;
+          if (id.includes('/guides/stores/')) return 1.6;
           if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2;
           return 1;
         },

@@ -102,7 +102,7 @@ describe('the site', { skip }, () => {
           if (width === 390) continue;
           const cut = Number(
             await page.evaluate(
-              "[...document.querySelectorAll('.vp-doc pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length",
+              "[...document.querySelectorAll('.vp-doc div:not(.language-text) > pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length",
             ),
           );
           if (cut > 0) problems.push(`/${path} cuts ${cut} blocks of code at ${width} px`);
