@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import { search } from '../.vitepress/search.ts';
 
@@ -80,7 +81,6 @@ describe('the site', { skip }, () => {
       assert(address && typeof address === 'object');
       const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
       t.after(() => browser.close());
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
       const problems: string[] = [];
       for (const width of [1280, 390]) {
         const page = await browser.newPage({ viewport: { width, height: 900 } });
@@ -106,7 +106,7 @@ describe('the site', { skip }, () => {
             ),
           );
           if (cut > 0) problems.push(`/${path} cuts ${cut} blocks of code at ${width} px`);
-          await page.evaluate(axe);
+          await page.evaluate(axe.source);
           const { violations } = (await page.evaluate(`axe.run('.VPDoc', { resultTypes: ['violations'] })`)) as {
             violations: { id: string; impact: string; nodes: { html: string }[] }[];
           };
