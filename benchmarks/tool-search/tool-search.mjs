@@ -8,6 +8,7 @@ import { toModelSchema } from '@quiver/core/schema';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { readFlags } from '../read-flags.mjs';
 import { defaultCache, readDefinitions } from './definitions.mjs';
+import { servers } from './servers.mjs';
 import { rankByBM25, rankByRegularExpression, rankBySubstring, rankByWords } from './rankings.mjs';
 
 const { half, misses, cache } = readFlags({
@@ -36,21 +37,22 @@ const rankings = {
   substring: rankBySubstring(tools),
   '`toolSearch()` of AI SDK 7': rankByWords(tools),
   BM25: rankByBM25(tools),
-  '**Quiver**': async (request) => (await index.search(request)).map(({ name }) => name),
+  '**Quiver**': async (request) => (await index.search(request, { maxResults: 10 })).map(({ name }) => name),
 };
 
 console.log(`${names.length} tools, ${requests.length} requests of the ${half} half`);
-console.log('\n| ranking | recall@1 | recall@5 |\n| --- | --- | --- |');
+console.log('\n| ranking | recall@1 | recall@5 | recall@10 |\n| --- | --- | --- | --- |');
 for (const [name, rank] of Object.entries(rankings)) {
-  const recall = { 1: 0, 5: 0 };
+  const recall = { 1: 0, 5: 0, 10: 0 };
   for (const { request, tools: expected } of requests) {
     const found = await rank(request);
-    for (const count of [1, 5]) if (found.slice(0, count).some((tool) => expected.includes(tool))) recall[count] += 1;
+    for (const count of [1, 5, 10])
+      if (found.slice(0, count).some((tool) => expected.includes(tool))) recall[count] += 1;
     if (misses && name === '**Quiver**' && !found.slice(0, 5).some((tool) => expected.includes(tool)))
       console.error(`${request}\n  expected ${expected.join(', ')}\n  found    ${found.slice(0, 5).join(', ')}`);
   }
   const share = (count) => (recall[count] / requests.length).toFixed(3).replace(/^0/, '');
-  console.log(`| ${name} | ${share(1)} | ${share(5)} |`);
+  console.log(`| ${name} | ${share(1)} | ${share(5)} | ${share(10)} |`);
 }
 
 await printTokens();
@@ -77,7 +79,13 @@ async function printTokens() {
   for (const { request } of requests)
     results += countTokens(JSON.stringify(await searched.search_tools.execute({ query: request })));
   const five = results / requests.length;
-  console.log(`\ntokens of all definitions: ${all}, estimated ${toolTokens(tools).total}`);
+  const byServer = servers.map(({ name: server }) => {
+    const own = Object.fromEntries(Object.entries(callable).filter(([name]) => tools[name].server === server));
+    return toolTokens(own).total / count(own);
+  });
+  const range = [Math.min(...byServer), Math.max(...byServer)].map((factor) => factor.toFixed(2)).join(' to ');
+  console.log(`\ntokens of all definitions: ${all}, estimated ${toolTokens(callable).total}`);
+  console.log(`estimated to counted tokens, by server: ${range}`);
   console.log(`tokens of the three tools: ${three}, of five results: ${Math.round(five)} on average`);
   console.log(`share: ${((100 * (three + five)) / all).toFixed(1)} %`);
 }

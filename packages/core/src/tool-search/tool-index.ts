@@ -56,8 +56,8 @@ const LEAD = 200;
 
 /** Weights of the fields of a definition, and how much their length matters. A word of the name says most. */
 const fields = [
-  { of: ({ name }: ToolDescription) => name, weight: 12, length: 0.3 },
-  { of: ({ title }: ToolDescription) => title ?? '', weight: 2, length: 0.3 },
+  { of: ({ name }: ToolDescription) => name, weight: 8, length: 0.5 },
+  { of: ({ title }: ToolDescription) => title ?? '', weight: 2, length: 0.5 },
   { of: ({ description }: ToolDescription) => (description ?? '').slice(0, LEAD), weight: 1.5, length: 0.75 },
   { of: ({ description }: ToolDescription) => (description ?? '').slice(LEAD), weight: 0.5, length: 1 },
   { of: ({ parameters }: ToolDescription) => parameters, weight: 0.1, length: 0.7 },
@@ -67,7 +67,7 @@ const fields = [
 /** Saturation of repeated words, as usual for BM25. */
 const K1 = 1.2;
 /** Weight of a word of the same meaning. */
-const SYNONYM = 0.7;
+const SYNONYM = 0.6;
 /** Constant of reciprocal rank fusion. */
 const FUSION = 60;
 

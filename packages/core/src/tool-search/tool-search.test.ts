@@ -36,6 +36,31 @@ describe('createToolIndex', () => {
     expect(await best('quantum entanglement')).toEqual([]);
   });
 
+  it('finds names such as GitHub joined and in parts, and short forms of words', async () => {
+    const index = createToolIndex([
+      { name: 'hub_create_git', description: 'A hub for git' },
+      { name: 'github_merge', description: 'Joins branches of GitHub' },
+      { name: 'getOneNotePage' },
+      { name: 'close_pull_request' },
+    ]);
+    const best = async (query: string) => (await index.search(query, { maxResults: 1 })).map(({ name }) => name);
+    expect(await best('GitHub')).toEqual(['github_merge']);
+    expect(await best('github')).toEqual(['github_merge']);
+    expect(await best('a page in onenote')).toEqual(['getOneNotePage']);
+    expect(await best('one note')).toEqual(['getOneNotePage']);
+    expect(await best('close the PR')).toEqual(['close_pull_request']);
+    expect(await best('greet Mr Smith')).toEqual([]);
+  });
+
+  it('counts a word and its synonyms once', async () => {
+    const index = createToolIndex([
+      { name: 'get_read_fetch_retrieve_view_load_download', description: 'Sees the content' },
+      { name: 'show_invoice' },
+      ...Array.from({ length: 20 }, (_, row) => ({ name: `other_${row}` })),
+    ]);
+    expect((await index.search('show the invoice'))[0]?.name).toBe('show_invoice');
+  });
+
   it('finds no tool that is not visible, and counts none', async () => {
     const index = createToolIndex(tools);
     const isVisible = (name: string) => !name.startsWith('filesystem');

@@ -1,10 +1,10 @@
 /** Verbs that people and authors of tools use for the same action. A word of a query also finds the others of its group, with less weight. */
 const synonyms = [
-  'create add new make insert register open start write draw file',
+  'create add new make insert register open start write draw file save schedule',
   'delete remove drop erase clear uninstall unregister forget',
-  'list show enumerate browse all',
-  'search find query lookup look locate discover grep',
-  'get read fetch retrieve view load show download see content',
+  'list show enumerate browse all which get',
+  'search find query lookup look locate discover grep list',
+  'get read fetch retrieve view load show download see content info detail what',
   'update edit change modify set patch rename replace put',
   'write save store put upload append',
   'send post publish notify message email mail tell say',
@@ -19,44 +19,50 @@ const synonyms = [
   'click press hit tap',
   'navigate go visit',
   'attach upload attachment',
-  'size big large',
   'share invite permission',
   'forward pass',
   'file document',
   'folder directory dir',
+  'disk file filesystem',
+  'size big large space length',
   'issue ticket bug',
-  'person user people member contact account profile',
+  'person user people member contact account profile who',
+  'profile email phone',
+  'member belong participant',
   'picture image photo screenshot media',
   'page site website web webpage tab',
-  'internet web online',
-  'calendar event meeting appointment schedule agenda',
+  'internet web online url',
+  'crawl scrape download extract',
+  'calendar event meeting appointment agenda',
   'table sheet spreadsheet',
   'row record entry item',
   'column field property attribute',
+  'machine resource runner',
   'repository repo project',
   'database db sql',
-  'comment reply note',
+  'comment reply answer note',
   'weather forecast temperature',
   'map place location geocode address',
   'latitude longitude coordinate geocode',
   'drive route direction travel',
   'log history audit output',
-  'error failure fail problem crash',
+  'error failure fail problem crash log',
+  'performance slow fast speed slowly trace',
   'change diff',
-  'check status test valid validate lint verify',
+  'check status test valid validate lint verify correct',
   'approve approval review',
   'lock protect',
   'secret variable credential',
   'terminal shell command console process',
-  'process program application app running',
-  'cluster kubernetes kubectl pod',
+  'process program application app run computer',
+  'cluster kubernetes kubectl pod replica',
   'article paper news headline',
   'video clip recording screencast',
   'research investigate',
   'docs documentation manual guide',
   'emoji reaction',
   'todo task reminder remind',
-  'automation workflow rule',
+  'automation automatically automatic workflow rule',
   'vulnerability security',
   'structure tree nested hierarchy',
 ];
@@ -64,7 +70,7 @@ const synonyms = [
 /** Words of requests that say nothing about a tool. */
 const ignored = new Set(
   `a an the of to in on at by for from with and or is are was were be been being do does did can could would should will may must my me
-  i we us our you your it its they them their he his she her this that these those what which who whom whose how why when where there here
+  i we us our you your it its they them their he his she her this that these those whom whose how why when where there here
   please need want have has had let am any some so if than then as into about up out via also just now everything something anything exist`
     .split(/\s+/)
     .map(stem),
@@ -80,31 +86,50 @@ for (const line of synonyms) {
   }
 }
 
-/** Returns the stems of a text, split at the places where names are joined: `getUser_by-id` has `get`, `user`, `by` and `id`. */
+/**
+ * Returns the stems of a text, split at the places where names are joined: `getUser_by-id` has `getuser`, `get`, `user`, `by` and `id`.
+ * The joined word is for names such as GitHub, which people write in several ways.
+ */
 export function splitWords(text: string): string[] {
-  return text
-    .replaceAll(/(\p{Lu}{2})s\b/gu, '$1')
+  return readTokens(text).flatMap((token) => {
+    const parts = splitCase(token);
+    return (parts.length > 1 ? [token.toLowerCase(), ...parts] : parts).map(stem);
+  });
+}
+
+function readTokens(text: string): string[] {
+  return text.replaceAll(/(\p{Lu}{2})s\b/gu, '$1').match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function splitCase(token: string): string[] {
+  return token
     .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
     .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
-    .map(stem);
+    .split(' ');
 }
 
-/** What people say in place of several words. */
-const abbreviations: Record<string, string> = { pr: 'pull request', mr: 'merge request', 'go to': 'navigate' };
-const abbreviated = new RegExp(`\\b(?:${Object.keys(abbreviations).join('|')})s?\\b`, 'gi');
-const expand = (short: string): string => abbreviations[short.toLowerCase().replace(/s$/, '')] ?? short;
+/** Short forms of names that tools have in full. `Mr` and `Mrs` are people. */
+const shortForms: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:PR|pr)s?\b/g, 'pull request'],
+  [/\bMRs?\b/g, 'merge request'],
+  [/\bgo to\b/gi, 'navigate'],
+  [/\bup to date\b/gi, 'update'],
+];
 
-/** Returns the words of a request, each with the words of the same meaning. */
-export function readRequest(query: string): { word: string; others: string[] }[] {
-  const words = [...new Set(splitWords(query.replaceAll(abbreviated, (short) => expand(short))))];
-  const telling = words.filter((word) => !ignored.has(word) && !/^\d+$/.test(word));
-  return (telling.length > 0 ? telling : words).map((word) => ({
-    word,
-    others: [...(groups.get(word) ?? [])].filter((other) => other !== word),
-  }));
+/** Returns the words of a request, each with its parts and the words of the same meaning. */
+export function readRequest(query: string): readonly { readonly word: string; readonly others: readonly string[] }[] {
+  const tokens = readTokens(shortForms.reduce((text, [form, words]) => text.replaceAll(form, words), query));
+  const words = new Map(
+    tokens.map((token) => {
+      const word = stem(token.toLowerCase());
+      const others = new Set([...splitCase(token).map(stem), ...(groups.get(word) ?? [])]);
+      others.delete(word);
+      return [word, { word, others: [...others] }] as const;
+    }),
+  );
+  const telling = [...words.values()].filter(({ word }) => !ignored.has(word) && !/^\d+$/.test(word));
+  return telling.length > 0 ? telling : [...words.values()];
 }
 
 /** English endings only: names of tools are English nearly always, and words of other languages stay as they are. */
