@@ -26,7 +26,6 @@ declare global {
   const load: any;
   const notesOf: any;
   const readNote: any;
-  const recognizeText: any;
   const record: any;
   const review: any;
   const sendTo: any;
