@@ -3,9 +3,11 @@ import { checkOptions, oneOf, wholeNumber, type OptionChecks } from '@quiver/cor
 import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
-import { citationAt, endOfListMarker, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
-import { foldQuote, foldText, type FoldedText } from './fold-text.js';
+import { citationAt, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
+import { foldText, type FoldedText } from './fold-text.js';
 import { PatternAutomaton } from './pattern-automaton.js';
+import { toContent, toKey, type QuoteContent } from './quote-content.js';
+import { createGapTest, createSearch, omittedBy, type QuoteSearch } from './quote-search.js';
 
 /** A text that an answer may quote: a passage of a query tool, a record of a store, or a chunk. */
 export interface QuoteSource {
@@ -233,80 +235,6 @@ function invalid(message: string): QuiverError {
   return new QuiverError(code, message);
 }
 
-/** Content of a quote in the form of the search. Quotes with equal content have equal places. */
-interface QuoteContent {
-  readonly key: string;
-  /** Folded parts between gaps, without a last comma or period. */
-  readonly parts: readonly Uint16Array[];
-  /** Gaps before the parts; the one before the first part has no meaning. */
-  readonly gaps: readonly Gap[];
-  /** The last comma or period. */
-  readonly punctuation: number | undefined;
-}
-
-/** Text that a quote leaves out: that of an ellipsis, or the marker of a list item where a line ends. */
-type Gap = 'ellipsis' | 'break';
-
-function toContent(text: string): QuoteContent {
-  const parts: Uint16Array[] = [];
-  const gaps: Gap[] = [];
-  let gap: Gap = 'break';
-  let from = endOfListMarker(text, 0);
-  /** @param next - the gap after the part */
-  const add = (to: number, next: Gap): void => {
-    const units = foldQuote(text.slice(from, to));
-    if (units.length > 0) {
-      parts.push(units);
-      gaps.push(gap);
-      gap = next;
-    } else if (next === 'ellipsis') gap = next;
-  };
-  for (let at = from; at < text.length; at += 1) {
-    const ellipsis = ellipsisEnd(text, at);
-    if (ellipsis > at) {
-      const isBracketed =
-        (text[at - 1] === '[' && text[ellipsis] === ']') || (text[at - 1] === '(' && text[ellipsis] === ')');
-      add(isBracketed ? at - 1 : at, 'ellipsis');
-      from = isBracketed ? ellipsis + 1 : ellipsis;
-      at = from - 1;
-    } else if (text[at] === '\n') {
-      const line = endOfWhiteSpace(text, at, text.length);
-      const item = endOfListMarker(text, line);
-      if (item > line || text.slice(at + 1, line).includes('\n')) {
-        add(at, 'break');
-        from = item;
-      }
-      at = Math.max(line, item) - 1;
-    }
-  }
-  add(text.length, 'break');
-  const last = parts.at(-1);
-  const punctuation =
-    last && last.length > 1 && (last.at(-1) === comma || last.at(-1) === period) ? last.at(-1) : undefined;
-  if (last && punctuation !== undefined) parts[parts.length - 1] = last.subarray(0, -1);
-  return { key: `${parts.map(toKey).join('\0')}\0${gaps.join()}\0${punctuation ?? ''}`, parts, gaps, punctuation };
-}
-
-/** A text decoder would make one character of all lone surrogates. */
-function toKey(units: Uint16Array): string {
-  return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
-}
-
-const comma = 0x2c;
-const period = 0x2e;
-
-/** Returns the end of an ellipsis, `…` or at least three dots, which may have spaces between them; `at` where none begins. */
-function ellipsisEnd(text: string, at: number): number {
-  if (text[at] === '…') return at + 1;
-  let end = at;
-  let dots = 0;
-  for (let next = at; text[next] === '.'; next = text[end] === ' ' ? end + 1 : end) {
-    dots += 1;
-    end = next + 1;
-  }
-  return dots < 3 ? at : end;
-}
-
 /** The distinct parts of quotes. */
 class Patterns {
   readonly automaton: PatternAutomaton;
@@ -343,86 +271,6 @@ class Patterns {
       if (this.#wanted[pattern] === 0) this.automaton.forget(pattern);
     }
   }
-}
-
-/** Receives the places where parts of a quote end, in order, and returns the last part when the quote is complete. */
-type QuoteSearch = (part: number, end: number) => PartMatch | undefined;
-
-/** Place of a part of a quote, in the folded source. */
-interface PartMatch {
-  /** Start of the quote. */
-  readonly start: number;
-  /** Start of the part. */
-  readonly from: number;
-  readonly end: number;
-  /** The part before it. */
-  readonly before: PartMatch | undefined;
-}
-
-/** Places of one part, after those before it. */
-interface PartPlaces {
-  readonly matches: PartMatch[];
-  /** Last one that ends before the next part that was seen. */
-  at: number;
-}
-
-/** Whether a quote can leave out the folded text between two of its parts. */
-type GapTest = (gap: Gap, from: number, to: number) => boolean;
-
-/**
- * Searches for a quote in one source. The parts must follow each other without overlap, and the nearest ones count. Places of the quote do
- * not overlap.
- */
-function createSearch({ parts, gaps }: QuoteContent, isGap: GapTest): QuoteSearch {
-  const places = parts.map((): PartPlaces => ({ matches: [], at: -1 }));
-  let last = 0;
-  return (part, end) => {
-    const from = end - parts[part]!.length;
-    const earlier = places[part - 1];
-    let before: PartMatch | undefined;
-    if (earlier) {
-      const { matches } = earlier;
-      while (earlier.at + 1 < matches.length && matches[earlier.at + 1]!.end <= from) earlier.at += 1;
-      before = matches[earlier.at];
-      if (!before || !isGap(gaps[part]!, before.end, from)) return undefined;
-    }
-    const start = before?.start ?? from;
-    if (start < last) return undefined;
-    const match = { start, from, end, before };
-    if (part < parts.length - 1) {
-      places[part]!.matches.push(match);
-      return undefined;
-    }
-    last = end;
-    return match;
-  };
-}
-
-/** The end of a line, and what begins the next one: marks of block quotes, and the marker of a list item. */
-const lineBreak = /^(?:[ \n](?:[-*+•][ \n])?|\n(?:>[ \n]?)*(?:\d{1,3}[.)][ \n]|[-*+•][ \n])?)$/;
-const ellipsisAlone = /^[ \n]?[[(]?(?:…|\.(?: ?\.){2,})[\])]?[ \n]?$/;
-/** Characters of the longest line break or ellipsis that is read. */
-const longestFixedGap = 100;
-
-/** @param maxGap - characters that an ellipsis can stand for; 0 for none but an ellipsis of the source */
-function createGapTest(text: string, { starts, ends }: FoldedText, maxGap: number): GapTest {
-  return (gap, from, to) => {
-    if (gap === 'ellipsis' && to - from <= maxGap) return true;
-    const [start, end] = [ends[from - 1]!, starts[to]!];
-    if (end - start > longestFixedGap) return false;
-    const between = text.slice(start, end).replaceAll(/\s+/g, (space) => (space.includes('\n') ? '\n' : ' '));
-    return (gap === 'ellipsis' ? ellipsisAlone : lineBreak).test(between);
-  };
-}
-
-/** Returns the text of the source for each ellipsis of a quote. */
-function omittedBy({ from, before }: PartMatch, { gaps }: QuoteContent, text: string, folded: FoldedText): string[] {
-  const omitted: string[] = [];
-  for (let [next, match, part] = [from, before, gaps.length - 1]; match; part -= 1) {
-    if (gaps[part] === 'ellipsis') omitted.push(text.slice(folded.ends[match.end - 1], folded.starts[next]).trim());
-    [next, match] = [match.from, match.before];
-  }
-  return omitted.reverse();
 }
 
 function toPlace(source: QuoteSource, text: string, folded: FoldedText, from: number, to: number): QuotePlace {
