@@ -11,11 +11,6 @@ interface PassageEvidence {
   readonly question: readonly WeightedTerm[];
   /** Terms of the passage, its title, file name and headings included, in their order. */
   readonly passage: readonly string[];
-  /**
-   * Similarity of the vectors of question and passage, in standard deviations above the mean similarity between the question and unrelated
-   * texts of the index. Absent where vectors contain nothing but words.
-   */
-  readonly similarity?: number | undefined;
 }
 
 /** Weight of a term of a name, a number or an identifier: a passage without it is about something else. */
@@ -55,12 +50,10 @@ const coefficients = { coverage: 5, nearness: 5.5, matched: 1.6, constant: -7.2 
  * are rarely an answer), and on their number: six of twelve terms are more than one of two.
  */
 export function confidenceOf(evidence: PassageEvidence): number {
-  const words = wordEvidence(evidence);
-  return 1 / (1 + Math.exp(-words));
+  return 1 / (1 + Math.exp(-logarithmOfOdds(evidence)));
 }
 
-/** Returns the logarithm of the odds by words alone. */
-function wordEvidence({ question, passage }: PassageEvidence): number {
+function logarithmOfOdds({ question, passage }: PassageEvidence): number {
   const weights = new Map(question.map(({ term, weight }) => [term, weight]));
   const total = sumOf(weights.values());
   if (total === 0) return coefficients.constant;
