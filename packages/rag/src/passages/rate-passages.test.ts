@@ -28,6 +28,12 @@ it('compares with the words of the language of the passage', async () => {
   expect(passages[0]?.confidence).toBeGreaterThan(0.5);
 });
 
+it.each(['to be or not to be', 'The Who'])('rates a question of words without a subject: %s', async (question) => {
+  const given = [passage('The Who play: to be, or not to be?'), passage('A snapshot is a copy of all files.')];
+  const { passages } = await ratePassages(given, { question, minConfidence: 0.3 });
+  expect(passages).toEqual([{ ...given[0], confidence: expect.closeTo(1, 1) }]);
+});
+
 it('removes passages below the least confidence, and names the topics of the nearest ones when none remains', async () => {
   const question = 'opening hours of the library on Sunday';
   const metadata = { title: 'Collections', headings: ['Library', 'Opening a file'] };

@@ -1,4 +1,5 @@
 import { confidenceOf, weighTerms, type WeightedTerm } from '../retrieval/confidence.js';
+import { isFunctionTerm } from '../retrieval/terms/analysis.js';
 import { english, type Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { keywordText, recordText } from '../store/check-arguments.js';
@@ -58,9 +59,12 @@ async function ratesOf(
     const language = languages[place] as Language;
     const terms = questions.get(language) ?? weighTerms(question, (text) => analyzer.toContentTerms(text, language));
     questions.set(language, terms);
+    const hasContent = terms.some(({ term }) => !isFunctionTerm(term));
+    const text = keywordText(passage);
     const confidence = confidenceOf({
       question: terms,
-      passage: analyzer.toContentTerms(keywordText(passage), language),
+      // A question such as "The Who" has no other words.
+      passage: hasContent ? analyzer.toContentTerms(text, language) : analyzer.toTerms(text, language),
     });
     return Math.round(confidence * digits) / digits;
   });
