@@ -8,7 +8,7 @@ import { rerank } from '@quiver/rag';
 import { readFlags } from '../read-flags.mjs';
 import { defaultCache, readDocuments } from './documents.mjs';
 import { readCases } from './halves.mjs';
-import { measure } from './measure.mjs';
+import { findLost, measure } from './measure.mjs';
 import { printHalf } from './print.mjs';
 import { openQuiver } from './quiver.mjs';
 
@@ -22,7 +22,7 @@ const weights = { vector: 0.4, semantic: 0.6, position: 0 };
 
 const { folder, sources: formatOf } = readDocuments(flags.cache, []);
 const cases = readCases(half).filter(({ answers: [first] }) => first && formatOf.has(first.source));
-const { systems } = await openQuiver(folder, { sources: [...formatOf.keys()] });
+const { chunks, systems } = await openQuiver(folder, { sources: [...formatOf.keys()] });
 const keyword = systems.find(({ name }) => name === 'keyword');
 const model = await initModel(modelSource);
 await model.embed('The first call compiles.');
@@ -44,7 +44,7 @@ const reranked = {
 };
 const measured = {};
 for (const system of [keyword, reranked]) measured[system.name] = await measure(system, cases, formatOf);
-printHalf(half, measured, 0);
+printHalf(half, measured, findLost(cases, chunks).length);
 
 /** The best cosine of the query and the windows of each text. The vectors of the model have the length 1. */
 async function similarity(query, texts) {
