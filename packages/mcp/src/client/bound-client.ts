@@ -1,5 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions } from '@quiver/core/options';
+import { withToolSearch, type ToolSearchSettings } from '@quiver/core/tool-search';
+import type { Tool } from '@quiver/core/tools';
 import type { CallToolResult, CompleteResult } from '../protocol/types.js';
 import { forCaller, withHandlers, type Caller } from './config/caller.js';
 import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
@@ -35,14 +37,20 @@ export class BoundClient {
    * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay. Tools that
    * are not for models (`_meta.ui.visibility` without `model`) are left out: call them by name, see {@link listToolDefinitions}.
    *
+   * With `search`, a model sees a search in place of many tools: see `withToolSearch` of `@quiver/core/tool-search`.
+   *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
+   * @example
+   * const tools = await mcp.listTools({ search: { pinned: ['docs_search'], over: 5000 } });
    */
-  async listTools(options?: ListOptions): Promise<Record<string, RemoteTool>> {
-    return toToolSet(
-      this.#servers,
-      await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options),
-      this.#caller,
-    );
+  async listTools(options: ListOptions & { search: ToolSearchSettings }): Promise<Record<string, RemoteTool | Tool>>;
+  async listTools(options?: ListOptions): Promise<Record<string, RemoteTool>>;
+  async listTools({ search, ...options }: ListOptions & { search?: ToolSearchSettings } = {}): Promise<
+    Record<string, RemoteTool | Tool>
+  > {
+    const catalogue = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
+    const tools = toToolSet(this.#servers, catalogue, this.#caller);
+    return search ? withToolSearch(tools, search) : tools;
   }
 
   /**

@@ -35,3 +35,24 @@ test('leaves out tools that only the user interface of the server calls', async 
   expect(definitions['it']?.map(({ name }) => name)).toEqual(['app', 'both', 'none', 'odd']);
   expect(await mcp.callTool({ serverName: 'it', name: 'app' })).toMatchObject({ content: [{ text: 'called' }] });
 });
+
+test('shows a search in place of many tools', async () => {
+  const create = (id: string, readOnlyHint: boolean): ReturnType<typeof createTool> =>
+    createTool({
+      id,
+      description: `The ${id} of a file`,
+      mcp: { annotations: { readOnlyHint } },
+      execute: async () => id,
+    });
+  const tools = { content: create('content', true), deletion: create('deletion', false), size: create('size', true) };
+  const server = new MCPServer({ name: 'Files', version: '1.0.0', tools });
+  await using mcp = new MCPClient({ id: 'search', servers: { it: { server } } });
+  const shown = await mcp.listTools({ search: { pinned: ['it_size'], maxResults: 1 } });
+  expect(Object.keys(shown)).toEqual(['it_size', 'search_tools', 'call_read_tool', 'call_write_tool']);
+  const found = { tools: [{ name: 'it_content', call: 'call_read_tool' }] };
+  expect(await shown['search_tools']?.execute({ query: 'content of a file' })).toMatchObject(found);
+  const content = [{ type: 'text', text: 'content' }];
+  expect(await shown['call_read_tool']?.execute({ name: 'it_content' })).toMatchObject({ content });
+  await expect(shown['call_read_tool']?.execute({ name: 'it_deletion' })).rejects.toThrow(/call_write_tool/);
+  await expect(mcp.listTools({ search: { limit: 1 } as never })).rejects.toThrow(/limit/);
+});
