@@ -4,9 +4,12 @@ import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp/server';
 import { z } from 'zod';
 
-const { WEATHER_KEY, WEATHER_URL = 'https://api.weather.example.com' } = process.env;
+const { WEATHER_KEY, WEATHER_URL = 'https://api.weather.example.com' } =
+  process.env;
 if (!WEATHER_KEY) {
-  console.error('weather-mcp-server: WEATHER_KEY is not set. Get a key at https://weather.example.com/keys');
+  console.error(
+    'weather-mcp-server: WEATHER_KEY is not set. Get a key at https://weather.example.com/keys',
+  );
   process.exit(1);
 }
 
@@ -20,13 +23,18 @@ const weather = createTool({
     url.searchParams.set('city', city);
     const headers = { authorization: `Bearer ${WEATHER_KEY}` };
     const response = await fetch(url, { headers, signal: abortSignal ?? null });
-    if (!response.ok) throw new Error(`The weather service responded with status ${response.status}.`);
+    if (!response.ok)
+      throw new Error(
+        `The weather service responded with status ${response.status}.`,
+      );
     return (await response.json()) as { celsius: number };
   },
 });
 
 // The version that npm publishes.
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);
 
 const server = new MCPServer({ name: 'Weather', version, tools: { weather } });
 await server.startStdio();

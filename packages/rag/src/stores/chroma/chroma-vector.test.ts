@@ -122,7 +122,7 @@ describe.skipIf(address === '')('Chroma', () => {
       expect((await find('libraries with sheep'))[0]).toBe('e');
       expect(await find('apfel')).toEqual(['d']);
       expect(await find('library', { whereDocument: { $contains: 'code' } })).toEqual(['a']);
-      expect(await find('the')).toEqual([]);
+      expect(await find('the')).toEqual(['b']);
     });
 
     it('refuses a question that too many texts share a word with', async () => {
