@@ -10,8 +10,8 @@ import {
 } from '../options.js';
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool, type Tool, type ToolCallOptions, type ToolLike } from '../tools/index.js';
-import { describeTool, readInput } from './describe-tool.js';
-import { createToolIndex, type ToolEmbedder, type ToolIndex } from './tool-index.js';
+import { readInput, type ToolDescription } from './describe-tool.js';
+import { createToolIndex, type ToolEmbedder } from './tool-index.js';
 import { toolTokens } from './tool-tokens.js';
 
 /** Options of {@link withToolSearch}. */
@@ -68,13 +68,15 @@ export function withToolSearch<Given extends ToolLike>(
       'TOOL_UNKNOWN',
       `withToolSearch cannot pin ${unknown.map((name) => `'${name}'`).join(', ')}: there is no such tool.`,
     );
-  if (toolTokens(tools).total <= over) return { ...tools };
-  const isPinned = new Set(pinned);
-  if (mode === 'defer')
-    return mapTools(tools, (name, tool) => (isPinned.has(name) ? tool : { ...tool, deferLoading: true }));
-  const hidden = Object.fromEntries(Object.entries(tools).filter(([name]) => !isPinned.has(name)));
-  const kept = Object.fromEntries(Object.entries(tools).filter(([name]) => isPinned.has(name)));
-  return { ...kept, ...createCallTools(hidden, new Set(Object.keys(kept)), settings) };
+  const entries = Object.entries(tools);
+  // Counting reads every schema: a search that is always wanted does not need it.
+  const isShort = over === 0 ? entries.length === 0 : toolTokens(tools).total <= over;
+  if (isShort) return { ...tools };
+  const kept = Object.fromEntries(entries.filter(([name]) => pinned.includes(name)));
+  const others = entries.filter(([name]) => !pinned.includes(name));
+  if (mode === 'call') return { ...kept, ...createCallTools(Object.fromEntries(others), kept, settings) };
+  const deferred = others.map(([name, tool]) => [name, { ...tool, deferLoading: true }]);
+  return { ...tools, ...Object.fromEntries(deferred) };
 }
 
 /**
@@ -95,7 +97,7 @@ export function searchTools(
   };
 }
 
-/** Descriptions of the three tools, also for a server. */
+/** Descriptions of the three tools. */
 const callToolTexts = {
   search_tools: {
     title: 'Search tools',
@@ -140,22 +142,9 @@ function callerOf({ mcp }: ToolLike): 'call_read_tool' | 'call_write_tool' {
   return mcp?.annotations?.readOnlyHint === true ? 'call_read_tool' : 'call_write_tool';
 }
 
-/** What a model is told about the tools that were found. */
-async function describeMatches(
-  index: ToolIndex,
-  tools: (name: string) => ToolLike | undefined,
-  query: string,
-  options: { maxResults: number; isVisible?: (name: string) => boolean; signal?: AbortSignal },
-): Promise<{ tools: object[] }> {
-  const matches = await index.search(query, options);
-  return {
-    tools: matches.flatMap(({ name }) => {
-      const tool = tools(name);
-      if (!tool) return [];
-      const { title, description } = describeTool(name, tool);
-      return [{ name, ...(title && { title }), description, inputSchema: readInput(tool), call: callerOf(tool) }];
-    }),
-  };
+/** What a model needs to call a tool that was found. */
+function describeMatch({ name, title, description }: ToolDescription, tool: ToolLike): object {
+  return { name, ...(title && { title }), description, inputSchema: readInput(tool), call: callerOf(tool) };
 }
 
 /** A call of a found tool: which one, and with what. */
@@ -166,10 +155,10 @@ interface InnerCall {
 
 function createCallTools(
   tools: Record<string, ToolLike>,
-  taken: ReadonlySet<string>,
+  pinned: Record<string, ToolLike>,
   { maxResults = 5, embedder }: ToolSearchSettings,
 ): Record<string, Tool> {
-  const clash = Object.keys(callToolTexts).find((name) => taken.has(name));
+  const clash = Object.keys(callToolTexts).find((name) => Object.hasOwn(pinned, name));
   if (clash !== undefined)
     throw new QuiverError(
       'TOOL_NAME_TAKEN',
@@ -182,8 +171,10 @@ function createCallTools(
     id: 'search_tools',
     ...textsOf('search_tools'),
     inputSchema: searchInput,
-    execute: ({ query }: { query: string }, { abortSignal: signal }) =>
-      describeMatches(index, find, query, { maxResults, ...(signal && { signal }) }),
+    execute: async ({ query }: { query: string }, { abortSignal: signal }) => {
+      const matches = await index.search(query, { maxResults, ...(signal && { signal }) });
+      return { tools: matches.map(({ name, tool }) => describeMatch(tool, tools[name] as ToolLike)) };
+    },
   });
   const caller = (id: 'call_read_tool' | 'call_write_tool'): Tool =>
     createTool({
@@ -221,7 +212,7 @@ function createCallTools(
  *
  * @throws `TOOL_UNKNOWN`, and `TOOL_CALLED_WRONGLY` for a tool that the other of both calls
  */
-function requireCallable<Found extends ToolLike>(tool: Found | undefined, name: string, calledBy: string): Found {
+function requireCallable(tool: ToolLike | undefined, name: string, calledBy: string): ToolLike {
   if (!tool)
     throw new QuiverError('TOOL_UNKNOWN', `There is no tool '${name}'. Use a name that search_tools has returned.`);
   const expected = callerOf(tool);
@@ -235,11 +226,4 @@ function requireCallable<Found extends ToolLike>(tool: Found | undefined, name: 
 function textsOf(name: keyof typeof callToolTexts): { title: string; description: string; mcp: object } {
   const { title, description, annotations } = callToolTexts[name];
   return { title, description, mcp: { annotations } };
-}
-
-function mapTools<Value, Result>(
-  tools: Record<string, Value>,
-  change: (name: string, tool: Value) => Result,
-): Record<string, Result> {
-  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, change(name, tool)]));
 }

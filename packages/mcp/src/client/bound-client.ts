@@ -48,8 +48,8 @@ export class BoundClient {
   async listTools({ search, ...options }: ListOptions & { search?: ToolSearchSettings } = {}): Promise<
     Record<string, RemoteTool | Tool>
   > {
-    const catalogue = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
-    const tools = toToolSet(this.#servers, catalogue, this.#caller);
+    const catalog = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
+    const tools = toToolSet(this.#servers, catalog, this.#caller);
     return search ? withToolSearch(tools, search) : tools;
   }
 
