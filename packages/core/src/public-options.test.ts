@@ -85,6 +85,8 @@ const exempt: Record<string, string> = {
   requireItems: none,
   runAhead: none,
   replaceFile: none,
+  bootstrapMean: none,
+  compareMeans: none,
   createAddressGuard: none,
   isLoopbackAddress: none,
   isMetadataAddress: none,

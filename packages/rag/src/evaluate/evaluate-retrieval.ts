@@ -11,7 +11,7 @@ import {
 } from '@quiver/core/options';
 import type { VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
-import { bootstrapMean, compareMeans } from './bootstrap.js';
+import { bootstrapMean, compareMeans } from '@quiver/core/intervals';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
   checkConfigurations,

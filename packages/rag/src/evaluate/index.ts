@@ -1,4 +1,4 @@
-export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from './bootstrap.js';
+export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from '@quiver/core/intervals';
 export {
   allAt,
   hitRateAt,

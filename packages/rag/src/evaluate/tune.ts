@@ -17,7 +17,7 @@ import { ingest } from '../ingestion/ingest.js';
 import { modelChecks } from '../embedding/model-option.js';
 import type { FusionWeights, QueryMode } from '../store/index.js';
 import { fusionValue, modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
-import type { Interval } from './bootstrap.js';
+import type { Interval } from '@quiver/core/intervals';
 import { checkCases, type RetrievalCase } from './cases.js';
 import type { SearchConfiguration } from './configuration.js';
 import { evaluateRetrieval, type EvaluationProgress } from './evaluate-retrieval.js';

@@ -1,4 +1,11 @@
-import { evaluationInvalid } from './evaluation-error.js';
+/**
+ * What the packages of Quiver share. Not part of the public interface: it may change with any version.
+ *
+ * @internal
+ * @module
+ */
+
+import { QuiverError } from './errors.js';
 
 /** A mean, and the interval that contains it with a confidence of 95 %. */
 export interface Interval {
@@ -29,7 +36,7 @@ export interface PairedDifference {
 export function bootstrapMean(values: readonly number[]): Interval {
   const size = values.length;
   if (size === 0 || !values.every(Number.isFinite)) {
-    throw evaluationInvalid('A mean needs at least one value, and only finite numbers.');
+    throw invalid('A mean needs at least one value, and only finite numbers.');
   }
   const random = createRandom();
   const means = Float64Array.from({ length: resamples }, () => {
@@ -53,7 +60,7 @@ export function bootstrapMean(values: readonly number[]): Interval {
  */
 export function compareMeans(baseline: readonly number[], values: readonly number[]): PairedDifference {
   if (baseline.length !== values.length) {
-    throw evaluationInvalid(
+    throw invalid(
       `A paired comparison needs a value of both systems for each question, not ${baseline.length} and ${values.length}.`,
     );
   }
@@ -78,4 +85,8 @@ function createRandom(): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+function invalid(message: string): QuiverError {
+  return new QuiverError('EVALUATION_INVALID', message);
 }

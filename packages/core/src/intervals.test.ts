@@ -1,6 +1,6 @@
 import { array, assert, double, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bootstrapMean, compareMeans } from './bootstrap.js';
+import { bootstrapMean, compareMeans } from './intervals.js';
 
 /** 100 values with the mean 0.3. */
 const values = Array.from({ length: 100 }, (_, index) => (index % 10 < 3 ? 1 : 0));
