@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, waiting } from '../../test/example-tools.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
-import { createServerDefinition } from './create-server-definition.js';
+import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './http/listen.js';
-import { serveStdio, type StdioConnection } from './stdio.js';
+import { serveStdio, type StdioConnection } from './connection/stdio.js';
 
 const server = new MCPServer({ name: 'Batches', version: '1.0.0', tools: exampleTools });
 let sessions: McpHttpServer;
@@ -147,7 +147,7 @@ describe('a batch over stdio', () => {
     const input = new PassThrough();
     const lines: unknown[] = [];
     const connection = serveStdio({
-      server: createServerDefinition({ name: 'Batches', version: '1.0.0', tools: exampleTools }),
+      server: createServerState({ name: 'Batches', version: '1.0.0', tools: exampleTools }),
       input,
       write: (line) => void lines.push(JSON.parse(line)),
       onClose: () => {},

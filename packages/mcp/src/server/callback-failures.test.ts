@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { modern, send } from '../../test/wire.ts';
 import { MCPServer } from './mcp-server.js';
-import type { MCPServerConfig } from './server-config.js';
+import type { MCPServerConfig } from './definition/server-config.js';
 
 let server: MCPServer | undefined;
 afterEach(() => server?.close({ grace: 100 }));

@@ -31,12 +31,12 @@ export type {
   ToolInfo,
   ToolListInfo,
   UriVariables,
-} from './server-config.js';
-export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './catalog.js';
-export type { RequestStateOptions } from './request-state.js';
+} from './definition/server-config.js';
+export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './tools/catalog.js';
+export type { RequestStateOptions } from './client/request-state.js';
 export type { TasksOptions } from './tasks/tasks.js';
-export type { ToolsInput } from './tool-registry.js';
-export type { ServerEvent, ServerEventBus } from './subscribers.js';
+export type { ToolsInput } from './tools/tool-registry.js';
+export type { ServerEvent, ServerEventBus } from './client/subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export { urlElicitationRequired } from './methods/call-tool.js';
 export type {
@@ -59,7 +59,7 @@ export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceT
 export type { ServerHealth } from './http/health.js';
 export type { ListenOptions, McpHttpServer } from './http/listen.js';
 export type { StartHTTPOptions } from './http/node-http.js';
-export type { StreamableHTTPServerTransportOptions } from './http/response.js';
+export type { StreamableHTTPServerTransportOptions } from './http/response-writer.js';
 export {
   InMemoryEventStore,
   type EventMessage,

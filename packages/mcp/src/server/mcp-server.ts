@@ -3,8 +3,8 @@ import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { anyValue, booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import { monotonicNow } from '../monotonic-now.js';
-import { toAuthInfo } from './auth-info.js';
-import { createServerDefinition } from './create-server-definition.js';
+import { toAuthInfo } from './caller.js';
+import { createServerState } from './create-server-state.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import { healthStatusOf, sendHealth, type ServerHealth } from './http/health.js';
 import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
@@ -24,7 +24,7 @@ import { WebReply, WebRequest } from './http/web-http.js';
 import { until, untilEmpty, type Transport } from './lifecycle.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
-import type { ServerDefinition } from './server-definition.js';
+import type { ServerState } from './definition/server-state.js';
 import {
   createServerActions,
   type ElicitationActions,
@@ -32,10 +32,10 @@ import {
   type ResourceActions,
   type ToolActions,
 } from './server-actions.js';
-import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
-import { onShutdownSignal } from './shutdown-signals.js';
-import type { StdioConnection } from './stdio.js';
-import type { RegisteredTool, ToolsInput } from './tool-registry.js';
+import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-config.js';
+import { onShutdownSignal } from './http/shutdown-signals.js';
+import type { StdioConnection } from './connection/stdio.js';
+import type { RegisteredTool, ToolsInput } from './tools/tool-registry.js';
 import { DEFAULT_GRACE } from './limits.js';
 
 /** Options of `server.drain()` and `server.close()`. */
@@ -126,7 +126,7 @@ export class MCPServer implements AsyncDisposable {
   readonly elicitation: ElicitationActions;
   #id: string | undefined;
   readonly #config: MCPServerConfig;
-  readonly #definition: ServerDefinition;
+  readonly #state: ServerState;
   readonly #sharedSessions: SharedSessions | undefined;
   readonly #http: HttpEndpoint;
   readonly #fetch: HttpEndpoint;
@@ -141,22 +141,19 @@ export class MCPServer implements AsyncDisposable {
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
-    this.#definition = createServerDefinition(config);
+    this.#state = createServerState(config);
     this.#id = config.id;
     this.#config = config;
     this.name = config.name;
     this.version = config.version;
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#sharedSessions = createSharedSessions(this.#definition);
+    this.#sharedSessions = createSharedSessions(this.#state);
     this.#http = this.#createEndpoint();
     this.#fetch = this.#createEndpoint();
-    this.#sse = new SSEEndpoint(this.#definition);
-    this.#honoSse = new SSEEndpoint(this.#definition);
-    const { toolActions, resources, prompts, elicitation } = createServerActions(
-      this.#definition,
-      this.#sharedSessions,
-    );
+    this.#sse = new SSEEndpoint(this.#state);
+    this.#honoSse = new SSEEndpoint(this.#state);
+    const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, this.#sharedSessions);
     this.toolActions = toolActions;
     this.resources = resources;
     this.prompts = prompts;
@@ -178,8 +175,8 @@ export class MCPServer implements AsyncDisposable {
   async startStdio(options: StdioOptions = {}): Promise<void> {
     checkOptions('startStdio', options, stdioChecks);
     const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
-    const { exitAfter, serveProcessStdio } = await import('./stdio.js');
-    const { logger } = this.#definition;
+    const { exitAfter, serveProcessStdio } = await import('./connection/stdio.js');
+    const { logger } = this.#state;
     this.#requireOpen();
     if (this.#stdio) {
       throw new QuiverError(
@@ -188,7 +185,7 @@ export class MCPServer implements AsyncDisposable {
       );
     }
     this.#stdio = serveProcessStdio({
-      server: this.#definition,
+      server: this.#state,
       authInfo: toAuthInfo(authInfo),
       input,
       output,
@@ -300,7 +297,7 @@ export class MCPServer implements AsyncDisposable {
    * server.use(rateLimit({ capacity: 20, perMinute: 60 })).use(audit((entry) => console.error(JSON.stringify(entry))));
    */
   use(middleware: Middleware): this {
-    addMiddleware(this.#definition.middleware, middleware);
+    addMiddleware(this.#state.middleware, middleware);
     return this;
   }
 
@@ -359,7 +356,7 @@ export class MCPServer implements AsyncDisposable {
     const { shutdownSignals = [] } = options;
     const removeHandlers = onShutdownSignal(shutdownSignals, () => {
       this.close().catch((error: unknown) =>
-        this.#definition.logger.error(`The server could not be closed: ${toErrorMessage(error)}`, error),
+        this.#state.logger.error(`The server could not be closed: ${toErrorMessage(error)}`, error),
       );
     });
     this.#signalHandlers.add(removeHandlers);
@@ -372,13 +369,13 @@ export class MCPServer implements AsyncDisposable {
     };
     if (!this.#isOpen) await close();
     this.#requireOpen();
-    void this.#definition.tasks.watchOrphans();
+    void this.#state.tasks.watchOrphans();
     return { url: listener.url, port: listener.port, close };
   }
 
   /** Returns whether the server accepts requests, and the work that it is doing. */
   health(): ServerHealth {
-    const { lifecycle, sessions, tasks } = this.#definition;
+    const { lifecycle, sessions, tasks } = this.#state;
     return {
       status: healthStatusOf(lifecycle.state),
       inFlight: this.#transports.reduce((sum, { inFlight }) => sum + inFlight, 0),
@@ -402,7 +399,7 @@ export class MCPServer implements AsyncDisposable {
   }
 
   #beginDraining(): void {
-    this.#definition.lifecycle.drain();
+    this.#state.lifecycle.drain();
     for (const transport of this.#transports) transport.drain();
   }
 
@@ -428,7 +425,7 @@ export class MCPServer implements AsyncDisposable {
     const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
     const deadline = monotonicNow() + delay + grace;
     await Promise.all(this.#transports.map((transport) => transport.shutDown(options.grace)));
-    const { tasks, auditing, subscribers, instance, lifecycle } = this.#definition;
+    const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;
     lifecycle.close();
     // After the transports: a call in flight may still have become a task.
     await tasks.close(Math.max(0, deadline - monotonicNow()));
@@ -440,7 +437,7 @@ export class MCPServer implements AsyncDisposable {
   }
 
   async #runCloseHandlers(timeout: number): Promise<void> {
-    const { logger } = this.#definition;
+    const { logger } = this.#state;
     const handlers = [...this.#closeHandlers];
     this.#closeHandlers.clear();
     const run = async (handler: () => unknown): Promise<void> => {
@@ -456,11 +453,11 @@ export class MCPServer implements AsyncDisposable {
   }
 
   #createEndpoint(): HttpEndpoint {
-    return new HttpEndpoint(this.#definition, this.#sharedSessions);
+    return new HttpEndpoint(this.#state, this.#sharedSessions);
   }
 
   get #isOpen(): boolean {
-    return this.#definition.lifecycle.state === 'open';
+    return this.#state.lifecycle.state === 'open';
   }
 
   #requireOpen(): void {
@@ -498,12 +495,12 @@ export class MCPServer implements AsyncDisposable {
 
   /** Returns the tools as clients see them. */
   getToolListInfo(): ToolListInfo {
-    return { tools: [...this.#definition.tools.values()].map(toToolInfo) };
+    return { tools: [...this.#state.tools.values()].map(toToolInfo) };
   }
 
   /** Returns one tool as clients see it, or `undefined`. */
   getToolInfo(toolName: string): ToolInfo | undefined {
-    const registered = this.#definition.tools.get(toolName);
+    const registered = this.#state.tools.get(toolName);
     return registered && toToolInfo(registered);
   }
 
@@ -515,9 +512,9 @@ export class MCPServer implements AsyncDisposable {
    */
   async executeTool(toolName: string, args: unknown, executionContext: ExecuteOptions = {}): Promise<unknown> {
     checkOptions('server.executeTool', executionContext, executeChecks);
-    const registered = this.#definition.tools.get(toolName);
+    const registered = this.#state.tools.get(toolName);
     if (!registered) {
-      const known = [...this.#definition.tools.values()].map(({ name }) => name).join(', ');
+      const known = [...this.#state.tools.values()].map(({ name }) => name).join(', ');
       throw new QuiverError(
         'TOOL_NOT_FOUND',
         `MCPServer '${this.#config.name}' has no tool '${toolName}'. It has: ${known || 'none'}.`,
@@ -529,9 +526,7 @@ export class MCPServer implements AsyncDisposable {
   /** Returns the tools by name, also of agents and workflows. They work outside of MCP: `generateText({ model, tools: server.tools() })`. */
   tools(): Record<string, Tool> {
     // Tools of other libraries have the same members, which their types name differently.
-    const tools: ToolsInput = Object.fromEntries(
-      [...this.#definition.tools.values()].map(({ name, tool }) => [name, tool]),
-    );
+    const tools: ToolsInput = Object.fromEntries([...this.#state.tools.values()].map(({ name, tool }) => [name, tool]));
     return tools as Record<string, Tool>;
   }
 }

@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
 import { envelope, initializeParams, rpc } from '../../test/wire.ts';
-import { createServerDefinition } from './create-server-definition.js';
+import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
-import type { MCPServerConfig } from './server-config.js';
-import { Connection } from './connection.js';
+import type { MCPServerConfig } from './definition/server-config.js';
+import { Connection } from './connection/connection.js';
 
 const failures: string[] = [];
 const ignore = (): void => {};
@@ -141,7 +141,7 @@ describe('any message of a client', { timeout: 60_000 }, () => {
   test('is answered over a connection, or ignored, and never ends it', async () => {
     const lines: unknown[] = [];
     const peer = new Connection({
-      server: createServerDefinition(config),
+      server: createServerState(config),
       write: (text) => void lines.push(JSON.parse(text)),
     });
     await fc.assert(

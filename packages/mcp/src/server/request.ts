@@ -23,16 +23,16 @@ import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
-import { principalOf, scopesOf, type Caller } from './auth-info.js';
-import type { ClientRequest } from './client-requests.js';
-import type { LegacySession, Work } from './legacy-session.js';
+import { principalOf, scopesOf, type Caller } from './caller.js';
+import type { ClientRequest } from './client/client-requests.js';
+import type { LegacySession, Work } from './client/legacy-session.js';
 import { HookContext, type HookedRequest } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
-import type { ServerDefinition } from './server-definition.js';
+import type { ServerState } from './definition/server-state.js';
 import type { ProgressUpdate } from './tasks/running-task.js';
-import type { TaskOptions } from './tasks/task-options.js';
-import { ToolContext, type ToolRequest } from './tool-context.js';
+import type { TaskOptions } from './tools/task-options.js';
+import { ToolContext, type ToolRequest } from './tools/tool-context.js';
 
 /** How a server answers a method. */
 export interface Handler {
@@ -44,7 +44,7 @@ export interface Handler {
 }
 
 /** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
-export interface Channel {
+export interface ResponseChannel {
   /** @returns whether the message was sent */
   send(messageText: string): boolean;
   /** Ends the event stream before the response; the client resumes it. Where that is not possible, it does nothing. */
@@ -53,7 +53,7 @@ export interface Channel {
   header?(name: string): string | undefined;
 }
 
-const channel = traceChannels['quiver:mcp.server'];
+const traces = traceChannels['quiver:mcp.server'];
 
 /** Equal to no output of a tool. */
 const noOutput = Symbol('no output');
@@ -68,10 +68,10 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   checkedOutput: unknown = noOutput;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
-  readonly #server: ServerDefinition;
+  readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
   readonly #http: Caller['http'];
-  readonly #channel: Channel;
+  readonly #channel: ResponseChannel;
   #controller: AbortController | undefined;
   #requestContext: AnyRequestContext | undefined;
   #toolContext: ToolContext | undefined;
@@ -85,10 +85,10 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   #release: (() => void) | undefined;
 
   constructor(
-    server: ServerDefinition,
+    server: ServerState,
     message: JsonRpcRequest,
     { authInfo, sessionId, http }: Caller,
-    channel: Channel,
+    channel: ResponseChannel,
   ) {
     this.requestId = message.id;
     if (authInfo) this.authInfo = authInfo;
@@ -110,7 +110,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   /** Returns a result as JSON text, with the members that its era adds. */
   abstract toText(result: Result): string;
 
-  get server(): ServerDefinition {
+  get server(): ServerState {
     return this.#server;
   }
 
@@ -203,9 +203,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
    * @returns the result; `undefined` when the client canceled the request, which then receives no response
    */
   async run(session?: LegacySession, event?: McpTraceEvent): Promise<ResultJson | undefined> {
-    if (!event && channel.isActive) {
+    if (!event && traces.isActive) {
       const received = this.#createEvent();
-      return channel.trace(received, () => this.run(session, received));
+      return traces.trace(received, () => this.run(session, received));
     }
     session?.track(this.requestId, this);
     try {

@@ -1,12 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
-import { elicitChecks, elicitSettings } from './tool-context.js';
-import { elicitationRequest } from './client-requests.js';
+import { elicitChecks, elicitSettings } from './tools/tool-context.js';
+import { elicitationRequest } from './client/client-requests.js';
 import type { SharedSessions } from './http/shared-sessions.js';
-import type { LegacySession } from './legacy-session.js';
-import type { ServerDefinition } from './server-definition.js';
-import type { ToolsInput } from './tool-registry.js';
+import type { LegacySession } from './client/legacy-session.js';
+import type { ServerState } from './definition/server-state.js';
+import type { ToolsInput } from './tools/tool-registry.js';
 
 /** Changes the tools of a running server. */
 export interface ToolActions {
@@ -68,7 +68,7 @@ const requestChecks: OptionChecks<ElicitOptions & { sessionId?: string }> = { ..
 
 /** @param sharedSessions - sessions that other instances may have */
 export function createServerActions(
-  { tools, subscribers, sessions }: ServerDefinition,
+  { tools, subscribers, sessions }: ServerState,
   sharedSessions: SharedSessions | undefined,
 ): ServerActions {
   const requireSession = async (sessionId: string | undefined): Promise<LegacySession> =>

@@ -4,16 +4,17 @@ import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import {
+  digestOfRequest,
   findFailure,
   invalidResult,
   requireCapabilities,
   type ClientRequest,
   type MissingCapabilities,
-} from '../client-requests.js';
-import { digestOf, digestOfClientRequest } from '../digest.js';
+} from '../client/client-requests.js';
+import { digestOf } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { replay, type RequestState } from '../request-state.js';
+import { replay, type RequestState } from '../client/request-state.js';
 import type { RunningTask } from '../tasks/running-task.js';
 
 /** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
@@ -143,7 +144,7 @@ export class InputRound {
     request: ClientRequest<Value>,
     { asked, round }: RequestState,
   ): Promise<Value | undefined> {
-    const digest = await digestOfClientRequest(request);
+    const digest = await digestOfRequest(request);
     const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
     // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
     if (known?.question === digest) return replay(known) as Value;
@@ -174,7 +175,7 @@ export class InputRound {
     const asked: Record<string, string> = {};
     const inputRequests: Record<string, object> = {};
     for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
-      asked[name] = await digestOfClientRequest(request);
+      asked[name] = await digestOfRequest(request);
       inputRequests[name] = { method: request.method, params: request.params };
     }
     const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };

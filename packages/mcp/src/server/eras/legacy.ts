@@ -4,14 +4,14 @@ import { BATCH_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { errorText, parseMessage, resultText, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidRequest, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import type { ClientRequest } from '../client-requests.js';
+import type { ClientRequest } from '../client/client-requests.js';
 import { toProtocolError } from '../failures.js';
-import type { LegacySession, Work } from '../legacy-session.js';
+import type { LegacySession, Work } from '../client/legacy-session.js';
 import { MAX_BATCH_MESSAGES } from '../limits.js';
-import type { Caller } from '../auth-info.js';
+import type { Caller } from '../caller.js';
 import { requireMethod } from '../methods/methods.js';
-import { ServerRequest, type Channel } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
+import { ServerRequest, type ResponseChannel } from '../request.js';
+import type { ServerState } from '../definition/server-state.js';
 
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
@@ -19,10 +19,10 @@ export class LegacyRequest extends ServerRequest {
   readonly #session: LegacySession;
 
   constructor(
-    server: ServerDefinition,
+    server: ServerState,
     message: JsonRpcRequest,
     caller: Caller,
-    channel: Channel,
+    channel: ResponseChannel,
     session: LegacySession,
   ) {
     super(server, message, caller, channel);
@@ -67,11 +67,11 @@ export class LegacyRequest extends ServerRequest {
 }
 
 /** Returns a request that stands for a caller where the client has sent none: it applies the rule of the catalog to the caller. */
-export function createCallerRequest(server: ServerDefinition, caller: Caller, session: LegacySession): LegacyRequest {
+export function createCallerRequest(server: ServerState, caller: Caller, session: LegacySession): LegacyRequest {
   return new LegacyRequest(server, { jsonrpc: '2.0', id: '', method: '' }, caller, noChannel, session);
 }
 
-const noChannel: Channel = { send: () => false };
+const noChannel: ResponseChannel = { send: () => false };
 
 /**
  * JSON-RPC batch of a session that negotiated 2025-03-26, the only version that has batches. Its requests run concurrently, and an
@@ -81,10 +81,10 @@ const noChannel: Channel = { send: () => false };
  * @see [MCP 2025-03-26, batching](https://modelcontextprotocol.io/specification/2025-03-26/basic#batching)
  */
 export class LegacyBatch implements Work {
-  readonly #server: ServerDefinition;
+  readonly #server: ServerState;
   readonly #messages: readonly unknown[];
   readonly #caller: Caller;
-  readonly #channel: Channel;
+  readonly #channel: ResponseChannel;
   readonly #session: LegacySession;
   readonly #requests: LegacyRequest[] = [];
   /** Requests of this era end on their own. */
@@ -93,10 +93,10 @@ export class LegacyBatch implements Work {
   readonly #answers: (string | undefined | LegacyRequest)[] = [];
 
   constructor(
-    server: ServerDefinition,
+    server: ServerState,
     messages: readonly unknown[],
     caller: Caller,
-    channel: Channel,
+    channel: ResponseChannel,
     session: LegacySession,
   ) {
     this.#server = server;

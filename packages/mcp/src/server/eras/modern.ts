@@ -6,15 +6,15 @@ import { isObject, wholeText } from '../../protocol/json-rpc.js';
 import type { CacheableMethod } from '../../protocol/methods.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import type { ClientRequest } from '../client-requests.js';
+import type { ClientRequest } from '../client/client-requests.js';
 import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { requireMethod } from '../methods/methods.js';
 import { storedCallOf } from '../methods/tasks.js';
 import { ServerRequest, type Handler } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
-import type { RequestState } from '../request-state.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { RequestState } from '../client/request-state.js';
 import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
-import type { TaskOptions } from '../tasks/task-options.js';
+import type { TaskOptions } from '../tools/task-options.js';
 import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
 import { defer, InputRound, readRequestState } from './input-round.js';
 
@@ -179,7 +179,7 @@ export class ModernRequest extends ServerRequest {
 
 /** Prepares the call of a task to run again, without the client that sent it. */
 export function resumeCall(
-  server: ServerDefinition,
+  server: ServerState,
   { requestId, params, authInfo, requestContext }: StoredCall,
 ): ModernRequest {
   const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;

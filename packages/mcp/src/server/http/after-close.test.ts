@@ -4,9 +4,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
 import { modern, rpc } from '../../../test/wire.ts';
-import { createServerDefinition } from '../create-server-definition.js';
+import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
-import { Connection } from '../connection.js';
+import { Connection } from '../connection/connection.js';
 
 let runs = 0;
 let cancelled = 0;
@@ -66,7 +66,7 @@ test.each([
 });
 
 test('a connection that was closed takes no message', async () => {
-  const peer = new Connection({ server: createServerDefinition(config), write: () => {} });
+  const peer = new Connection({ server: createServerState(config), write: () => {} });
   peer.close();
   const before = runs;
   await peer.receive(rpc('tools/call', { name: 'count' }));

@@ -14,28 +14,28 @@ import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
 import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
-import { LegacySession } from '../legacy-session.js';
+import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
-import type { ServerDefinition } from '../server-definition.js';
+import type { ServerState } from '../definition/server-state.js';
 import { requireAccepted, requireJsonBody, requireTrustedOrigin } from './guard.js';
 import type { HttpReply, HttpRequest } from './message.js';
 import {
-  HttpResponse,
+  ResponseWriter,
   sendError,
   type HttpEndpointState,
   type StreamableHTTPServerTransportOptions,
-} from './response.js';
+} from './response-writer.js';
 import { openStandaloneStream } from './standalone-stream.js';
 import { ownerOf, SessionStore } from './sessions.js';
 import { SharedSession } from './shared-session.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
 export class HttpEndpoint implements HttpEndpointState, Transport {
-  readonly server: ServerDefinition;
+  readonly server: ServerState;
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
-  readonly pending: Set<HttpResponse> = new Set();
+  readonly pending: Set<ResponseWriter> = new Set();
   /** Whether the endpoint has served a request. */
   isUsed = false;
   /** Requests that are being handled, from the arrival of their headers. */
@@ -43,7 +43,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param sessions - those that all endpoints of the server share. Default: the endpoint has its own */
-  constructor(server: ServerDefinition, sessions: SessionStore = new SessionStore(server.sessions)) {
+  constructor(server: ServerState, sessions: SessionStore = new SessionStore(server.sessions)) {
     this.server = server;
     this.sessions = sessions;
     this.lifecycle = new Lifecycle(server.lifecycle);
@@ -82,7 +82,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
       requireTrustedOrigin(request, options);
       if (!isHere) return reply.send(404, {});
       this.#startBeating();
-      const response = new HttpResponse(this, request, reply, options);
+      const response = new ResponseWriter(this, request, reply, options);
       const { method } = request;
       if (method === 'POST') {
         requireJsonBody(request);
@@ -191,7 +191,7 @@ function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
  *
  * @throws ProtocolError with an HTTP status when the message is refused
  */
-function servePost(response: HttpResponse, body: unknown): void | Promise<void> {
+function servePost(response: ResponseWriter, body: unknown): void | Promise<void> {
   const incoming = parseMessage(body);
   if (!incoming) {
     if (Array.isArray(body)) return serveBatch(response, body);
@@ -209,7 +209,7 @@ function servePost(response: HttpResponse, body: unknown): void | Promise<void> 
   response.endEmpty(202);
 }
 
-function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
+function serveModernRequest(response: ResponseWriter, message: JsonRpcRequest): Promise<void> {
   const request = new ModernRequest(response.endpoint.server, message, response.caller, response);
   // Closing the response stream is how a modern client cancels.
   response.cancelOnClose();
@@ -217,7 +217,7 @@ function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Pr
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
-function serveLegacyMessage(response: HttpResponse, incoming: IncomingMessage): void | Promise<void> {
+function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): void | Promise<void> {
   const { kind, message } = incoming;
   const initializes = kind === 'request' && message.method === 'initialize';
   if (!initializes) requireLegacyVersion(response.request.header('mcp-protocol-version'));
@@ -229,7 +229,7 @@ function serveLegacyMessage(response: HttpResponse, incoming: IncomingMessage): 
 }
 
 function serveInSession(
-  response: HttpResponse,
+  response: ResponseWriter,
   incoming: IncomingMessage,
   session: LegacySession,
 ): void | Promise<void> {
@@ -239,7 +239,7 @@ function serveInSession(
   response.endEmpty(202);
 }
 
-async function startSession(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
+async function startSession(response: ResponseWriter, message: JsonRpcRequest): Promise<void> {
   const { endpoint, request, options } = response;
   if (request.header('mcp-session-id') !== undefined) {
     await endpoint.sessions.require(request, options);
@@ -262,7 +262,7 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
   }
 }
 
-function serveLegacyRequest(response: HttpResponse, message: JsonRpcRequest, session: LegacySession): Promise<void> {
+function serveLegacyRequest(response: ResponseWriter, message: JsonRpcRequest, session: LegacySession): Promise<void> {
   const { endpoint, caller } = response;
   return response.run(message.id, new LegacyRequest(endpoint.server, message, caller, response, session));
 }
@@ -273,7 +273,7 @@ function serveLegacyRequest(response: HttpResponse, message: JsonRpcRequest, ses
  *
  * @throws ProtocolError with an HTTP status for everything else
  */
-async function serveBatch(response: HttpResponse, messages: readonly unknown[]): Promise<void> {
+async function serveBatch(response: ResponseWriter, messages: readonly unknown[]): Promise<void> {
   const { request, endpoint } = response;
   requireLegacyBatch(messages);
   requireLegacyVersion(request.header('mcp-protocol-version'));
@@ -287,7 +287,7 @@ async function serveBatch(response: HttpResponse, messages: readonly unknown[]):
  *
  * @throws ProtocolError with HTTP status 400 or 404
  */
-function sessionOf(response: HttpResponse): LegacySession | Promise<LegacySession> {
+function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySession> {
   const { endpoint, request, options } = response;
   if (!isStateless(options)) {
     const session = endpoint.sessions.require(request, options);

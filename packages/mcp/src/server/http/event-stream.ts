@@ -1,4 +1,4 @@
-import type { Channel } from '../request.js';
+import type { ResponseChannel } from '../request.js';
 import type { EventStore } from './event-store.js';
 import type { EventSink } from './message.js';
 
@@ -15,7 +15,7 @@ export interface EventStreamOptions {
  * Event stream to one client, in order. Without a store, messages without a reader are dropped. With a store every event has an id, the
  * client may resume the stream, and no event is lost or repeated between replay and live events.
  */
-export class EventStream implements Channel {
+export class EventStream implements ResponseChannel {
   readonly #options: EventStreamOptions;
   /** Current reader of the stream. */
   #reader: EventSink | undefined;

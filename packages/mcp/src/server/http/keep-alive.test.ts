@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createServerDefinition } from '../create-server-definition.js';
-import type { Work } from '../legacy-session.js';
+import { createServerState } from '../create-server-state.js';
+import type { Work } from '../client/legacy-session.js';
 import { HttpEndpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
 import type { EventSink, HttpReply, HttpRequest } from './message.js';
 import { NodeReply, NodeRequest } from './node-http.js';
-import { HttpResponse } from './response.js';
+import { ResponseWriter } from './response-writer.js';
 
 /** Records what would go over the network. */
 class Recorder implements HttpReply, EventSink {
@@ -30,7 +30,7 @@ class Recorder implements HttpReply, EventSink {
 }
 
 const createEndpoint = (): HttpEndpoint =>
-  new HttpEndpoint(createServerDefinition({ name: 'Slow', version: '1.0.0', tools: {} }));
+  new HttpEndpoint(createServerState({ name: 'Slow', version: '1.0.0', tools: {} }));
 
 const workOf = (run: Work['run']): Work => ({
   run,
@@ -45,7 +45,7 @@ const workOf = (run: Work['run']): Work => ({
 async function answerAfter(beats: number, enableJsonResponse = false): Promise<string[]> {
   const endpoint = createEndpoint();
   const reply = new Recorder();
-  const response = new HttpResponse(endpoint, {} as HttpRequest, reply, { enableJsonResponse });
+  const response = new ResponseWriter(endpoint, {} as HttpRequest, reply, { enableJsonResponse });
   const run = async (): Promise<string> => {
     for (let beat = 0; beat < beats; beat += 1) endpoint.beat();
     return '{}';
@@ -74,7 +74,7 @@ describe('the beat of an endpoint', () => {
     const endpoint = createEndpoint();
     let thrown: unknown;
     const http = createServer(async (req, res) => {
-      const response = new HttpResponse(endpoint, new NodeRequest(req), new NodeReply(res), {});
+      const response = new ResponseWriter(endpoint, new NodeRequest(req), new NodeReply(res), {});
       const run = async (): Promise<string> => {
         res.writeHead(503).end('timeout');
         endpoint.beat();
@@ -96,7 +96,7 @@ describe('the beat of an endpoint', () => {
 
   test('sends comments on standalone event streams', async () => {
     const endpoint = createEndpoint();
-    const session = await endpoint.sessions.create({ principal: '', caller: undefined }, {}, () => 'a');
+    const session = await endpoint.sessions.create({ principal: '', quotaKey: undefined }, {}, () => 'a');
     const reply = new Recorder();
     session.standaloneStream = new EventStream({ id: session.standaloneStreamId, onStoreError() {} });
     session.standaloneStream.attach(reply);

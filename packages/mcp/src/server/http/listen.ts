@@ -11,11 +11,11 @@ import {
   LONG_QUIET_TIME,
   QUIET_TIME,
 } from '../limits.js';
-import type { ShutdownSignal } from '../shutdown-signals.js';
+import type { ShutdownSignal } from './shutdown-signals.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { sendHealth, type ServerHealth } from './health.js';
 import { NodeReply, NodeRequest } from './node-http.js';
-import type { StreamableHTTPServerTransportOptions } from './response.js';
+import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
 
 /** Options of `server.listen()`. */
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {

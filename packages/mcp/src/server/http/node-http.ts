@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
-import { toAuthInfo } from '../auth-info.js';
+import { toAuthInfo } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
-import { isLoopback } from '../client-address.js';
+import { isLoopback } from '../caller.js';
 import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
-import type { StreamableHTTPServerTransportOptions } from './response.js';
+import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
 
 /** A request as middleware may hand it on: parsed, and with the caller's identity. */
 interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {

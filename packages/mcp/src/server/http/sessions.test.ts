@@ -21,7 +21,7 @@ describe('the store', () => {
       store,
       // In memory there is nothing to wait for.
       create: (id) =>
-        store.create({ principal: '', caller: undefined }, { idleTimeout: 30 * minute }, () => id) as HttpSession,
+        store.create({ principal: '', quotaKey: undefined }, { idleTimeout: 30 * minute }, () => id) as HttpSession,
       pass: (milliseconds) => {
         now += milliseconds;
         store.sweep(now);
@@ -165,15 +165,15 @@ describe('over HTTP', () => {
     const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
       ownerOf({ remoteAddress } as HttpRequest),
     );
-    expect(callers.map(({ caller }) => caller)).toEqual([
+    expect(callers.map(({ quotaKey }) => quotaKey)).toEqual([
       'address 192.0.2.7',
       undefined,
       undefined,
       undefined,
       undefined,
     ]);
-    const { principal, caller } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
-    expect(caller).toBe(principal);
+    const { principal, quotaKey } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
+    expect(quotaKey).toBe(principal);
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe('over HTTP', () => {
     [['fe80::2%eth0'], 'address fe80::2%eth0'],
     [['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7'], 'address 192.0.2.7'],
   ])('counts the addresses %j of one site as one caller', (addresses, key) => {
-    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).caller);
+    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).quotaKey);
     expect(new Set(callers)).toEqual(new Set([key]));
   });
 

@@ -3,8 +3,8 @@ import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { principalOf } from '../auth-info.js';
-import { LegacySession } from '../legacy-session.js';
+import { principalOf } from '../caller.js';
+import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
   DEFAULT_MAX_REQUESTS_PER_SESSION,
@@ -13,7 +13,7 @@ import {
 } from '../limits.js';
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
-import { addressKeyOf } from '../client-address.js';
+import { addressKeyOf } from '../caller.js';
 import type { HttpRequest } from './message.js';
 
 export interface SessionLimits {
@@ -31,17 +31,17 @@ export interface SessionLimits {
   readonly maxRequestsPerSession: number;
 }
 
-/** Identity that sessions belong to and count for. */
+/** Identity that a session belongs to and counts for. */
 export interface SessionOwner {
   /** Principal that owns the session. Other principals receive 404. */
   readonly principal: string;
-  /** Caller that the session counts for, see {@link SessionLimits.maxSessionsPerCaller}; `undefined` when there is no such limit. */
-  readonly caller: string | undefined;
+  /** What {@link SessionLimits.maxSessionsPerCaller} counts: the principal or an address; `undefined` when there is no such limit. */
+  readonly quotaKey: string | undefined;
 }
 
 export function ownerOf(request: HttpRequest): SessionOwner {
   const principal = principalOfCaller(request);
-  return { principal, caller: principal || addressKeyOf(request.remoteAddress) };
+  return { principal, quotaKey: principal || addressKeyOf(request.remoteAddress) };
 }
 
 /** Returns the principal of a request; empty without authentication. */
@@ -56,7 +56,7 @@ export function principalOfCaller({ authInfo }: HttpRequest): string {
  */
 export function requireRoom(
   open: ReadonlyMap<string, SessionOwner>,
-  { caller }: SessionOwner,
+  { quotaKey }: SessionOwner,
   {
     maxSessions = DEFAULT_MAX_SESSIONS,
     // One caller must not be able to take all sessions.
@@ -64,9 +64,9 @@ export function requireRoom(
   }: Partial<SessionLimits>,
 ): void {
   if (open.size >= maxSessions) throw refused(503, 'Too many sessions are open; try again later');
-  if (caller === undefined || open.size < maxSessionsPerCaller) return;
+  if (quotaKey === undefined || open.size < maxSessionsPerCaller) return;
   let count = 0;
-  for (const session of open.values()) if (session.caller === caller) count += 1;
+  for (const session of open.values()) if (session.quotaKey === quotaKey) count += 1;
   if (count < maxSessionsPerCaller) return;
   throw refused(
     429,
@@ -78,7 +78,7 @@ export function requireRoom(
 export class HttpSession extends LegacySession implements SessionOwner {
   override readonly id: string;
   readonly principal: string;
-  readonly caller: string | undefined;
+  readonly quotaKey: string | undefined;
   protected readonly idleTimeout: number;
   /** Time of the end of the last request, on the monotonic clock. */
   lastActive: number = monotonicNow();
@@ -88,12 +88,12 @@ export class HttpSession extends LegacySession implements SessionOwner {
   streams: Map<string, EventStream> | undefined;
   #streamCount = 0;
 
-  constructor(id: string, { principal, caller }: SessionOwner, limits: Partial<SessionLimits>) {
+  constructor(id: string, { principal, quotaKey }: SessionOwner, limits: Partial<SessionLimits>) {
     const { maxRequestsPerSession = DEFAULT_MAX_REQUESTS_PER_SESSION, idleTimeout = DEFAULT_IDLE_TIMEOUT } = limits;
     super(maxRequestsPerSession);
     this.id = id;
     this.principal = principal;
-    this.caller = caller;
+    this.quotaKey = quotaKey;
     this.idleTimeout = idleTimeout;
   }
 

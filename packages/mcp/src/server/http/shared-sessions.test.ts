@@ -7,7 +7,7 @@ import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../t
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../server-config.js';
+import type { MCPServerConfig } from '../definition/server-config.js';
 import type { ListenOptions } from './listen.js';
 
 /** Calls that run until the test lets them continue. */

@@ -6,7 +6,7 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
-import type { ServerDefinition } from '../server-definition.js';
+import type { ServerState } from '../definition/server-state.js';
 import type { HttpRequest } from './message.js';
 import {
   ownerOf,
@@ -27,7 +27,7 @@ import { parseState, SharedSession, type SharedServer } from './shared-session.j
 const MAX_SESSION_ID_LENGTH = 256;
 
 /** Returns the sessions of a server with a shared store. */
-export function createSharedSessions(server: ServerDefinition): SharedSessions | undefined {
+export function createSharedSessions(server: ServerState): SharedSessions | undefined {
   return server.instance.isShared ? new SharedSessions(server) : undefined;
 }
 
@@ -46,7 +46,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
   readonly capabilities: ServerCapabilities;
   override readonly events: SharedEventStore;
 
-  constructor({ capabilities, instance, sessions }: ServerDefinition) {
+  constructor({ capabilities, instance, sessions }: ServerState) {
     super(sessions);
     this.instance = instance;
     this.capabilities = capabilities;
@@ -78,13 +78,13 @@ export class SharedSessions extends SessionStore implements SharedServer {
     requireRoom(this.open, owner, limits);
     const id = createId();
     if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH || this.open.has(id)) throw sessionIdInvalid();
-    return this.#add(id, { caller: owner.caller, principal }, limits);
+    return this.#add(id, { quotaKey: owner.quotaKey, principal }, limits);
   }
 
   override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
     const id = requireSessionId(request);
-    const { principal, caller } = ownerOf(request);
-    const session = await this.find(id, limits, caller);
+    const { principal, quotaKey } = ownerOf(request);
+    const session = await this.find(id, limits, quotaKey);
     if (session && session.verifiedPrincipal !== principal) {
       if (session.principal !== (await digestOf(principal))) throw sessionNotFound('it ended');
       session.verifiedPrincipal = principal;
@@ -99,7 +99,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
    *
    * @throws ProtocolError with HTTP status 503 when the store is unavailable
    */
-  async find(id: string, limits: Partial<SessionLimits> = {}, caller?: string): Promise<SharedSession | undefined> {
+  async find(id: string, limits: Partial<SessionLimits> = {}, quotaKey?: string): Promise<SharedSession | undefined> {
     if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH) return undefined;
     const record = await this.read(id);
     let session = this.#copyOf(id);
@@ -110,7 +110,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
       return undefined;
     }
     try {
-      session ??= this.#add(id, { principal: parseState(record.value).principal, caller }, limits);
+      session ??= this.#add(id, { principal: parseState(record.value).principal, quotaKey }, limits);
       session.load(record);
     } catch (error) {
       this.onStoreError(error);

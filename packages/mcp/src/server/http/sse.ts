@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Connection } from '../connection.js';
+import { Connection } from '../connection/connection.js';
 import { createCallerRequest } from '../eras/legacy.js';
 import { toProtocolError } from '../failures.js';
 import {
@@ -9,12 +9,12 @@ import {
   KEEP_ALIVE_INTERVAL,
 } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
-import type { ServerDefinition } from '../server-definition.js';
+import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { requireNotClosed } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
-import { sendError } from './response.js';
+import { sendError } from './response-writer.js';
 import { ownerOf, principalOfCaller, requireRoom, type SessionLimits, type SessionOwner } from './sessions.js';
 import { WebReply, WebRequest } from './web-http.js';
 
@@ -110,11 +110,11 @@ const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
  * @see [MCP 2024-11-05, HTTP with SSE](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse)
  */
 export class SSEEndpoint implements Transport {
-  readonly #server: ServerDefinition;
+  readonly #server: ServerState;
   readonly #connections = new Map<string, SSEConnection>();
   readonly #lifecycle: Lifecycle;
 
-  constructor(server: ServerDefinition) {
+  constructor(server: ServerState) {
     this.#server = server;
     this.#lifecycle = new Lifecycle(server.lifecycle);
   }

@@ -5,7 +5,7 @@ import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
-import type { HttpEndpointState, StreamableHTTPServerTransportOptions } from './response.js';
+import type { HttpEndpointState, StreamableHTTPServerTransportOptions } from './response-writer.js';
 import type { HttpSession } from './sessions.js';
 import { SharedSession } from './shared-session.js';
 

@@ -13,10 +13,10 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
-import { shutdownSignals } from '../shutdown-signals.js';
+import { shutdownSignals } from './shutdown-signals.js';
 import type { ListenOptions } from './listen.js';
 import type { StartHTTPOptions } from './node-http.js';
-import type { StreamableHTTPServerTransportOptions } from './response.js';
+import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
 import type {
   ConnectHonoSSEOptions,
   ConnectSSEOptions,

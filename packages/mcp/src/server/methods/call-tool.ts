@@ -13,14 +13,14 @@ import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
-import { elicitationRequest, missingCapabilities } from '../client-requests.js';
+import { elicitationRequest, missingCapabilities } from '../client/client-requests.js';
 import { describeFailure, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import { limitResult } from './limit-result.js';
-import type { TaskOptions } from '../tasks/task-options.js';
-import type { RegisteredTool } from '../tool-registry.js';
+import type { TaskOptions } from '../tools/task-options.js';
+import type { RegisteredTool } from '../tools/tool-registry.js';
 import { requireTasks, supportsTasks } from './tasks.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { ServerRequest } from '../request.js';
-import type { ServerEvent } from '../subscribers.js';
+import type { ServerEvent } from '../client/subscribers.js';
 import { concernsResource } from './resources.js';
 
 /** Returns whether the caller of a request can see what changed. A promise only where the callbacks of resources decide. Never rejects. */

@@ -7,8 +7,8 @@ import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-f
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { RESULT_LIFETIME } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { truncatedKey, type WholeResult } from '../result-store.js';
-import type { RegisteredTool } from '../tool-registry.js';
+import { truncatedKey, type WholeResult } from '../tools/result-store.js';
+import type { RegisteredTool } from '../tools/tool-registry.js';
 
 type Block = Record<string, unknown>;
 

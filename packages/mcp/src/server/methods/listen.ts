@@ -8,7 +8,7 @@ import { requireTasks } from './tasks.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes } from './resources.js';
 import { isConcerned } from './is-concerned.js';
-import { toNotification, whenConcerned, type ServerEvent } from '../subscribers.js';
+import { toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
 import { taskMembers } from '../tasks/task-record.js';
 
 /** Lists that a client may subscribe to, by the member of the filter. */

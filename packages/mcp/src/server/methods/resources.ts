@@ -4,13 +4,13 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import { Result } from '../../content.js';
-import type { ScopedItem } from '../catalog.js';
+import type { ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
-import type { UriVariables } from '../server-config.js';
-import { encodePart, ResultStore } from '../result-store.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { UriVariables } from '../definition/server-config.js';
+import { encodePart, ResultStore } from '../tools/result-store.js';
 import { DEFAULT_PART_CHARACTERS } from '../limits.js';
 import { parseResultLimit } from '../../result-limit/size-limit.js';
 import { matchUriTemplate } from './uri-template.js';
@@ -99,7 +99,7 @@ export async function learnScopes(request: ServerRequest): Promise<void> {
 }
 
 /** Whether callers may read different resources; `undefined` before the first list. */
-function areFiltered({ catalog }: ServerDefinition): boolean | undefined {
+function areFiltered({ catalog }: ServerState): boolean | undefined {
   const [listed, matched] = [catalog.isFiltered('resource'), catalog.isFiltered('resourceTemplate')];
   return listed === true || matched === true || (listed === undefined || matched === undefined ? undefined : false);
 }
@@ -155,7 +155,7 @@ function toSpelling(uri: string): string {
 }
 
 /** One invalid template must not make the others unreadable. */
-function matchOrWarn({ logger }: ServerDefinition, uriTemplate: string, uri: string): UriVariables | undefined {
+function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string): UriVariables | undefined {
   try {
     return matchUriTemplate(uriTemplate, uri);
   } catch (error) {

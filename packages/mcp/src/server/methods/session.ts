@@ -3,7 +3,7 @@ import { isLoggingLevel, LEGACY_VERSIONS, loggingLevels } from '../../protocol/c
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import type { Implementation, ServerCapabilities } from '../../protocol/types.js';
-import type { LegacySession } from '../legacy-session.js';
+import type { LegacySession } from '../client/legacy-session.js';
 import { MAX_SUBSCRIPTIONS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes } from './resources.js';

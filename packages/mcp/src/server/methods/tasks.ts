@@ -3,9 +3,9 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { storableAuthInfo } from '../auth-info.js';
-import { missingCapabilities } from '../client-requests.js';
-import { toJsonSafe } from '../json-safe.js';
+import { storableAuthInfo } from '../caller.js';
+import { missingCapabilities } from '../client/client-requests.js';
+import { toJsonSafe } from '../tools/json-safe.js';
 import type { ServerRequest } from '../request.js';
 import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from '../tasks/task-record.js';
 

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { UriVariables } from '../server-config.js';
+import type { UriVariables } from '../definition/server-config.js';
 import { MAX_URI_LENGTH, MAX_URI_TEMPLATE_LENGTH } from '../limits.js';
 
 /** Text between braces in a template. */

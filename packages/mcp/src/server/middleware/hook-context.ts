@@ -1,15 +1,31 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, type Logger } from '@quiver/core';
 import type { AnyRequestContext, McpAuthInfo, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
-import type { CatalogCaller } from '../catalog.js';
-import type { ServerDefinition } from '../server-definition.js';
-import type { MiddlewareContext } from './middleware.js';
+import type { CatalogCaller } from '../tools/catalog.js';
+import type { Instance } from '../../shared-store/instance.js';
+import type { Implementation } from '../../protocol/types.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import type { MiddlewareContext, MiddlewareTable } from './middleware.js';
 
 type Arguments = Record<string, unknown> | undefined;
 
+/** The part of a server that middleware reaches. */
+export interface HookedServer {
+  /** Identity of the server on the wire. */
+  readonly serverInfo: Implementation;
+  readonly tools: ToolRegistry;
+  readonly maskErrors: boolean;
+  readonly middleware: MiddlewareTable;
+  /** Requests whose audit entry is not written. */
+  readonly auditing: Set<unknown>;
+  /** This process among the instances of the server. */
+  readonly instance: Instance;
+  readonly logger: Logger;
+}
+
 /** The part of a request that hooks reach, through {@link HookContext}, and that of the ready-made hooks. */
 export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>, CatalogCaller {
-  readonly server: ServerDefinition;
+  readonly server: HookedServer;
   readonly toolContext: ToolMcpContext & McpExtra;
   readonly hookContext: MiddlewareContext & CatalogCaller;
   readonly annotations: ToolAnnotations | undefined;

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { callServer, type Answered } from '../../../test/fetch-caller.ts';
 import { initializeParams, rpc } from '../../../test/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { createServerDefinition } from '../create-server-definition.js';
+import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../server-config.js';
-import { serveStdio } from '../stdio.js';
+import type { MCPServerConfig } from '../definition/server-config.js';
+import { serveStdio } from '../connection/stdio.js';
 import type { Middleware } from './middleware.js';
 import { addMiddleware } from './run-middleware.js';
 
@@ -310,7 +310,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
 describe('middleware', () => {
   test('runs for each request of a batch, and over stdio', async () => {
     const seen: string[] = [];
-    const definition = createServerDefinition(createConfig());
+    const definition = createServerState(createConfig());
     addMiddleware(definition.middleware, {
       onRequest({ method }, next) {
         seen.push(method);

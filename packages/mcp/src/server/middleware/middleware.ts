@@ -1,6 +1,8 @@
 import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
-import type { MaybePromise } from '../server-config.js';
+
+/** A value, or a promise of it. */
+export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /** A request on its way through the middleware of a server, after authentication. */
 export interface MiddlewareContext {

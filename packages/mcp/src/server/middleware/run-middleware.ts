@@ -3,8 +3,7 @@ import { canceledResult, Result, type ResultType } from '../../content.js';
 import { isObject, wholeText } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
-import type { ServerDefinition } from '../server-definition.js';
-import type { HookedRequest } from './hook-context.js';
+import type { HookedRequest, HookedServer } from './hook-context.js';
 import type {
   CallToolContext,
   GetPromptContext,
@@ -50,7 +49,7 @@ function problemOf(middleware: unknown): string | undefined {
 
 /** Runs the `onRequest` hooks around a request, and `answer` as the last. */
 export function runRequestHooks(
-  server: ServerDefinition,
+  server: HookedServer,
   request: HookedRequest,
   answer: () => Result | Promise<Result>,
 ): Promise<Result> {
@@ -68,7 +67,7 @@ export function runRequestHooks(
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */
-async function withoutDetails({ logger }: ServerDefinition, answer: () => Result | Promise<Result>): Promise<Result> {
+async function withoutDetails({ logger }: HookedServer, answer: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await answer();
   } catch (error) {
@@ -120,7 +119,7 @@ export function runToolHooks(
  * @throws `MIDDLEWARE_RESULT_INVALID` when a hook returns something else
  */
 export function runResultHooks(
-  server: ServerDefinition,
+  server: HookedServer,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
   request: HookedRequest,
   answer: () => Result | Promise<Result>,

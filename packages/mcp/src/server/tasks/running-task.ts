@@ -2,11 +2,11 @@ import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger }
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
-import { findFailure, invalidResult, type ClientRequest } from '../client-requests.js';
-import { digestOfClientRequest } from '../digest.js';
+import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
+
 import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
-import { replay } from '../request-state.js';
+import { replay } from '../client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
 import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
@@ -194,7 +194,7 @@ export class RunningTask {
   }
 
   async #ask<Result>(base: string, request: ClientRequest<Result>, signal: AbortSignal): Promise<Result | undefined> {
-    const digest = await digestOfClientRequest(request);
+    const digest = await digestOfRequest(request);
     let chosen: string | undefined;
     const changed = await this.change((record) => {
       // The change is made again when another writer was faster.

@@ -8,8 +8,8 @@ import {
   type ClientRequest,
   type MissingCapabilities,
   type RequiredCapabilities,
-} from '../client-requests.js';
-import type { RequestState } from '../request-state.js';
+} from '../client/client-requests.js';
+import type { RequestState } from '../client/request-state.js';
 
 /** A JSON-RPC error, as a task carries it. */
 export interface TaskError {

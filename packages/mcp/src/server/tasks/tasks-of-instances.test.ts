@@ -5,7 +5,7 @@ import { TaskCaller, type TaskCallerOptions } from '../../../test/task-caller.ts
 import { UnreliableStore } from '../../../test/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../server-config.js';
+import type { MCPServerConfig } from '../definition/server-config.js';
 
 type Execute = (input: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
 

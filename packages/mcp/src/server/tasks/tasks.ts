@@ -6,12 +6,12 @@ import { digestOf } from '../digest.js';
 import { untilEmpty } from '../lifecycle.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_TASK_RESULT } from '../limits.js';
-import type { RequestState } from '../request-state.js';
-import type { ToolRegistry } from '../tool-registry.js';
+import type { RequestState } from '../client/request-state.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
 import { KeptTasks, type TaskLimits } from './kept-tasks.js';
 import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
 import { ResumableRuns } from './resumable-runs.js';
-import type { TaskOptions } from './task-options.js';
+import type { TaskOptions } from '../tools/task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
 import { TaskStorage } from './task-storage.js';
 

@@ -5,11 +5,11 @@ import { eventually } from '../../../test/eventually.ts';
 import { tasksExtension } from '../../../test/task-caller.ts';
 import { modern } from '../../../test/wire.ts';
 import { MCPClient, type MastraMCPServerDefinition } from '../../client/index.js';
-import { Connection } from '../connection.js';
-import { createServerDefinition } from '../create-server-definition.js';
+import { Connection } from '../connection/connection.js';
+import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { serveStdio } from '../stdio.js';
+import { serveStdio } from '../connection/stdio.js';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -62,7 +62,7 @@ describe('one tool body', () => {
 test('a task runs over a connection such as stdio, with notifications', async () => {
   // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   const sent: any[] = [];
-  const server = createServerDefinition({ name: 'Greeter', version: '1.0.0', tools });
+  const server = createServerState({ name: 'Greeter', version: '1.0.0', tools });
   const connection = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
   opened.push(() => connection.close());
   const _meta = {
@@ -102,7 +102,7 @@ test.each([
       return new Promise(() => {});
     },
   });
-  const server = createServerDefinition({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config });
+  const server = createServerState({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config });
   opened.push(
     () => server.instance?.close(),
     () => server.tasks.close(0),

@@ -1,0 +1,111 @@
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { isObject } from '../protocol/json-rpc.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../tool-access.js';
+
+/** Origin of a request. */
+export interface Caller {
+  readonly authInfo?: McpAuthInfo | undefined;
+  readonly sessionId?: string | undefined;
+  /** HTTP request that carries the message; absent over stdio. */
+  readonly http?:
+    | {
+        readonly headers: Readonly<Record<string, string>>;
+        readonly toolAccess: ToolAccessCheck | undefined;
+        readonly remoteAddress?: string | undefined;
+      }
+    | undefined;
+}
+
+const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
+
+/**
+ * Returns the identity that middleware set as `req.auth` in the form that tools receive: unchanged, with custom keys also under
+ * `extra`.
+ */
+export function toAuthInfo(auth: unknown): (McpAuthInfo & ToolAccessCarrier) | undefined {
+  if (!isObject(auth)) return undefined;
+  const own = Object.entries(auth).filter(([key]) => !standardKeys.has(key));
+  const given = isObject(auth['extra']) ? auth['extra'] : {};
+  return { ...auth, extra: { ...Object.fromEntries(own), ...given } };
+}
+
+const subjectKeys = ['sub', 'subject', 'userId'] as const;
+
+/**
+ * Returns the principal that owns sessions, event streams and `requestState`. A user id survives a refreshed token. It is unique only
+ * together with its issuer, because two authorization servers may both have a user `1`. Without a user id the token is the identity,
+ * because many users may share a client id.
+ *
+ * @see [OpenID Connect Core, section 5.7 – Claim Stability and Uniqueness](https://openid.net/specs/openid-connect-core-1_0.html#ClaimStability)
+ * @see [MCP, session hijacking](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
+ */
+export function principalOf(authInfo: McpAuthInfo): string {
+  for (const key of subjectKeys) {
+    const subject: unknown = authInfo.extra?.[key];
+    if (typeof subject === 'string' || typeof subject === 'number') {
+      return JSON.stringify([key, subject, issuerOf(authInfo)]);
+    }
+  }
+  if (typeof authInfo.token === 'string') return JSON.stringify(['token', authInfo.token]);
+  return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
+}
+
+/** Returns the scopes of a caller; none when `scopes` is not an array. */
+export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
+  const scopes: unknown = authInfo?.scopes;
+  return Array.isArray(scopes) ? (scopes as string[]) : [];
+}
+
+/**
+ * Returns the identity of a caller without its token.
+ *
+ * @param names - members of `extra` to keep, in addition to subject and issuer
+ */
+export function storableAuthInfo(authInfo: McpAuthInfo, names: readonly string[]): McpAuthInfo {
+  const { clientId, scopes, expiresAt, extra = {} } = authInfo;
+  const kept = [...subjectKeys, ...names].filter((name) => Object.hasOwn(extra, name));
+  const issuer = issuerOf(authInfo);
+  return {
+    ...(clientId !== undefined && { clientId }),
+    ...(scopes && { scopes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    extra: {
+      ...(issuer !== '' && { issuer }),
+      ...Object.fromEntries(kept.map((name) => [name, extra[name] as unknown])),
+    },
+  };
+}
+
+function issuerOf({ extra }: McpAuthInfo): string {
+  const { issuer, iss, claims } = extra ?? {};
+  const named = [issuer, iss, isObject(claims) ? claims['iss'] : undefined].find((value) => typeof value === 'string');
+  return typeof named === 'string' ? named : '';
+}
+
+/**
+ * Returns the key by which a client without authentication is counted: its IPv4 address, or the /64 prefix of its IPv6 address, because
+ * one site has all addresses of a prefix.
+ *
+ * @returns `undefined` for an unknown address, and for a loopback address, which may stand for many clients: of a reverse proxy
+ * @see [RFC 6177, IPv6 address assignment to end sites](https://www.rfc-editor.org/rfc/rfc6177.html)
+ */
+export function addressKeyOf(address: string | undefined): string | undefined {
+  if (address === undefined || isLoopback(address)) return undefined;
+  const ipv4 = /^(?:::ffff:)?([^:]+)$/i.exec(address)?.[1];
+  // The link-local addresses of all hosts of a network have one prefix.
+  if (/^fe[89ab]/i.test(address)) return `address ${address}`;
+  return `address ${ipv4 ?? prefixOf(address)}`;
+}
+
+/** Returns the first four groups of an IPv6 address in their shortest form. */
+function prefixOf(address: string): string {
+  const [start = [], end = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => '0');
+  const groups = [...start, ...zeros, ...end].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** Returns whether an IP address is a loopback address. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
+}

@@ -1,0 +1,195 @@
+import { createTool } from '@quiver/core/tools';
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
+import { createFullServer } from '../../../test/full-server.ts';
+import { readEvents, type EventReader } from '../../../test/event-reader.ts';
+import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import type { MCPServer } from '../mcp-server.js';
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()));
+});
+
+async function serve(config: Parameters<typeof createFullServer>[0] = {}): Promise<{ server: MCPServer; url: string }> {
+  const server = createFullServer(config);
+  opened.push({ close: () => server.close({ grace: 200 }) });
+  const { url } = await server.listen({ shutdownGrace: 200 });
+  return { server, url };
+}
+
+test('rejects the request where responses are JSON only', async () => {
+  const { url } = await serveJson();
+  const { status, json } = await send(
+    url,
+    modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+  );
+  expect([status, json.error.code]).toEqual([404, -32601]);
+});
+
+async function serveJson(): Promise<{ url: string }> {
+  const server = createFullServer({});
+  opened.push({ close: () => server.close({ grace: 200 }) });
+  return server.listen({ enableJsonResponse: true, shutdownGrace: 200 });
+}
+
+async function listen(url: string, notifications: unknown, id: string | number = 'sub'): Promise<EventReader> {
+  const reader = await readEvents(url, {
+    method: 'POST',
+    ...modern('subscriptions/listen', { notifications }, id),
+  } as Parameters<typeof readEvents>[1]);
+  opened.push({ close: () => reader.destroy() });
+  return reader;
+}
+
+const messages = ({ events }: EventReader): unknown[] =>
+  events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
+
+const subscriptionId = 'io.modelcontextprotocol/subscriptionId';
+
+describe('subscriptions/listen', () => {
+  test('acknowledges the supported part of the filter first; events carry the id of the request', async () => {
+    const { server, url } = await serve();
+    const filter = { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: ['note://a'] };
+    const reader = await listen(url, filter, 7);
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await server.toolActions.notifyListChanged();
+    await server.resources.notifyUpdated({ uri: 'note://b' });
+    await server.resources.notifyUpdated({ uri: 'note://a' });
+    await server.prompts.notifyListChanged();
+    await eventually(() => expect(messages(reader)).toHaveLength(3));
+    const _meta = { [subscriptionId]: 7 };
+    expect(messages(reader)).toEqual([
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: { promptsListChanged: true, resourceSubscriptions: ['note://a'] }, _meta },
+      },
+      { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note://a', _meta } },
+      { jsonrpc: '2.0', method: 'notifications/prompts/list_changed', params: { _meta } },
+    ]);
+  });
+
+  test('ends with a result when the server closes, without a delay', async () => {
+    const { server, url } = await serve();
+    const reader = await listen(url, { toolsListChanged: true });
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await server.close({ grace: 300_000 });
+    await reader.ended;
+    expect(messages(reader).at(-1)).toMatchObject({
+      id: 'sub',
+      result: { resultType: 'complete', _meta: { [subscriptionId]: 'sub' } },
+    });
+  });
+
+  test('ends at once when the filter is empty', async () => {
+    const { url } = await serve({ resources: undefined as never, prompts: undefined as never });
+    const reader = await listen(url, { promptsListChanged: true, resourceSubscriptions: ['note://a'] });
+    await reader.ended;
+    expect(messages(reader)).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } },
+      { id: 'sub', result: { resultType: 'complete' } },
+    ]);
+  });
+
+  test.each([undefined, null, [], 'x', { toolsListChanged: 1 }, { resourceSubscriptions: [1] }])(
+    'the filter %j is refused with -32602',
+    async (notifications) => {
+      const { url } = await serve();
+      const answer = await send(url, modern('subscriptions/listen', { notifications }));
+      expect(answer.json.error.code).toBe(-32602);
+    },
+  );
+
+  test('a listener that went away is forgotten', async () => {
+    const { server, url } = await serve();
+    for (let count = 0; count < 20; count += 1) {
+      const reader = await listen(url, { toolsListChanged: true }, count);
+      await eventually(() => expect(messages(reader)).toHaveLength(1));
+      reader.destroy();
+    }
+    const last = await listen(url, { toolsListChanged: true }, 'last');
+    await eventually(() => expect(messages(last)).toHaveLength(1));
+    await server.toolActions.notifyListChanged();
+    await eventually(() => expect(messages(last)).toHaveLength(2));
+  });
+});
+
+describe('the event bus', () => {
+  test('of the official SDK carries changes from one instance to the clients of another', async () => {
+    const eventBus = new InMemoryServerEventBus();
+    const one = await serve({ eventBus });
+    const two = await serve({ eventBus });
+    const reader = await listen(two.url, { resourceSubscriptions: ['note://a'] });
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await one.server.resources.notifyUpdated({ uri: 'note://a' });
+    await eventually(() => expect(messages(reader)).toHaveLength(2));
+  });
+
+  test('a bus that outlives a server is left by it', async () => {
+    const eventBus = new InMemoryServerEventBus();
+    const { server } = await serve({ eventBus });
+    expect(eventBus.listenerCount).toBe(1);
+    await server.close();
+    expect(eventBus.listenerCount).toBe(0);
+  });
+});
+
+describe('sessions', () => {
+  test('sends updates of a resource only to the session that subscribed', async () => {
+    const { server, url } = await serve();
+    const [one, two] = await Promise.all([openSession(url), openSession(url)]);
+    const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
+    for (const reader of readers) opened.push({ close: () => reader.destroy() });
+    await send(url, { headers: one, body: rpc('resources/subscribe', { uri: 'note://a' }) });
+    await server.resources.notifyUpdated({ uri: 'note://a' });
+    await server.resources.notifyListChanged();
+    const changed = { method: 'notifications/resources/list_changed' };
+    await eventually(() => {
+      expect(readers.map(messages)).toMatchObject([
+        [{ method: 'notifications/resources/updated', params: { uri: 'note://a' } }, changed],
+        [changed],
+      ]);
+    });
+  });
+
+  test('one session can watch 1000 resources and no more', async () => {
+    const { url } = await serve();
+    const headers = await openSession(url);
+    for (let index = 0; index < 1000; index += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, at) =>
+          send(url, { headers, body: rpc('resources/subscribe', { uri: `n://${index + at}` }, index + at + 1) }),
+        ),
+      );
+    }
+    const subscribe = (uri: unknown): Promise<{ json: { error?: { code: number } } }> =>
+      send(url, { headers, body: rpc('resources/subscribe', { uri }) });
+    expect((await subscribe('n://1000')).json.error?.code).toBe(-32602);
+    expect((await subscribe('n://5')).json.error).toBeUndefined();
+    expect((await subscribe(undefined)).json.error?.code).toBe(-32602);
+  });
+});
+
+describe('tools at run time', () => {
+  const late = createTool({ id: 'late', description: 'Came later', execute: async () => 'here' });
+  const names = async (url: string): Promise<string[]> =>
+    (await send(url, modern('tools/list'))).json.result.tools.map(({ name }: { name: string }) => name);
+
+  test('lists and calls added tools, rejects removed ones, and notifies clients of both', async () => {
+    const { server, url } = await serve();
+    const reader = await listen(url, { toolsListChanged: true });
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    const before = await names(url);
+    await server.toolActions.add({ late });
+    expect(await names(url)).toEqual([...before, 'late']);
+    const called = await send(url, modern('tools/call', { name: 'late' }));
+    expect(called.json.result.content).toEqual([{ type: 'text', text: 'here' }]);
+    await server.toolActions.remove(['late', 'never was']);
+    expect(await names(url)).toEqual(before);
+    expect((await send(url, modern('tools/call', { name: 'late' }))).json.error).toMatchObject({ code: -32602 });
+    await server.toolActions.remove(['never was']);
+    await eventually(() => expect(messages(reader)).toHaveLength(3));
+  });
+});

@@ -1,0 +1,273 @@
+import { QuiverError } from '@quiver/core';
+import { validate } from '@quiver/core/schema';
+import type {
+  ElicitRequest,
+  ElicitResult,
+  ElicitUrlRequest,
+  McpRoot,
+  SampleRequest,
+  SampleResult,
+  SamplingContent,
+} from '@quiver/core/tools';
+import { errorCodes, failureKey } from '../../protocol/constants.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { parsePageUrl } from '../../protocol/page-url.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities } from '../../protocol/types.js';
+import { digestOf } from '../digest.js';
+import { requireFormSchema } from './form-schema.js';
+
+/** Capabilities that a request needs, for example `{ sampling: { tools: {} } }`. */
+export type RequiredCapabilities = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** Capabilities that several requests lack together. */
+export type MissingCapabilities = Record<string, Record<string, object>>;
+
+export function addCapabilities(missing: MissingCapabilities, added: RequiredCapabilities): void {
+  for (const [name, members] of Object.entries(added)) missing[name] = { ...missing[name], ...members };
+}
+
+/** A request from the server to the client. Each era sends it in its own way. */
+export interface ClientRequest<Result> {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  readonly params?: object;
+  /** Members that only legacy clients receive. */
+  readonly legacyParams?: object;
+  readonly requires: RequiredCapabilities;
+  /** Prefix of error codes: `ELICITATION` in `ELICITATION_NOT_SUPPORTED`. */
+  readonly subject: 'ELICITATION' | 'SAMPLING' | 'ROOTS';
+  /** Noun phrase for error messages: the tool requested … */
+  readonly what: string;
+  /** Returns the checked result, or `undefined` for an invalid one. */
+  readonly parse: (result: unknown) => Result | undefined | Promise<Result | undefined>;
+}
+
+/** Identifies a request by its content. */
+export function digestOfRequest({ method, params }: ClientRequest<unknown>): Promise<string> {
+  return digestOf([method, params]);
+}
+
+/**
+ * Returns the part of the required capabilities that a client did not declare, or `undefined` when it declared all. An empty
+ * `elicitation`, the older form of the declaration, means forms.
+ */
+export function missingCapabilities(
+  required: RequiredCapabilities,
+  declared: ClientCapabilities,
+): RequiredCapabilities | undefined {
+  const missing: Record<string, Record<string, object>> = {};
+  for (const [name, members] of Object.entries(required)) {
+    const has: unknown = (declared as Record<string, unknown>)[name];
+    if (!isObject(has)) missing[name] = { ...members };
+    else {
+      const impliesForm = name === 'elicitation' && Object.keys(has).length === 0;
+      const absent = Object.entries(members).filter(
+        ([member]) => has[member] === undefined && !(impliesForm && member === 'form'),
+      );
+      if (absent.length > 0) missing[name] = Object.fromEntries(absent);
+    }
+  }
+  return Object.keys(missing).length > 0 ? missing : undefined;
+}
+
+/**
+ * Refuses a request to a modern client that did not declare its capabilities.
+ *
+ * @param missing - capabilities that other requests of the same run lack. One error names all of them
+ * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`). The tool may handle it; otherwise its cause is the error of the call
+ */
+export function requireCapabilities(
+  request: ClientRequest<unknown>,
+  declared: ClientCapabilities,
+  missing: MissingCapabilities = {},
+): void {
+  const lacking = missingCapabilities(request.requires, declared);
+  if (lacking) throw notSupported(request, lacking, missing);
+}
+
+function notSupported(
+  { subject, what }: ClientRequest<unknown>,
+  lacking: RequiredCapabilities,
+  missing: MissingCapabilities = {},
+): QuiverError {
+  addCapabilities(missing, lacking);
+  const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
+  const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
+    httpStatus: 400,
+    data: { requiredCapabilities: missing },
+  });
+  return new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
+}
+
+const answerInvalid = 'ELICITATION_ANSWER_INVALID';
+
+/** Returns the error of a request whose client reports a failure: as a JSON-RPC error, or in its response. */
+export function clientFailure(
+  { subject, what }: ClientRequest<unknown>,
+  { code, message }: { readonly code?: unknown; readonly message?: unknown },
+): QuiverError {
+  const isInvalid = subject === 'ELICITATION' && code === answerInvalid;
+  return new QuiverError(
+    isInvalid ? answerInvalid : `${subject}_FAILED`,
+    `The tool requested ${what}; the client returned an error: ${String(message)}`,
+  );
+}
+
+/** Returns the error of a response that reports a failure, or `undefined`. */
+export function findFailure(request: ClientRequest<unknown>, response: unknown): QuiverError | undefined {
+  const meta = isObject(response) ? response['_meta'] : undefined;
+  const failure = isObject(meta) ? meta[failureKey] : undefined;
+  if (!isObject(failure)) return undefined;
+  // A client that waits for a task reports here what other clients do not declare.
+  if (failure['code'] === `${request.subject}_NOT_SUPPORTED`) return notSupported(request, request.requires);
+  return clientFailure(request, failure);
+}
+
+/** Returns the error of a request whose result is invalid. */
+export function invalidResult({ subject, what }: ClientRequest<unknown>): QuiverError {
+  return new QuiverError(
+    subject === 'ELICITATION' ? answerInvalid : `${subject}_FAILED`,
+    `The tool requested ${what}; the client returned an invalid result.`,
+  );
+}
+
+/**
+ * Returns the request for user input: a form, or a page that the client opens.
+ *
+ * @throws `ELICITATION_URL_INVALID`, `ELICITATION_SCHEMA_INVALID`
+ * @see [MCP, URL mode elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests)
+ */
+export function elicitationRequest(request: ElicitRequest | ElicitUrlRequest): ClientRequest<ElicitResult> {
+  const { message } = request;
+  const common = { method: 'elicitation/create', subject: 'ELICITATION' } as const;
+  if (request.mode === 'url') {
+    const { url, elicitationId = crypto.randomUUID() } = request;
+    requireSafeUrl(url);
+    return {
+      ...common,
+      params: { mode: 'url', message, url },
+      legacyParams: { elicitationId },
+      requires: { elicitation: { url: {} } },
+      what: 'that the user opens a page',
+      parse: parseAction,
+    };
+  }
+  const { requestedSchema } = request;
+  requireFormSchema(requestedSchema);
+  return {
+    ...common,
+    params: { mode: 'form', message, requestedSchema },
+    requires: { elicitation: { form: {} } },
+    what: 'user input',
+    parse: async (result) => {
+      const parsed = parseAction(result);
+      if (parsed?.action !== 'accept') return parsed;
+      const content = pickRequested(requestedSchema, (result as { content?: unknown }).content);
+      const checked = await validate(requestedSchema, content);
+      return checked.ok ? { action: 'accept', content } : undefined;
+    },
+  };
+}
+
+function parseAction(result: unknown): ElicitResult | undefined {
+  const action = isObject(result) ? result['action'] : undefined;
+  return action === 'accept' || action === 'decline' || action === 'cancel' ? { action } : undefined;
+}
+
+/** Returns the members that the schema names. Others, and `__proto__`, never reach a tool. */
+function pickRequested({ properties }: ElicitRequest['requestedSchema'], content: unknown = {}): unknown {
+  if (!isObject(content) || !isObject(properties)) return content;
+  const entries = Object.entries(content).filter(([key]) => key !== '__proto__' && Object.hasOwn(properties, key));
+  return Object.fromEntries(entries);
+}
+
+/** Users are sent to encrypted pages only, and never with a password in the URL. */
+function requireSafeUrl(url: string): void {
+  const parsed = parsePageUrl(url);
+  if (!parsed || parsed.username !== '' || parsed.password !== '') {
+    throw new QuiverError(
+      'ELICITATION_URL_INVALID',
+      'Cannot send the elicitation request: its URL must be https without a user name (http only for a loopback host).',
+    );
+  }
+}
+
+/** Returns the request for a completion by the model of the client. */
+export function samplingRequest(request: SampleRequest): ClientRequest<SampleResult> {
+  const usesTools = request.tools !== undefined || request.toolChoice !== undefined;
+  return {
+    method: 'sampling/createMessage',
+    params: request,
+    requires: { sampling: usesTools ? { tools: {} } : {} },
+    subject: 'SAMPLING',
+    what: "a completion by the client's model",
+    parse: parseSampleResult,
+  };
+}
+
+function parseSampleResult(result: unknown): SampleResult | undefined {
+  if (!isObject(result) || typeof result['model'] !== 'string') return undefined;
+  const { role, content, model } = result;
+  if (role !== 'user' && role !== 'assistant') return undefined;
+  const parts: unknown[] = Array.isArray(content) ? content : [content];
+  if (!parts.every(isContent)) return undefined;
+  const text = parts.map((part) => (part.type === 'text' ? String(part['text'] ?? '') : '')).join('');
+  return { ...result, role, content: content as SamplingContent | SamplingContent[], model, text };
+}
+
+function isContent(part: unknown): part is SamplingContent {
+  return isObject(part) && typeof part['type'] === 'string';
+}
+
+/** Returns the request for the roots of the client. */
+export function rootsRequest(): ClientRequest<McpRoot[]> {
+  return {
+    method: 'roots/list',
+    requires: { roots: {} },
+    subject: 'ROOTS',
+    what: "the client's roots",
+    parse: (result) => {
+      const roots = isObject(result) ? result['roots'] : undefined;
+      return Array.isArray(roots) && roots.every(isRoot) ? roots : undefined;
+    },
+  };
+}
+
+function isRoot(root: unknown): root is McpRoot {
+  return isObject(root) && typeof root['uri'] === 'string';
+}
+
+/**
+ * Returns a request given as method and params. Its result is the client's, unchanged after validation; form content keeps only
+ * requested members.
+ *
+ * @throws `CLIENT_REQUEST_UNKNOWN` for a method that servers do not send
+ */
+export function rawRequest(request: { method: string; params?: Record<string, unknown> }): ClientRequest<unknown> {
+  const create = requestsByMethod.get(request.method);
+  if (!create) {
+    throw new QuiverError(
+      'CLIENT_REQUEST_UNKNOWN',
+      `A server cannot send '${request.method}' to a client; it can send ${[...requestsByMethod.keys()].join(', ')}.`,
+    );
+  }
+  const typed = create(request.params);
+  return {
+    ...typed,
+    parse: async (result) => {
+      const parsed = await typed.parse(result);
+      if (parsed === undefined || typed.subject !== 'ELICITATION') return parsed && result;
+      const { content: _, ...rest } = result as { content?: unknown };
+      return { ...rest, ...(parsed as ElicitResult) };
+    },
+  };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the author of the tool is responsible for the params, and the client checks them
+type CreateRequest = (params: any) => ClientRequest<unknown>;
+
+const requestsByMethod: ReadonlyMap<string, CreateRequest> = new Map<string, CreateRequest>([
+  ['elicitation/create', elicitationRequest],
+  ['sampling/createMessage', samplingRequest],
+  ['roots/list', rootsRequest],
+]);

@@ -1,0 +1,283 @@
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleTools, runs } from '../../../test/example-tools.ts';
+import { commandFor } from '../../../test/spawn-server.ts';
+import { envelope, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { elicitationRequest } from './client-requests.js';
+import { MCPServer } from '../mcp-server.js';
+import { rawRequest } from './client-requests.js';
+import type { McpHttpServer } from '../http/listen.js';
+
+const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
+let running: McpHttpServer;
+let stateless: McpHttpServer;
+beforeAll(async () => {
+  running = await server.listen();
+  stateless = await server.listen({ serverless: true });
+});
+afterAll(() => server.close());
+
+type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | number> };
+type Answers = (message: string) => Answer;
+
+const identity = { name: 'asked', version: '1' };
+const polite: Answers = (message) => ({
+  action: 'accept',
+  content: message.includes('name') ? { name: 'Ada' } : { age: 36 },
+});
+
+interface Caller {
+  callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function v1(transport: StdioV1 | HttpV1, answers: Answers | undefined): Promise<Caller> {
+  const client = new ClientV1(identity, { capabilities: answers ? { elicitation: {} } : {} });
+  if (answers) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answers(params.message));
+  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
+  return client as Caller;
+}
+
+async function v2(
+  mode: 'legacy' | { pin: string },
+  transport: StdioV2 | HttpV2,
+  answers: Answers | undefined,
+): Promise<Caller> {
+  const client = new ClientV2(identity, {
+    capabilities: answers ? { elicitation: { form: {} } } : {},
+    versionNegotiation: { mode },
+  });
+  if (answers) client.setRequestHandler('elicitation/create', async ({ params }) => answers(params.message));
+  await client.connect(transport);
+  return client as Caller;
+}
+
+const pin = { pin: '2026-07-28' };
+const stdio = commandFor('stdio-server.ts');
+const clients: [string, (answers: Answers | undefined) => Promise<Caller>][] = [
+  ['SDK 1 over stdio', (answers) => v1(new StdioV1(stdio), answers)],
+  ['SDK 1 over HTTP', (answers) => v1(new HttpV1(new URL(running.url)), answers)],
+  ['SDK 2 (legacy) over HTTP', (answers) => v2('legacy', new HttpV2(new URL(running.url)), answers)],
+  ['SDK 2 (stateless revision) over HTTP', (answers) => v2(pin, new HttpV2(new URL(running.url)), answers)],
+  [
+    'SDK 2 (stateless revision) over HTTP without sessions',
+    (answers) => v2(pin, new HttpV2(new URL(stateless.url)), answers),
+  ],
+  ['SDK 2 (stateless revision) over stdio', (answers) => v2(pin, new StdioV2(stdio), answers)],
+];
+
+describe.each(clients)('%s', (_name, connect) => {
+  const ask = async (tool: string, answers: Answers | undefined): Promise<unknown> => {
+    const client = await connect(answers);
+    try {
+      return await client.callTool({ name: tool, arguments: {} });
+    } finally {
+      await client.close();
+    }
+  };
+
+  test('returns the results of two elicitation requests inside try and catch', async () => {
+    expect(await ask('contact', polite)).toMatchObject({ content: [{ type: 'text', text: 'Hello Ada, 36' }] });
+  });
+
+  test('returns a declined elicitation request as a result', async () => {
+    expect(await ask('contact', () => ({ action: 'decline' }))).toMatchObject({
+      content: [{ text: 'no name: decline' }],
+    });
+  });
+
+  test('returns the results of two parallel elicitation requests', async () => {
+    const answers: Answers = (message) => ({ action: 'accept', content: { [message]: message.toUpperCase() } });
+    expect(await ask('both', answers)).toMatchObject({ content: [{ text: '["FIRST","SECOND"]' }] });
+  });
+
+  test('rejects in the tool when the client does not support elicitation', async () => {
+    expect(await ask('contact', undefined)).toMatchObject({
+      content: [{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }],
+    });
+  });
+});
+
+describe('legacy sessions', () => {
+  test('keeps a result that violates the requested schema from the tool', async () => {
+    const client = await v1(new HttpV1(new URL(running.url)), () => ({ action: 'accept', content: { name: 5 } }));
+    expect(await client.callTool({ name: 'contact' })).toMatchObject({
+      content: [{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }],
+    });
+    await client.close();
+  });
+
+  test('sends each elicitation request to the client of its session', async () => {
+    const texts = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const client = await v1(new HttpV1(new URL(running.url)), (message) => ({
+          action: 'accept',
+          content: message.includes('name') ? { name: `user ${index}` } : { age: index },
+        }));
+        const result = (await client.callTool({ name: 'contact' })) as { content: [{ text: string }] };
+        await client.close();
+        return result.content[0].text;
+      }),
+    );
+    texts.forEach((text, index) => expect(text).toBe(`Hello user ${index}, ${index}`));
+  });
+
+  test('ignores a response from another session', async () => {
+    const mine = await openAsking();
+    const other = await openAsking();
+    const call = send(running.url, { headers: mine, body: rpc('tools/call', { name: 'contact', arguments: {} }) });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let number = 1; number < 400; number += 1) {
+      const answer = {
+        jsonrpc: '2.0',
+        id: `question-${number}`,
+        result: { action: 'accept', content: { name: 'Mallory' } },
+      };
+      await send(running.url, { headers: other, body: answer });
+    }
+    await send(running.url, { method: 'DELETE', headers: mine });
+    expect(JSON.stringify((await call).events)).not.toContain('Mallory');
+  });
+
+  test('rejects an elicitation request without a session', async () => {
+    const answer = await send(stateless.url, { body: rpc('tools/call', { name: 'contact', arguments: {} }) });
+    expect(answer.json.result.content[0].text).toBe('could not ask: ELICITATION_NOT_SUPPORTED');
+    const uncaught = await send(stateless.url, { body: rpc('tools/call', { name: 'both', arguments: {} }) });
+    expect(uncaught.json.result.content[0].text).toMatch(/^Error: `serverless` turns off the sessions/);
+  });
+
+  const openAsking = async (): Promise<Record<string, string>> => {
+    const body = rpc('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: identity,
+    });
+    return { 'mcp-session-id': String((await send(running.url, { body })).headers['mcp-session-id']) };
+  };
+});
+
+describe('the stateless revision', () => {
+  const meta = { ...envelope, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+  const call = (extra: Record<string, unknown> = {}): Promise<WireAnswer> =>
+    send(running.url, modern('tools/call', { name: 'contact', arguments: {}, _meta: meta, ...extra }));
+  const accept = (content: object): object => ({ action: 'accept', content });
+
+  test('ends the round at an elicitation request, and runs the tool again with the result', async () => {
+    const before = runs.count;
+    const first = await call();
+    expect(first.status).toBe(200);
+    expect(first.json.result).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: { 'input-1': { method: 'elicitation/create', params: { message: 'What is your name?' } } },
+    });
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }), extra: accept({ ignored: true }) };
+    const second = await call({ inputResponses, requestState: first.json.result.requestState });
+    expect(Object.keys(second.json.result.inputRequests)).toEqual(['age']);
+    const third = await call({
+      inputResponses: { age: accept({ age: 36 }) },
+      requestState: second.json.result.requestState,
+    });
+    expect(third.json.result).toMatchObject({ resultType: 'complete', content: [{ text: 'Hello Ada, 36' }] });
+    expect(runs.count).toBe(before + 3);
+  });
+
+  test.each([
+    ['no answer', {}],
+    ['an answer off the schema', { 'input-1': accept({ name: 5 }) }],
+    ['an answer that is none', { 'input-1': 'Ada' }],
+  ])('%s asks again', async (_what, inputResponses) => {
+    const { requestState } = (await call()).json.result;
+    const again = await call({ inputResponses, requestState });
+    expect(Object.keys(again.json.result.inputRequests)).toEqual(['input-1']);
+  });
+
+  test('rejects in the tool when the responses of ten rounds violate the schema', async () => {
+    let answer = (await call()).json.result;
+    let rounds = 0;
+    while (answer.resultType === 'input_required') {
+      rounds += 1;
+      const inputResponses = { 'input-1': accept({ name: 5 }) };
+      answer = (await call({ inputResponses, requestState: answer.requestState })).json.result;
+    }
+    expect(rounds).toBe(10);
+    expect(answer.content).toMatchObject([{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }]);
+  });
+
+  test('rejects in the tool when a response reports a failure', async () => {
+    const report = async (failure: unknown): Promise<string> => {
+      const { requestState } = (await call()).json.result;
+      const inputResponses = { 'input-1': { action: 'cancel', _meta: { 'quiver/error': failure } } };
+      return (await call({ inputResponses, requestState })).json.result.content[0].text;
+    };
+    expect(await report({ message: 'no terminal' })).toBe('could not ask: ELICITATION_FAILED');
+    expect(await report({ code: 'OTHER' })).toBe('could not ask: ELICITATION_FAILED');
+    expect(await report({ code: 'ELICITATION_ANSWER_INVALID' })).toBe('could not ask: ELICITATION_ANSWER_INVALID');
+    expect(await report('no terminal')).toBe('no name: cancel');
+  });
+
+  test('ignores a result without a request', async () => {
+    const answer = await call({ inputResponses: { 'input-1': accept({ name: 'Ada' }) } });
+    expect(answer.json.result.resultType).toBe('input_required');
+  });
+
+  test('rejects changed and foreign state, and state that is not a string', async () => {
+    const { requestState } = (await call()).json.result as { requestState: string };
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
+    const other = new MCPServer({ name: 'Other', version: '1', tools: exampleTools });
+    const elsewhere = await other.listen();
+    const foreign = await send(
+      elsewhere.url,
+      modern('tools/call', { name: 'contact', arguments: {}, _meta: meta, inputResponses, requestState }),
+    );
+    expect(foreign.json.error.code).toBe(-32602);
+    await other.close();
+    for (const wrong of [`${requestState}x`, requestState.slice(0, -4), 'v1.e30.x', '', 7, null]) {
+      expect((await call({ inputResponses, requestState: wrong })).json.error.code).toBe(-32602);
+    }
+    for (const otherCall of [{ arguments: { greeting: 'Hi' } }, { name: 'both' }]) {
+      expect((await call({ inputResponses, requestState, ...otherCall })).json.error.code).toBe(-32602);
+    }
+  });
+
+  test('names the missing capability when the tool does not handle the error', async () => {
+    const answer = await send(running.url, modern('tools/call', { name: 'both', arguments: {} }));
+    expect(answer.status).toBe(400);
+    expect(answer.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+  });
+
+  test('instances with the same key continue each other', async () => {
+    const requestState = { key: 'k'.repeat(32) };
+    const [one, two] = [1, 2].map(
+      () => new MCPServer({ name: 'Twin', version: '1', tools: exampleTools, requestState }),
+    );
+    const [first, second] = [await one!.listen(), await two!.listen()];
+    const asked = await send(first.url, modern('tools/call', { name: 'contact', arguments: {}, _meta: meta }));
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
+    const state = asked.json.result.requestState as string;
+    const next = await send(
+      second.url,
+      modern('tools/call', { name: 'contact', arguments: {}, _meta: meta, inputResponses, requestState: state }),
+    );
+    expect(Object.keys(next.json.result.inputRequests)).toEqual(['age']);
+    await Promise.all([one!.close(), two!.close()]);
+  });
+});
+
+describe('accepted form content', () => {
+  const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] };
+  const content = JSON.parse('{"name":"Ada","admin":true,"__proto__":{"admin":true}}') as object;
+
+  test.each([
+    ['elicitation.sendRequest', elicitationRequest({ message: 'Who?', requestedSchema })],
+    ['extra.sendRequest', rawRequest({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } })],
+  ])('loses members that %s did not request', async (_name, question) => {
+    const answer = await question.parse({ action: 'accept', content });
+    expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
+    expect(Object.keys((answer as { content: object }).content)).toEqual(['name']);
+  });
+});

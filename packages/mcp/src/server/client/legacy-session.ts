@@ -1,0 +1,260 @@
+import { QuiverError, traceChannels, type McpSessionTraceEvent, type McpTraceEvent } from '@quiver/core';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../../protocol/constants.js';
+import {
+  isObject,
+  isRequestId,
+  withMeta,
+  type IncomingMessage,
+  type JsonRpcResponse,
+  type Params,
+  type RequestId,
+  type ResultJson,
+} from '../../protocol/json-rpc.js';
+import { describeMethod } from '../../protocol/methods.js';
+import { ProtocolError, refused } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import type { Caller } from '../caller.js';
+import { clientFailure, invalidResult, missingCapabilities, type ClientRequest } from './client-requests.js';
+import type { InFlight } from '../lifecycle.js';
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
+
+/** A notification or a response of the client. */
+export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
+
+const traces = traceChannels['quiver:mcp.server'];
+
+/** A request, or all those of a batch. */
+export interface Work extends InFlight {
+  /** @returns the result; `undefined` when there is no response */
+  run(session?: LegacySession): Promise<ResultJson | undefined>;
+  /** Whether a message was sent before the response. */
+  readonly sentMessage: boolean;
+  /** Returns the response as JSON text, with an error in place of each result that is not there. */
+  failureText(error: ProtocolError): string;
+}
+
+/** Carries a request to the client: the request that a tool answers, or the connection. */
+export interface RequestLink {
+  /** @returns whether the message was sent */
+  send(message: object): boolean;
+  /** Fires when the response is no longer needed. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Server state of one legacy client between its requests: a session over HTTP, the connection over stdio, a single request where there
+ * are no sessions.
+ */
+export class LegacySession {
+  /** Session id; absent over stdio and in stateless requests. */
+  readonly id?: string;
+  /** Whether the handshake is done; before it the client may turn out to be a modern one. */
+  initialized = false;
+  protocolVersion: string = DEFAULT_LEGACY_VERSION;
+  clientInfo: Implementation | undefined;
+  clientCapabilities: ClientCapabilities = {};
+  /** Least severe level of log messages that the client receives. Default: all. */
+  logLevel: LoggingLevel = 'debug';
+  /** Caller of the newest request, where there is authentication or callers see different lists. */
+  lastCaller: Caller | undefined;
+  /** URIs of the resources that the client subscribed to. */
+  subscriptions: Set<string> | undefined;
+  /** In-flight requests by id. A client may cancel its own requests and no others. */
+  #inFlight: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
+  /** Requests that may be in flight at once. */
+  readonly maxRequests: number;
+  /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
+  #pending: Map<RequestId, (response: JsonRpcResponse | undefined) => void> | undefined;
+  #sentRequests = 0;
+  /** Ends the published session. */
+  #endTrace: (() => void) | undefined;
+
+  constructor(maxRequests: number = Infinity) {
+    this.maxRequests = maxRequests;
+  }
+
+  /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
+  get isStateless(): boolean {
+    return true;
+  }
+
+  /** Whether this instance sends notifications about changes to the client. */
+  get receivesChanges(): boolean {
+    return this.initialized;
+  }
+
+  /** Changes what the session remembers of the client. Where other instances share the session, settles when it is stored. */
+  update(change: () => void): void | Promise<void> {
+    change();
+  }
+
+  /**
+   * Sends a message that belongs to no request: on the standalone event stream, or on the connection.
+   *
+   * @returns whether the message was sent
+   */
+  send(_messageText: string): boolean {
+    return false;
+  }
+
+  /**
+   * Adds a request to those in flight, until {@link LegacySession.untrack}.
+   *
+   * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
+   *   many requests are
+   */
+  track(id: RequestId, request: Pick<InFlight, 'cancel'>): void {
+    const inFlight = (this.#inFlight ??= new Map());
+    if (inFlight.has(id)) {
+      const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;
+      throw new ProtocolError(errorCodes.invalidRequest, message, { httpStatus: 400 });
+    }
+    if (inFlight.size >= this.maxRequests) {
+      throw refused(
+        429,
+        `${this.maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
+      );
+    }
+    inFlight.set(id, request);
+  }
+
+  untrack(id: RequestId): void {
+    this.#inFlight?.delete(id);
+    // An empty map is a third of an idle session.
+    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
+  }
+
+  get hasInFlight(): boolean {
+    return this.#inFlight !== undefined;
+  }
+
+  /** Publishes the session, from now to its end. */
+  traceSession(): void {
+    if (!traces.isActive) return;
+    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
+    const end = new Promise<void>((resolve) => {
+      this.#endTrace = () => {
+        if (this.initialized) event.protocolVersion = this.protocolVersion;
+        resolve();
+      };
+    });
+    traces.trace(event, () => end).catch(() => {});
+  }
+
+  /** What carries the messages of the session, for traces. */
+  protected get transport(): 'http' | 'stdio' {
+    return 'http';
+  }
+
+  #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
+    const { id: sessionId, protocolVersion, transport } = this;
+    const origin = { protocolVersion, sessionId, transport };
+    return { type: 'mcp', side: 'server', direction, method, params, ...describeMethod(method, params), ...origin };
+  }
+
+  /** Handles a notification or a response of the client. Unknown ones are ignored. */
+  accept(incoming: ClientMessage, isTraced: boolean = traces.isActive): void | Promise<void> {
+    const { kind, message } = incoming;
+    if (isTraced && kind === 'notification') {
+      const event = this.#createEvent('received', message.method, message.params);
+      return traces.trace(event, async () => this.accept(incoming, false));
+    }
+    if (!this.settle(incoming)) return this.forward(incoming);
+  }
+
+  /** @returns whether the message was for a request of this instance, in either direction */
+  settle({ kind, message }: ClientMessage): boolean {
+    if (kind === 'response') {
+      const settle = this.#pending?.get(message.id);
+      settle?.(message);
+      return settle !== undefined;
+    }
+    const requestId = message.params?.['requestId'];
+    if (message.method !== 'notifications/cancelled' || !isRequestId(requestId)) return true;
+    const request = this.#inFlight?.get(requestId);
+    request?.cancel();
+    return request !== undefined;
+  }
+
+  /** Forwards a message for a request of another instance. */
+  protected forward(_incoming: ClientMessage): void | Promise<void> {}
+
+  /** Begin of the ids of requests to the client. */
+  protected get requestIdPrefix(): string {
+    return 'server-';
+  }
+
+  /**
+   * Sends a request to the client and waits for its result.
+   *
+   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability, or
+   *   there is no session to carry its response
+   * @throws `ELICITATION_TIMEOUT`
+   * @throws `ELICITATION_FAILED` when the client sends an error, or disconnects
+   * @throws `ELICITATION_ANSWER_INVALID` (but `SAMPLING_FAILED`, `ROOTS_FAILED`) for an invalid result
+   */
+  async request<Result>(
+    request: ClientRequest<Result>,
+    options: ElicitOptions,
+    link: RequestLink,
+    event?: McpTraceEvent,
+  ): Promise<Result> {
+    const { method, params, legacyParams, subject, what, requires, parse } = request;
+    if (!event && traces.isActive) {
+      const sent = this.#createEvent('sent', method, params as Params);
+      const send = (): Promise<Result> =>
+        this.request({ ...request, params: withMeta(params as Params, sent.meta) }, options, link, sent);
+      return traces.trace(sent, send);
+    }
+    const { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal } = options;
+    const missing = missingCapabilities(requires, this.clientCapabilities);
+    if (missing) {
+      const reason = this.isStateless
+        ? `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`
+        : `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
+      throw new QuiverError(`${subject}_NOT_SUPPORTED`, reason);
+    }
+    const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
+    this.#sentRequests += 1;
+    const id = `${this.requestIdPrefix}${this.#sentRequests}`;
+    if (event) event.requestId = id;
+    const pending = (this.#pending ??= new Map());
+    const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
+    let timer: NodeJS.Timeout | undefined;
+    let response: JsonRpcResponse | undefined;
+    try {
+      response = await new Promise((resolve, reject) => {
+        const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
+        timer = setTimeout(() => reject(timedOut), timeout);
+        canceled.addEventListener('abort', () => reject(canceled.reason as Error));
+        canceled.throwIfAborted();
+        pending.set(id, resolve);
+        if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } }))
+          throw failed('The request cannot be sent to the client: the call has ended, or its connection is closed.');
+      });
+    } catch (error) {
+      const reason = (error as Error).message;
+      link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      pending.delete(id);
+    }
+    if (!response) throw failed('The client disconnected before it responded.');
+    if (response.error) {
+      const { message, data } = response.error;
+      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message });
+    }
+    const result = await parse(response.result);
+    if (result === undefined) throw invalidResult(request);
+    return result;
+  }
+
+  /** Cancels all requests, in both directions. */
+  end(): void {
+    this.#endTrace?.();
+    for (const request of this.#inFlight?.values() ?? []) request.cancel();
+    for (const settle of this.#pending?.values() ?? []) settle(undefined);
+  }
+}

@@ -1,0 +1,121 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import type { Instance } from '../../shared-store/instance.js';
+import type { LegacySession } from './legacy-session.js';
+
+/** A change that clients can subscribe to. */
+export type ServerEvent =
+  | {
+      readonly kind: 'tools_list_changed';
+      /** Tools that changed, where callers see different tools: others are not notified. */
+      readonly names?: readonly string[];
+    }
+  | { readonly kind: 'prompts_list_changed' | 'resources_list_changed' }
+  | { readonly kind: 'resource_updated'; readonly uri: string };
+
+/**
+ * Carries changes to every instance of a server. The default bus reaches its own process; when several processes serve one URL, pass
+ * an implementation over your publish/subscribe service as `eventBus`. Buses of the official SDK fit.
+ */
+export interface ServerEventBus {
+  publish(event: ServerEvent): void | Promise<void>;
+  /** @returns a function that ends the subscription */
+  subscribe(listener: (event: ServerEvent) => void): () => void;
+}
+
+/** Returns a bus between the instances that share a store. */
+export function createInstanceBus(instance: Instance): ServerEventBus {
+  return {
+    publish: (event) => instance.broadcast('change', event),
+    subscribe: (listener) => instance.on('change', listener),
+  };
+}
+
+export interface SubscribersOptions {
+  /** Connected legacy clients. */
+  readonly sessions: ReadonlySet<LegacySession>;
+  /** Returns whether the caller of a session can see what changed. */
+  readonly concerns: (session: LegacySession, event: ServerEvent) => boolean | Promise<boolean>;
+  /** Receives every change before clients are notified. */
+  readonly onEvent: (event: ServerEvent) => void;
+  readonly bus: ServerEventBus | undefined;
+  readonly logger: Logger;
+}
+
+/** Clients of both eras that receive change notifications. */
+export class Subscribers {
+  readonly #options: SubscribersOptions;
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #unsubscribe: (() => void) | undefined;
+
+  constructor(options: SubscribersOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.bus?.subscribe((event) => this.#deliver(event));
+  }
+
+  /** Publishes a change to every instance. Settles when the bus has accepted the event. */
+  async publish(event: ServerEvent): Promise<void> {
+    const { bus } = this.#options;
+    if (bus) await bus.publish(event);
+    else this.#deliver(event);
+  }
+
+  /** Number of open `subscriptions/listen` requests. */
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  /** @returns a function that removes the listener */
+  listen(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+  }
+
+  #deliver(event: ServerEvent): void {
+    const { sessions, concerns, onEvent } = this.#options;
+    onEvent(event);
+    for (const listener of this.#listeners) this.#guarded(() => listener(event));
+    if (sessions.size === 0) return;
+    const text = notificationText(event);
+    for (const session of sessions)
+      if (isSubscribed(session, event))
+        whenConcerned(concerns(session, event), () => this.#guarded(() => session.send(text)));
+  }
+
+  /** One broken connection must not keep notifications from the others. */
+  #guarded(deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      this.#options.logger.warn(
+        `A change notification could not be sent to an MCP client: ${toErrorMessage(error)}`,
+        error,
+      );
+    }
+  }
+}
+
+/** Notifies a client unless its caller cannot see what changed. */
+export function whenConcerned(isConcerned: boolean | Promise<boolean>, notify: () => void): void {
+  if (isConcerned === true) notify();
+  else if (isConcerned) void isConcerned.then((is) => is && notify());
+}
+
+function isSubscribed({ receivesChanges, subscriptions }: LegacySession, event: ServerEvent): boolean {
+  return receivesChanges && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
+}
+
+/** Returns the notification of a change. */
+export function toNotification(event: ServerEvent): { method: string; params?: { uri: string } } {
+  if (event.kind === 'resource_updated')
+    return { method: 'notifications/resources/updated', params: { uri: event.uri } };
+  return { method: `notifications/${event.kind.replace('_list_changed', '')}/list_changed` };
+}
+
+/** Returns the notification of a change as JSON text. */
+export function notificationText(event: ServerEvent): string {
+  return JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
+}

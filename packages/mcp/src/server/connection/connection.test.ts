@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { createServerState } from '../create-server-state.js';
+import { Connection } from './connection.js';
+
+test.each(['2025-11-25', '2025-03-26'])(
+  'a cancelled request of %s is not answered, not even with its error',
+  async (version) => {
+    const sent: { id?: unknown }[] = [];
+    let isReading = false;
+    const server = createServerState({
+      name: 'Cancelling',
+      version: '1.0.0',
+      tools: {},
+      resources: {
+        listResources: async () => [{ uri: 'slow://one', name: 'Slow' }],
+        getResourceContent: ({ extra }) => {
+          isReading = true;
+          return new Promise((_resolve, reject) => {
+            extra.signal?.addEventListener('abort', () => reject(new Error('stopped')));
+          });
+        },
+      },
+    });
+    const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
+    await peer.receive(rpc('initialize', { ...initializeParams, protocolVersion: version }, 'start'));
+    const read = rpc('resources/read', { uri: 'slow://one' }, 'slow');
+    const reading = peer.receive(version === '2025-03-26' ? [read, rpc('ping', undefined, 'quick')] : read);
+    await expect.poll(() => isReading).toBe(true);
+    await peer.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
+    await reading;
+    await peer.receive(rpc('ping', undefined, 'after'));
+    expect(sent.flat().map(({ id }) => id)).toEqual(
+      version === '2025-03-26' ? ['start', 'quick', 'after'] : ['start', 'after'],
+    );
+  },
+);
+
+test('a canceled request ends, also when its callback then sends a request to the client', async () => {
+  const sent: { id?: unknown }[] = [];
+  let proceed: (() => void) | undefined;
+  const server = createServerState({
+    name: 'Cancelling',
+    version: '1.0.0',
+    tools: {},
+    prompts: {
+      listPrompts: async () => [{ name: 'late' }],
+      getPromptMessages: async ({ mcp }) => {
+        await new Promise<void>((resolve) => (proceed = resolve));
+        await mcp.roots();
+        return [];
+      },
+    },
+  });
+  const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
+  const getting = peer.receive(modern('prompts/get', { name: 'late' }, 'late').body);
+  await expect.poll(() => proceed).toBeDefined();
+  await peer.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'late' } });
+  proceed?.();
+  await getting;
+  expect(sent).toEqual([]);
+});

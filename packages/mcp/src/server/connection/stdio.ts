@@ -1,0 +1,172 @@
+// No import of a Node module: a Worker is one file, in which every static import runs at startup.
+import type { Readable, Writable } from 'node:stream';
+import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { endChildren } from '../../child-processes.js';
+import { createLineReader } from '../../line-reader.js';
+import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
+import { Connection } from './connection.js';
+import {
+  DEFAULT_GRACE,
+  EXIT_TIMEOUT,
+  FLUSH_TIMEOUT,
+  MAX_STDIO_MESSAGE_BYTES,
+  PARENT_CHECK_INTERVAL,
+} from '../limits.js';
+import type { Transport } from '../lifecycle.js';
+import type { ServerState } from '../definition/server-state.js';
+
+export interface StdioOptions {
+  readonly server: ServerState;
+  /** Identity of the caller. */
+  readonly authInfo?: McpAuthInfo | undefined;
+  readonly input: Readable;
+  /** Writes one message as a line. */
+  readonly write: (line: string) => void;
+  /** Called once, when the client disconnects or {@link StdioConnection.close} is called. */
+  readonly onClose: () => void;
+  /** Called once, after `onClose`, when the client disconnects. */
+  readonly onDisconnect?: (() => void) | undefined;
+}
+
+/** Options of {@link serveProcessStdio}. */
+export type ProcessStdioOptions = Pick<StdioOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
+  /** Default: standard input. */
+  readonly input?: Readable | undefined;
+  /** Default: standard output, which then carries only the protocol. */
+  readonly output?: Writable | undefined;
+};
+
+export interface StdioConnection extends Transport {
+  /** Stops reading and cancels all in-flight requests. */
+  close(): void;
+  /** Closes as after the end of the input. */
+  disconnect(): void;
+}
+
+/** Events after which a stream delivers no more data. */
+const endEvents = ['end', 'error', 'close'] as const;
+
+/** Serves one client over a pipe. */
+export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: StdioOptions): StdioConnection {
+  const connection = new Connection({ server, write });
+  const onData = createLineReader({
+    maxBytes: MAX_STDIO_MESSAGE_BYTES,
+    onLine: (line) => {
+      try {
+        void connection.receive(parseJsonText(line), { authInfo });
+      } catch (error) {
+        connection.refuse(null, error);
+      }
+    },
+    onTooLong: () =>
+      connection.refuse(null, parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`)),
+  });
+  let isOpen = true;
+  let isShuttingDown = false;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    connection.close();
+    for (const event of endEvents) input.off(event, disconnect);
+    input.off('data', onData).pause();
+    if (!isShuttingDown) server.tasks.endOfStdio();
+    onClose();
+  };
+  const disconnect = (): void => {
+    if (!isOpen) return;
+    close();
+    onDisconnect?.();
+  };
+  input.on('data', onData);
+  for (const event of endEvents) input.on(event, disconnect);
+  // A stream that ended before emits no event. Later: the caller has no connection yet.
+  if (input.readableEnded || input.destroyed) queueMicrotask(disconnect);
+  const shutDown = async (graceMilliseconds: number = DEFAULT_GRACE): Promise<void> => {
+    // The server itself waits for its tasks.
+    isShuttingDown = true;
+    // Reads on: calls in flight may wait for a response of the client.
+    await connection.shutDown(graceMilliseconds);
+    close();
+  };
+  return {
+    close,
+    disconnect,
+    shutDown,
+    drain() {},
+    get inFlight() {
+      return connection.inFlightCount;
+    },
+  };
+}
+
+/**
+ * Serves one client over the standard streams of this process, or over streams of the caller.
+ *
+ * Until the connection over standard output closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
+ * breaks the protocol. A client that disconnects without notice (EPIPE), or ends while another process keeps the pipe open, is not an error.
+ */
+export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection {
+  const { process } = globalThis;
+  const { server, authInfo, input = process.stdin, output = process.stdout, onClose, onDisconnect } = options;
+  const write = output.write.bind(output);
+  const restore = options.output ? undefined : redirectStandardOutput();
+  const { ppid: parent } = process;
+  const connection = serveStdio({
+    server,
+    authInfo,
+    input,
+    write: (line) => {
+      if (output.destroyed) return;
+      // The lines of one turn of the event loop are written at once.
+      output.cork();
+      write(`${line}\n`);
+      process.nextTick(() => output.uncork());
+    },
+    onClose: () => {
+      clearInterval(parentCheck);
+      restore?.();
+      onClose();
+    },
+    onDisconnect,
+  });
+  // Also after the connection has closed: an output without a reader reports each write as an error, which would end the process.
+  output.on('error', connection.disconnect);
+  if (!options.output) process.stderr.on('error', () => {});
+  // An orphan gets another parent, except on Windows. Streams of the caller have a life of their own.
+  const parentCheck = setInterval(() => {
+    if (!options.input && process.ppid !== parent) connection.disconnect();
+  }, PARENT_CHECK_INTERVAL);
+  parentCheck.unref();
+  return connection;
+}
+
+/** Sends what this process writes to standard output to standard error. Returns a function that ends it. */
+function redirectStandardOutput(): () => void {
+  const { stdout, stderr } = globalThis.process;
+  const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
+  stdout.write = stderr.write.bind(stderr) as Writable['write'] & typeof stdout.write;
+  return () => {
+    if (ownWrite) Object.defineProperty(stdout, 'write', ownWrite);
+    else delete (stdout as Partial<typeof stdout>).write;
+  };
+}
+
+/** Ends this process, also with open timers, pools and watchers: closes the server, ends child processes, and flushes standard output. */
+export async function exitAfter(close: () => Promise<void>, logger: Logger): Promise<void> {
+  const late = (limit: number): Error => new Error(`It did not end within ${limit} ms.`);
+  try {
+    await withinTime(close().then(endChildren), EXIT_TIMEOUT, late);
+    // A host that does not read would block the exit.
+    await withinTime(flush(globalThis.process.stdout), FLUSH_TIMEOUT, late);
+  } catch (error) {
+    logger.warn(`The server was not closed completely: ${toErrorMessage(error)}`, error);
+  } finally {
+    // oxlint-disable-next-line unicorn/no-process-exit -- the purpose of this function
+    globalThis.process.exit();
+  }
+}
+
+async function flush(output: Writable): Promise<void> {
+  if (!output.destroyed) await new Promise<void>((resolve) => output.write('', () => resolve()));
+}

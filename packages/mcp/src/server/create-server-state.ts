@@ -1,0 +1,148 @@
+import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import { checkOptions } from '@quiver/core/options';
+import type { ServerCapabilities } from '../protocol/types.js';
+import { metaKeys } from '../protocol/constants.js';
+import { Instance } from '../shared-store/instance.js';
+import { parseResultLimit } from '../result-limit/size-limit.js';
+import { Catalog } from './tools/catalog.js';
+import { configChecks, configSettings } from './definition/config-options.js';
+import { createCallerRequest } from './eras/legacy.js';
+import { resumeCall } from './eras/modern.js';
+import type { LegacySession } from './client/legacy-session.js';
+import { Lifecycle } from './lifecycle.js';
+import { DEFAULT_PAGE_SIZE } from './limits.js';
+import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflows.js';
+import { isConcerned } from './methods/is-concerned.js';
+import { createMiddlewareTable } from './middleware/run-middleware.js';
+import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
+import { cacheableMethods, type CacheableMethod } from '../protocol/methods.js';
+import type { CacheHints, MCPServerConfig } from './definition/server-config.js';
+import { ResultStore } from './tools/result-store.js';
+import type { ServerState } from './definition/server-state.js';
+import { createInstanceBus, Subscribers } from './client/subscribers.js';
+import { Tasks } from './tasks/tasks.js';
+import { ToolRegistry } from './tools/tool-registry.js';
+
+/**
+ * Returns what all transports share, made from the configuration.
+ *
+ * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
+ */
+export function createServerState(config: MCPServerConfig): ServerState {
+  checkOptions('MCPServer', config, configChecks, configSettings);
+  const { name, version, title, icons, websiteUrl, description, pageSize = DEFAULT_PAGE_SIZE } = config;
+  const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
+    throw new QuiverError(
+      'SERVER_CONFIG_INVALID',
+      'MCPServer needs a name and a version: both are shown to every client.',
+    );
+  const sessions = new Set<LegacySession>();
+  const catalog = new Catalog(config.visible, logger);
+  const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
+  const instance = new Instance({ store: config.sharedStore, server: name, logger });
+  const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
+  const capabilities = capabilitiesOf(config);
+  const serverInfo = {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons && { icons }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+  };
+  const state: ServerState = {
+    serverInfo,
+    modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
+    instructions: config.instructions,
+    capabilities,
+    catalog,
+    tools,
+    resources,
+    prompts,
+    resultLimit,
+    results: hasResultLimit(config) ? new ResultStore(instance) : undefined,
+    pageSize,
+    cacheHints: describeCacheHints(config.cacheHints ?? {}),
+    maskErrors,
+    requestState: createRequestStateCodec(
+      config.requestState,
+      instance.isShared ? () => loadSharedKey(instance.store, name) : undefined,
+    ),
+    sessions,
+    middleware: createMiddlewareTable(),
+    auditing: new Set(),
+    instance,
+    tasks: new Tasks({
+      ...config.tasks,
+      instance,
+      tools,
+      resume: (call) => resumeCall(state, call),
+    }),
+    subscribers: new Subscribers({
+      sessions,
+      concerns: (session, event) => isConcerned(createCallerRequest(state, session.lastCaller ?? {}, session), event),
+      onEvent: ({ kind }) => {
+        if (kind === 'prompts_list_changed') catalog.forget('prompt');
+        if (kind !== 'resources_list_changed') return;
+        catalog.forget('resource');
+        catalog.forget('resourceTemplate');
+      },
+      bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
+      logger,
+    }),
+    lifecycle: new Lifecycle(),
+    logger,
+  };
+  return state;
+}
+
+/** Whether the rest of a result may become a resource. */
+function hasResultLimit({ resultLimit, tools }: MCPServerConfig): boolean {
+  return resultLimit !== undefined || Object.values(tools ?? {}).some((tool) => Boolean(tool?.mcp?.resultLimit));
+}
+
+function capabilitiesOf(config: MCPServerConfig): ServerCapabilities {
+  const { resources, prompts } = config;
+  return {
+    tools: { listChanged: true },
+    logging: {},
+    ...(resources
+      ? { resources: { subscribe: true, listChanged: true } }
+      : hasResultLimit(config) && { resources: {} }),
+    ...(prompts && { prompts: { listChanged: true } }),
+    ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
+  };
+}
+
+/** Returns the cache members of a result as JSON text, by method. */
+function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod, string>> {
+  const described = cacheableMethods.map((method) => {
+    const { ttlMs = 0, cacheScope = 'private' } = hints[method] ?? {};
+    return [method, `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`];
+  });
+  return Object.fromEntries(described) as Record<CacheableMethod, string>;
+}
+
+/** A tool takes precedence over an agent or a workflow with its name. */
+function collectTools(
+  { tools, agents, workflows }: MCPServerConfig,
+  registry: ToolRegistry,
+  logger: Logger,
+): ToolRegistry {
+  for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
+  const isFree = (name: string, what: string): boolean => {
+    const taken = registry.get(name) !== undefined;
+    if (taken) logger.warn(`${what} is not served, because a tool is named '${name}'. Rename one of them.`);
+    return !taken;
+  };
+  for (const [key, agent] of Object.entries(agents ?? {})) {
+    const tool = createAgentTool(key, agent);
+    if (isFree(`ask_${key}`, `Agent '${key}'`)) registry.add(`ask_${key}`, tool, 'agent');
+  }
+  for (const [key, workflow] of Object.entries(workflows ?? {})) {
+    const tool = createWorkflowTool(key, workflow);
+    if (isFree(`run_${key}`, `Workflow '${key}'`)) registry.add(`run_${key}`, tool, 'workflow');
+  }
+  return registry;
+}

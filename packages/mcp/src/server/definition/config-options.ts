@@ -1,0 +1,88 @@
+import {
+  anyValue,
+  functionValue,
+  objectOf,
+  oneOf,
+  stringList,
+  wholeNumber,
+  type CheckOptionsSettings,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/options';
+import { cacheableMethods } from '../../protocol/methods.js';
+import type { RequestStateOptions } from '../client/request-state.js';
+import type { CacheHint, CacheHints, MCPServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
+import type { TasksOptions } from '../tasks/tasks.js';
+
+/** A list would be served under the names 0, 1 and so on, and a promise or a map as nothing. */
+const record: OptionCheck = (value, option) => {
+  const isRecord = typeof value === 'object' && !(Symbol.iterator in (value ?? {})) && !(value instanceof Promise);
+  if (isRecord) return undefined;
+  const hint = value instanceof Promise ? ' Await the promise.' : '';
+  return `'${option}' must be an object with one entry per name, such as { weather }.${hint}`;
+};
+
+const cacheHint = objectOf<CacheHint>({ ttlMs: wholeNumber(0), cacheScope: oneOf('public', 'private') });
+
+/** Checks of the options of `MCPServer`. Descriptions of the server, such as `packages`, are values of the protocol. */
+export const configChecks: OptionChecks<MCPServerConfig> = {
+  id: anyValue,
+  name: anyValue,
+  version: anyValue,
+  tools: record,
+  agents: record,
+  workflows: record,
+  resources: objectOf<MCPServerResources>({
+    listResources: anyValue,
+    getResourceContent: anyValue,
+    resourceTemplates: anyValue,
+    completeVariable: anyValue,
+  }),
+  prompts: objectOf<MCPServerPrompts>({
+    listPrompts: anyValue,
+    getPromptMessages: anyValue,
+    completeArgument: anyValue,
+  }),
+  description: anyValue,
+  title: anyValue,
+  icons: anyValue,
+  websiteUrl: anyValue,
+  instructions: anyValue,
+  repository: anyValue,
+  packageCanonical: anyValue,
+  packages: anyValue,
+  remotes: anyValue,
+  releaseDate: anyValue,
+  isLatest: anyValue,
+  requestState: objectOf<RequestStateOptions>({ key: anyValue, ttlSeconds: anyValue }),
+  maskErrors: anyValue,
+  visible: functionValue,
+  resultLimit: anyValue,
+  pageSize: wholeNumber(1),
+  cacheHints: objectOf<CacheHints>(
+    // The cast: the keys are all cacheable methods.
+    Object.fromEntries(cacheableMethods.map((method) => [method, cacheHint])) as OptionChecks<CacheHints>,
+  ),
+  eventBus: anyValue,
+  sharedStore: anyValue,
+  tasks: objectOf<TasksOptions>({
+    maxPerCaller: wholeNumber(1),
+    maxTotal: wholeNumber(1),
+    maxCharacters: wholeNumber(1),
+    maxCharactersPerCaller: wholeNumber(1),
+    maxResultLength: wholeNumber(1),
+    callerData: stringList,
+  }),
+  logger: anyValue,
+};
+
+/** Options of Mastra's server. `fga`, which decides who may call a tool, is rejected: ignored, it would let everyone call it. */
+export const configSettings: CheckOptionsSettings = {
+  code: 'SERVER_CONFIG_INVALID',
+  withoutEffect: {
+    appResources: 'serve the pages as resources whose URIs begin with ui://.',
+    jsonSchemaValidator: 'the validator generates no code and runs on every platform.',
+    mapAuthInfoToUser: 'tools read the identity of the caller from context.mcp.extra.authInfo.',
+    protocolVersion: 'a server answers all protocol versions.',
+  },
+};

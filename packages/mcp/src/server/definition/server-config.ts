@@ -1,0 +1,215 @@
+import type { Logger } from '@quiver/core';
+import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
+import type { JsonSchema } from '@quiver/core/schema';
+import type { McpExtra, ResultLimit, ToolMcpContext } from '@quiver/core/tools';
+import type { CacheableMethod } from '../../protocol/methods.js';
+import type { Prompt, PromptMessage } from '../../prompt.js';
+import type { Icon, Resource, ResourceTemplate } from '../../resource.js';
+import type { SharedStore } from '../../shared-store/shared-store.js';
+import type { MaybePromise } from '../middleware/middleware.js';
+import type { ScopedItem, ToolType, Visible } from '../tools/catalog.js';
+import type { RequestStateOptions } from '../client/request-state.js';
+import type { ServerEventBus } from '../client/subscribers.js';
+import type { TasksOptions } from '../tasks/tasks.js';
+import type { ToolsInput } from '../tools/tool-registry.js';
+
+/** Source repository of a server. */
+export interface Repository {
+  /** Where the source is, for example `https://github.com/acme/weather`. */
+  url: string;
+  /** The hosting service, for example `github`. */
+  source: string;
+  /** The repository's id at that service. */
+  id: string;
+}
+
+/** A package that contains the server. */
+export interface PackageInfo {
+  /** For example `npm`. */
+  registry_name: string;
+  name: string;
+  version: string;
+  [key: string]: unknown;
+}
+
+/** A running instance of the server. */
+export interface RemoteInfo {
+  /** For example `streamable-http`. */
+  transport_type: string;
+  url: string;
+  [key: string]: unknown;
+}
+
+/** Options of `MCPServer`. */
+export interface MCPServerConfig {
+  /** Stable identifier. Default: a random UUID. */
+  id?: string;
+  /** Name that clients show. */
+  name: string;
+  version: string;
+  /** Tools by the name clients call them by. */
+  tools: ToolsInput;
+  /**
+   * Agents of Quiver, the AI SDK or Mastra: each becomes the tool `ask_<key>`. Needs a description.
+   */
+  agents?: Record<string, AgentLike>;
+  /** Workflows that clients can run: each becomes the tool `run_<key>`. Needs a description. */
+  workflows?: Record<string, WorkflowLike>;
+  /** Data that clients can read. */
+  resources?: MCPServerResources;
+  /** Templates of messages that users choose. */
+  prompts?: MCPServerPrompts;
+  description?: string;
+  /** Name for people; `name` is for programs. */
+  title?: string;
+  /** Shown by clients. */
+  icons?: Icon[];
+  websiteUrl?: string;
+  /** Text that tells the client's model how to use the server. */
+  instructions?: string;
+  repository?: Repository;
+  /** The registry that is authoritative for the packages, for example `npm`. */
+  packageCanonical?: string;
+  packages?: PackageInfo[];
+  remotes?: RemoteInfo[];
+  /** ISO 8601. Default: now. */
+  releaseDate?: string;
+  /** Default `true`. */
+  isLatest?: boolean;
+  /** Signs the state of `input_required` rounds. Set a key when several instances serve one URL. */
+  requestState?: RequestStateOptions;
+  /**
+   * Whether clients receive a reference to the log instead of the messages of exceptions. Turn it on for untrusted clients, for example with
+   * `process.env.NODE_ENV === 'production'`. Messages about invalid arguments and results with `isError` are sent in both cases.
+   * Default `false`: a model can correct its call with the message.
+   */
+  maskErrors?: boolean;
+  /**
+   * Returns whether a caller can see a tool, resource, template or prompt. Hidden items are in no list, and requests that name them have
+   * the response of items that do not exist. Default: all callers see the items whose `mcp.scopes` they have.
+   */
+  visible?: Visible;
+  /**
+   * Limit of the text of tool results. Longer results are cut at whole elements of an array or between characters, say what is missing,
+   * and link to the rest. Default: none.
+   */
+  resultLimit?: ResultLimit;
+  /** Items per page of a list. Default 1000. */
+  pageSize?: number;
+  /** Time for which modern clients may cache lists and resources, by method. Default: no caching. */
+  cacheHints?: CacheHints;
+  /** Carries change events between the instances of a server. Default: within this process. */
+  eventBus?: ServerEventBus;
+  /**
+   * State that the instances of a server share, when several processes serve one URL. Default: none, and each process has its own
+   * state.
+   */
+  sharedStore?: SharedStore;
+  /** Limits of tasks; see `mcp.task` of `createTool()`. */
+  tasks?: TasksOptions;
+  /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
+  logger?: Logger;
+}
+
+/** Time and scope in which modern clients may cache a result. */
+export interface CacheHint {
+  /** Milliseconds; 0 means no caching. */
+  ttlMs: number;
+  /** `public` only for results that are the same for every caller. Default `private`. */
+  cacheScope?: 'public' | 'private';
+}
+
+/** Hints by method; without a hint a result is not cached. */
+export type CacheHints = Partial<Record<CacheableMethod, CacheHint>>;
+
+/** Request that a callback for resources or prompts answers. */
+export interface CallbackContext {
+  /** Caller and request: `authInfo`, `sessionId`, `signal`, and so on. */
+  extra: McpExtra;
+  /** As the `context.mcp` of tools: sends requests to the client, log messages and progress. */
+  mcp: ToolMcpContext;
+}
+
+/** Request for suggestions while a user types. */
+export interface CompletionRequest extends CallbackContext {
+  /** Text that the user has typed so far. */
+  value: string;
+  /** Arguments or variables that have a value already. */
+  resolved: Readonly<Record<string, string>>;
+}
+
+/** Callbacks behind a server's prompts. They run per request: one caller never sees the list of another. */
+export interface MCPServerPrompts {
+  /** Returns the prompts that clients can list. Several may share a name and differ by `version`. */
+  listPrompts: (context: CallbackContext) => MaybePromise<(Prompt & ScopedItem)[]>;
+  /** Returns the messages of one prompt; required arguments are present. */
+  getPromptMessages?: (
+    request: {
+      name: string;
+      version?: string;
+      // oxlint-disable-next-line typescript/no-explicit-any -- strings by name on the wire; the specification leaves the type open
+      args?: any;
+    } & CallbackContext,
+  ) => MaybePromise<PromptMessage[] | { prompt?: Prompt; messages: PromptMessage[] }>;
+  /** Suggests values for an argument of a prompt; at most 100 are sent. */
+  completeArgument?: (request: CompletionRequest & { name: string; argument: string }) => MaybePromise<string[]>;
+}
+
+/** Values of a template's variables in a URI, decoded once. */
+export type UriVariables = Readonly<Record<string, string>>;
+
+/** Text, or bytes (raw or in Base64). `uri` and `mimeType` default to those of the resource. */
+export type MCPServerResourceContent = ({ text?: string } | { blob?: string | Uint8Array }) & {
+  uri?: string;
+  mimeType?: string;
+  _meta?: Record<string, unknown>;
+};
+
+/** Callbacks behind a server's resources. They run per request: one caller never sees the list of another. */
+export interface MCPServerResources {
+  /** Returns the resources that clients can list. */
+  listResources: (context: CallbackContext) => MaybePromise<(Resource & ScopedItem)[]>;
+  /** Returns the content of a resource that is listed or matches a template; `undefined` when there is no such resource. */
+  getResourceContent: (
+    request: {
+      uri: string;
+      /** Values of the first template that matches; empty without one. */
+      variables: UriVariables;
+    } & CallbackContext,
+  ) => MaybePromise<MCPServerResourceContent | MCPServerResourceContent[] | undefined>;
+  /** Returns templates; every URI that matches one of them can be read. */
+  resourceTemplates?: (context: CallbackContext) => MaybePromise<(ResourceTemplate & ScopedItem)[]>;
+  /** Suggests values for a variable of a template; at most 100 are sent. */
+  completeVariable?: (request: CompletionRequest & { uriTemplate: string; variable: string }) => MaybePromise<string[]>;
+}
+
+/** Description of a server. */
+export interface ServerInfo {
+  id: string;
+  name: string;
+  description?: string;
+  repository?: Repository;
+  version_detail: { version: string; release_date: string; is_latest: boolean };
+}
+
+/** Description of a server with its packages and remote addresses. */
+export interface ServerDetail extends ServerInfo {
+  package_canonical?: string;
+  packages?: PackageInfo[];
+  remotes?: RemoteInfo[];
+}
+
+/** Description of one tool of a server. */
+export interface ToolInfo {
+  id: string;
+  name: string;
+  description?: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema;
+  toolType: ToolType;
+}
+
+/** Descriptions of all tools of a server. */
+export interface ToolListInfo {
+  tools: ToolInfo[];
+}

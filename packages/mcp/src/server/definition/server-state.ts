@@ -1,0 +1,38 @@
+import type { ServerCapabilities } from '../../protocol/types.js';
+import type { SizeLimit } from '../../result-limit/size-limit.js';
+import type { Catalog } from '../tools/catalog.js';
+import type { LegacySession } from '../client/legacy-session.js';
+import type { Lifecycle } from '../lifecycle.js';
+import type { HookedServer } from '../middleware/hook-context.js';
+import type { RequestStateCodec } from '../client/request-state.js';
+import type { ResultStore } from '../tools/result-store.js';
+import type { CacheableMethod } from '../../protocol/methods.js';
+import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
+import type { Subscribers } from '../client/subscribers.js';
+import type { Tasks } from '../tasks/tasks.js';
+
+/** State of a server that eras and transports share; made once from its configuration. */
+export interface ServerState extends HookedServer {
+  readonly instructions: string | undefined;
+  readonly capabilities: ServerCapabilities;
+  /** Rule that decides which items a caller can see. */
+  readonly catalog: Catalog;
+  readonly resources: MCPServerResources | undefined;
+  readonly prompts: MCPServerPrompts | undefined;
+  /** Limit of tool results. */
+  readonly resultLimit: SizeLimit | undefined;
+  /** Results that were cut; `undefined` where no tool had a limit when the server was created. */
+  readonly results: ResultStore | undefined;
+  /** Items per page of a list. */
+  readonly pageSize: number;
+  /** Members of results that state how long clients may keep them, as JSON text. */
+  readonly cacheHints: Readonly<Record<CacheableMethod, string>>;
+  /** End of every modern result as JSON text: kind of the result and identity of the server. */
+  readonly modernResultEnd: string;
+  readonly requestState: RequestStateCodec;
+  /** Connected legacy clients; transports add and remove them. */
+  readonly sessions: Set<LegacySession>;
+  readonly subscribers: Subscribers;
+  readonly tasks: Tasks;
+  readonly lifecycle: Lifecycle;
+}

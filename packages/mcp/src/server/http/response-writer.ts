@@ -1,0 +1,238 @@
+import { monotonicNow } from '../../monotonic-now.js';
+import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
+import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
+import type { ProtocolError } from '../../protocol/protocol-error.js';
+import type { Caller } from '../caller.js';
+import { toProtocolError } from '../failures.js';
+import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
+import type { Work } from '../client/legacy-session.js';
+import { RETRY_AFTER_SECONDS } from '../limits.js';
+import type { ResponseChannel } from '../request.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { EventStore } from './event-store.js';
+import { EventStream } from './event-stream.js';
+import type { OriginPolicy } from './guard.js';
+import { eventStreamHeaders, jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
+import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
+
+/** Options of `startHTTP()`, `listen()` and `fetch()`. */
+export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
+  /**
+   * Makes the ids of sessions; they must be unguessable. Default: `crypto.randomUUID`. Given as `undefined`, there are no
+   * sessions, as with `serverless`.
+   */
+  sessionIdGenerator?: (() => string) | undefined;
+  /** Called with the id of every new session, before its client learns it. */
+  onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Whether there are no sessions, for example where each request runs in a separate process. Default `false`. */
+  serverless?: boolean | undefined;
+  /**
+   * Whether responses are always JSON and never event streams. Messages that a tool sends before its result then go to the standalone event
+   * stream of the session; without it they are dropped. Default `false`: responses are JSON unless a message precedes the result.
+   */
+  enableJsonResponse?: boolean | undefined;
+  /** Lets clients resume broken event streams. Sessions only. Default: none. */
+  eventStore?: EventStore | undefined;
+  /** Milliseconds before a client resumes a stream. Default: the client decides. */
+  retryInterval?: number | undefined;
+  /**
+   * Whether `initialize` is refused with status 503 while the server drains, if another instance shares its store. For balancers that send
+   * a request with this status to another instance, as `MCPClient` does. Default `false`: the session is opened, and with a shared store
+   * every instance serves it.
+   */
+  refuseSessionsWhileDraining?: boolean | undefined;
+  /** Largest body that is read, in bytes. Default 4 MiB. */
+  maxBodyBytes?: number | undefined;
+  /** @deprecated Has no effect: sessions end without a callback. */
+  onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** @deprecated Has no effect: a response becomes an event stream when a message precedes the result. */
+  serverlessStreaming?: boolean | undefined;
+}
+
+/** State of one endpoint between requests. */
+export interface HttpEndpointState {
+  readonly server: ServerState;
+  readonly sessions: SessionStore;
+  readonly lifecycle: Lifecycle;
+  /** Responses that are not complete. */
+  readonly pending: Set<ResponseWriter>;
+  readonly onStoreError: (error: unknown) => void;
+}
+
+/**
+ * The response to one HTTP request. Nothing is written until the result is there, and then everything at once; only a message before
+ * the result turns the response into an event stream.
+ */
+export class ResponseWriter implements ResponseChannel, InFlight {
+  readonly endpoint: HttpEndpointState;
+  readonly request: HttpRequest;
+  readonly options: StreamableHTTPServerTransportOptions;
+  /** Session of the request; set before the request runs. */
+  session: HttpSession | undefined;
+  /** Whether to send the session id; only the response to `initialize` does. */
+  announcesSession = false;
+  readonly #reply: HttpReply;
+  #work: Work | undefined;
+  #requestId: RequestId | null = null;
+  #stream: EventStream | undefined;
+  #streamEnd: Promise<unknown> | undefined;
+  #streamId = '';
+  #beats = 0;
+  #isInterrupted = false;
+
+  constructor(
+    endpoint: HttpEndpointState,
+    request: HttpRequest,
+    reply: HttpReply,
+    options: StreamableHTTPServerTransportOptions,
+  ) {
+    this.endpoint = endpoint;
+    this.request = request;
+    this.#reply = reply;
+    this.options = options;
+  }
+
+  get caller(): Caller {
+    return { authInfo: this.request.authInfo, sessionId: this.session?.id, http: this.request };
+  }
+
+  send(messageText: string): boolean {
+    // Where responses are JSON only, the standalone event stream of the session remains.
+    if (this.options.enableJsonResponse) return this.session?.send(messageText) ?? false;
+    return this.#open().send(messageText);
+  }
+
+  header(name: string): string | undefined {
+    return this.request.header(name);
+  }
+
+  /** Keeps a slow response alive: sends the headers if nothing was sent yet, and a comment that clients skip. */
+  beat(): void {
+    this.#beats += 1;
+    if (this.#beats > 1 && !this.options.enableJsonResponse) this.#open().keepAlive();
+  }
+
+  /** Ends the event stream; the client resumes it for the result. Only where the result is stored. */
+  closeStream(): void {
+    if (this.session && this.#eventStore && !this.options.enableJsonResponse) this.#open().pause();
+  }
+
+  get #eventStore(): EventStore | undefined {
+    return this.options.eventStore ?? this.endpoint.sessions.events;
+  }
+
+  release(): void {
+    this.#work?.release();
+  }
+
+  get isHeld(): boolean {
+    return this.#work?.isHeld === true;
+  }
+
+  cancel(reason?: Error): void {
+    this.#work?.cancel(reason);
+  }
+
+  /** Answers a request that did not end in time with an error, also on a stream that was resumed elsewhere, and cancels it. */
+  interrupt(): void {
+    const work = this.#work;
+    if (!work || this.isHeld || this.#streamEnd) return;
+    this.#isInterrupted = true;
+    const error = callInterrupted();
+    this.#end(work.failureText(error));
+    work.cancel(error);
+    void Promise.resolve(this.#streamEnd).then(() => this.#finish());
+  }
+
+  /** Lets the connection end with this response. */
+  endConnection(): void {
+    this.#reply.endConnection();
+  }
+
+  /** Cancels the requests when the client disconnects: without a session it cannot cancel by message. */
+  cancelOnClose(): void {
+    this.#reply.onClose(() => this.cancel());
+  }
+
+  /**
+   * Sends the result of a request, or its error. A canceled request gets none.
+   *
+   * @param id - `null` for a batch, whose result is the whole response
+   */
+  async run(id: RequestId | null, work: Work): Promise<void> {
+    const { pending, server } = this.endpoint;
+    this.#work = work;
+    this.#requestId = id;
+    pending.add(this);
+    try {
+      const result = await work.run(this.session);
+      if (this.#isInterrupted) return;
+      if (result === undefined) this.endEmpty(202);
+      else if (typeof result === 'string' || this.#stream) this.#end(resultText(id, result));
+      else this.#reply.send(200, jsonHeaders, resultParts(id as RequestId, result));
+    } catch (error) {
+      const problem = toProtocolError(server.logger, error);
+      if (this.#stream) this.#end(errorText(id, problem));
+      else sendError(this.#reply, id, problem);
+    } finally {
+      // The last events may wait for their store.
+      if (this.#streamEnd) await this.#streamEnd;
+      this.#finish();
+    }
+  }
+
+  #finish(): void {
+    this.endpoint.pending.delete(this);
+    if (this.session) this.session.lastActive = monotonicNow();
+  }
+
+  /** Sends a status without a body. */
+  endEmpty(status: 200 | 202): void {
+    if (this.#stream) this.#endStream(this.#stream);
+    else this.#reply.send(status, {});
+  }
+
+  /** Sends one message as the whole response, or as the last event. */
+  #end(messageText: string): void {
+    const stream = this.#stream;
+    if (!stream) return this.#reply.send(200, this.#headers(jsonHeaders), messageText);
+    stream.send(messageText);
+    this.#endStream(stream);
+  }
+
+  #endStream(stream: EventStream): void {
+    this.#streamEnd = stream.end().then(() => this.session?.streams?.delete(this.#streamId));
+  }
+
+  #open(): EventStream {
+    if (this.#stream) return this.#stream;
+    const { options, session } = this;
+    const store = session && this.#eventStore;
+    if (session && store) this.#streamId = session.nextStreamId(this.#requestId);
+    const stream = new EventStream({ id: this.#streamId, store, onStoreError: this.endpoint.onStoreError });
+    this.#stream = stream;
+    const sink = this.#reply.stream(this.#headers(eventStreamHeaders));
+    stream.attach(sink);
+    this.#reply.onClose(() => stream.detach(sink));
+    if (session && store) {
+      (session.streams ??= new Map()).set(this.#streamId, stream);
+      if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
+    }
+    return stream;
+  }
+
+  #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
+    const { session } = this;
+    return this.announcesSession && session?.initialized ? { ...headers, 'mcp-session-id': session.id } : headers;
+  }
+}
+
+const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
+
+/** Sends an error as the whole response. */
+export function sendError(reply: HttpReply, id: RequestId | null, error: ProtocolError): void {
+  const { httpStatus, body } = error;
+  const retry = retryStatuses.has(httpStatus) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
+  const text = body ? JSON.stringify(body) : errorText(id, error);
+  reply.send(httpStatus, { ...jsonHeaders, ...retry, ...error.headers }, text);
+}

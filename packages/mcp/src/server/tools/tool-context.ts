@@ -1,0 +1,169 @@
+import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  signalValue,
+  type CheckOptionsSettings,
+  type OptionChecks,
+} from '@quiver/core/options';
+import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
+import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../../protocol/constants.js';
+import { isObject, type RequestId } from '../../protocol/json-rpc.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import {
+  elicitationRequest,
+  rawRequest,
+  rootsRequest,
+  samplingRequest,
+  type ClientRequest,
+} from '../client/client-requests.js';
+import { toJsonSafe } from './json-safe.js';
+
+export const elicitChecks: OptionChecks<ElicitOptions> = { key: anyValue, timeout: anyValue, signal: signalValue };
+
+const noProgress = 'requests to the client have no progress.';
+
+/** Options of requests in the official SDK. */
+export const elicitSettings: CheckOptionsSettings = {
+  withoutEffect: {
+    onprogress: noProgress,
+    resetTimeoutOnProgress: noProgress,
+    maxTotalTimeout: 'timeout limits the whole request.',
+  },
+};
+
+function requireOptions(name: string, options: ElicitOptions = {}): void {
+  checkOptions(name, options, elicitChecks, elicitSettings);
+}
+
+/** The part of a request that tools and callbacks reach, through {@link ToolContext}. */
+export interface ToolRequest {
+  readonly requestId: RequestId;
+  readonly authInfo?: McpAuthInfo;
+  readonly sessionId?: string;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  /** HTTP headers, without a token that authentication hides from tools. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clientInfo: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  readonly signal: AbortSignal;
+  /** Least severe level that the client wants to receive; `undefined` for no log messages. */
+  readonly logLevel: LoggingLevel | undefined;
+  notify(method: string, params: object): void;
+  report(update: Parameters<ToolMcpContext['progress']>[0]): void;
+  closeStream(): void;
+  /** Sends a request to the client and returns its checked result. */
+  ask<Result>(create: () => ClientRequest<Result>, options?: ElicitOptions): Promise<Result>;
+}
+
+/**
+ * `context.mcp` and `context.mcp.extra` of tools and callbacks, one object: it has the declared members and nothing of the server.
+ * Functions need no `this`, so that tools may take them apart: `const { sample } = context.mcp`.
+ *
+ * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
+ * memory of a busy server. Only the members that describe the caller are enumerable, for logs of `mcp.extra`.
+ */
+export class ToolContext implements ToolMcpContext, McpExtra {
+  readonly requestId: RequestId;
+  readonly authInfo?: McpAuthInfo;
+  readonly sessionId?: string;
+  readonly #request: ToolRequest;
+
+  constructor(request: ToolRequest) {
+    const { requestId, authInfo, sessionId } = request;
+    this.requestId = requestId;
+    if (authInfo) this.authInfo = authInfo;
+    if (sessionId !== undefined) this.sessionId = sessionId;
+    this.#request = request;
+  }
+
+  get extra(): McpExtra {
+    return this;
+  }
+
+  get _meta(): McpExtra['_meta'] {
+    return this.#request.meta;
+  }
+
+  get requestInfo(): { readonly headers: Readonly<Record<string, string>> } {
+    return { headers: this.#request.headers };
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.#request.clientInfo;
+  }
+
+  get clientCapabilities(): ClientCapabilities {
+    return this.#request.clientCapabilities;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get closeSSEStream(): () => void {
+    return () => this.#request.closeStream();
+  }
+
+  get elicitation(): ToolMcpContext['elicitation'] {
+    return {
+      sendRequest: (request, options) =>
+        this.#request.ask(() => {
+          requireOptions('elicitation.sendRequest', options);
+          return elicitationRequest(request);
+        }, options),
+    };
+  }
+
+  get sample(): ToolMcpContext['sample'] {
+    return (request, options) =>
+      this.#request.ask(() => {
+        requireOptions('sample', options);
+        return samplingRequest(request);
+      }, options);
+  }
+
+  get roots(): ToolMcpContext['roots'] {
+    return (options) =>
+      this.#request.ask(() => {
+        requireOptions('roots', options);
+        return rootsRequest();
+      }, options);
+  }
+
+  get progress(): ToolMcpContext['progress'] {
+    return async (update) => this.#request.report(update);
+  }
+
+  get log(): ToolMcpContext['log'] {
+    return async (level, message, data) => sendLog(this.#request, level, message, data);
+  }
+
+  get sendNotification(): NonNullable<McpExtra['sendNotification']> {
+    return async ({ method, params }) => this.#request.notify(method, params ?? {});
+  }
+
+  /** As in the official SDK, options may follow a result schema, which is not needed here. */
+  get sendRequest(): NonNullable<McpExtra['sendRequest']> {
+    return (request, ...[first, second]: unknown[]) => {
+      const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
+      return this.#request.ask(() => rawRequest(request), options);
+    };
+  }
+}
+
+function sendLog(request: ToolRequest, level: string, message: string, data: unknown): void {
+  const { logLevel } = request;
+  const named = level === 'warn' ? 'warning' : level;
+  if (!isLoggingLevel(named)) {
+    throw new QuiverError(
+      'LOG_LEVEL_UNKNOWN',
+      `'${level}' is not a log level of the protocol; use one of ${loggingLevels.join(', ')}.`,
+    );
+  }
+  if (logLevel === undefined || loggingLevels.indexOf(named) < loggingLevels.indexOf(logLevel)) return;
+  request.notify('notifications/message', {
+    level: named,
+    data: data === undefined ? message : { message, data: toJsonSafe(data) },
+  });
+}

@@ -1,0 +1,273 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
+import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
+import { evictOldest } from '../../evict-oldest.js';
+import { declaredParamHeaders, type ParamHeader } from '../../protocol/param-headers.js';
+import type { Era } from '../../protocol/constants.js';
+import { prepareResult } from '../../protocol/json-rpc.js';
+import { Result } from '../../content.js';
+import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
+import {
+  requireScopes,
+  type Catalog,
+  type CatalogRequest,
+  type CatalogItem,
+  type ListedTool,
+  type ToolType,
+} from './catalog.js';
+import { MAX_FORMER_TOOLS } from '../limits.js';
+import { encodePage, type PageRequest } from '../list-page.js';
+import { parseTaskOptions, type TaskOptions } from './task-options.js';
+
+/** Tools by the name clients see: the key decides, not the tool's id. */
+export type ToolsInput = Record<string, ToolLike>;
+
+export interface RegisteredTool {
+  readonly name: string;
+  readonly tool: ToolLike;
+  readonly toolType: ToolType;
+  readonly listed: ListedTool;
+  /** The tool as `visible` receives it. */
+  readonly item: CatalogItem;
+  /** Limit of results: that of the tool, otherwise that of the server. */
+  readonly resultLimit: SizeLimit | undefined;
+  /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
+  readonly structured: Readonly<Record<Era, boolean>>;
+  /** Arguments that modern clients repeat in headers. */
+  readonly paramHeaders: readonly ParamHeader[];
+  /** Present when calls may become tasks. */
+  readonly task: TaskOptions | undefined;
+}
+
+/** The part of a `tools/list` request that decides about its result. */
+interface ListRequest extends PageRequest, CatalogRequest {
+  readonly era: Era;
+  toText(result: Result): string;
+}
+
+/**
+ * Tools of a server. Schemas are converted once. Where all callers see the same tools, the first page of `tools/list` is cached until the
+ * tools change.
+ */
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>();
+  readonly #catalog: Catalog;
+  readonly #logger: Logger;
+  readonly #resultLimit: SizeLimit | undefined;
+  /** First page of each era, where all callers see the same tools. */
+  #firstPages: Partial<Record<Era, Result>> = {};
+  /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
+  readonly #former = new Map<string, RegisteredTool>();
+
+  constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
+    this.#catalog = catalog;
+    this.#logger = logger;
+    this.#resultLimit = resultLimit;
+  }
+
+  /** Whether callers may receive different lists. */
+  get isFiltered(): boolean {
+    return this.#catalog.isFiltered('tool') === true;
+  }
+
+  /** Returns a tool that the caller can see. */
+  find(request: CatalogRequest, name: string): RegisteredTool | undefined {
+    const registered = this.#tools.get(name);
+    return registered && this.#sees(request, registered) ? registered : undefined;
+  }
+
+  /** Returns a tool, whether callers can see it or not. */
+  get(name: string): RegisteredTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  values(): IterableIterator<RegisteredTool> {
+    return this.#tools.values();
+  }
+
+  /** Returns whether the caller can see a tool of this name, or could before the tool was removed or replaced. */
+  isConcerned(request: CatalogRequest, name: string): boolean {
+    const former = this.#former.get(name);
+    return this.find(request, name) !== undefined || (former !== undefined && this.#sees(request, former));
+  }
+
+  /**
+   * Adds a tool, or replaces the one of its name. A tool that cannot be offered is left out, or offered without the broken part, with a
+   * warning: the others stay.
+   */
+  add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
+    this.#forget(name);
+    const registered = registerTool(name, tool, toolType, this.#logger, this.#resultLimit);
+    if (registered) this.#tools.set(name, registered);
+    else this.#tools.delete(name);
+    this.#catalog.observe('tool', registered ? [registered.item] : []);
+  }
+
+  /** @returns whether there was such a tool */
+  remove(name: string): boolean {
+    this.#forget(name);
+    return this.#tools.delete(name);
+  }
+
+  #forget(name: string): void {
+    this.#firstPages = {};
+    const former = this.#tools.get(name);
+    if (!former || !this.isFiltered) return;
+    this.#former.delete(name);
+    this.#former.set(name, former);
+    evictOldest(this.#former, MAX_FORMER_TOOLS);
+  }
+
+  /**
+   * Answers `tools/list`, in the order the tools were added. The first page, which most clients request, is cached.
+   *
+   * @throws ProtocolError -32602 for an unknown cursor
+   */
+  list(request: ListRequest): Result {
+    const { era, params } = request;
+    const encode = (): Result => {
+      const shown = Array.from(this.#tools.values()).filter((tool) => this.#sees(request, tool));
+      const items = shown.map((tool) => listedFor(era, tool));
+      return encodePage(request, 'tools', items, ({ name }) => name, this.isFiltered);
+    };
+    if (params?.['cursor'] !== undefined || this.isFiltered) return encode();
+    return (this.#firstPages[era] ??= Result.whole(prepareResult(request.toText(encode()))));
+  }
+
+  #sees(request: CatalogRequest, { item }: RegisteredTool): boolean {
+    return this.#catalog.sees(request, item);
+  }
+}
+
+function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool {
+  if (structured[era] || !listed.outputSchema) return listed;
+  const { outputSchema: _, ...rest } = listed;
+  return rest;
+}
+
+/** Options that validate or protect calls: without them a tool runs unprotected. */
+const protections = ['inputSchema', 'outputSchema', 'requestContextSchema', 'requireApproval', 'needsApproval'];
+
+/**
+ * Returns a misspelled protection of a tool that is an object of the caller, such as `input_schema`, and its name. Tools of other libraries have
+ * members of their own, so other names are accepted.
+ */
+function findMisspelled(tool: ToolLike): readonly [given: string, option: string] | undefined {
+  const toLetters = (name: string): string => name.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  for (const given of Object.keys(tool)) {
+    const option = protections.find((name) => toLetters(name) === toLetters(given));
+    if (option !== undefined && option !== given) return [given, option];
+  }
+  return undefined;
+}
+
+/** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
+const portableName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+function registerTool(
+  name: string,
+  tool: ToolLike,
+  toolType: ToolType,
+  logger: Logger,
+  limitOfServer: SizeLimit | undefined,
+): RegisteredTool | undefined {
+  if (typeof tool?.execute !== 'function') {
+    logger.warn(`Tool '${name}' is not served: it has no execute function.`);
+    return undefined;
+  }
+  const misspelled = findMisspelled(tool);
+  if (misspelled) {
+    logger.warn(`Tool '${name}' is not served: it has no option '${misspelled[0]}'. Did you mean '${misspelled[1]}'?`);
+    return undefined;
+  }
+  if (!portableName.test(name)) {
+    logger.warn(
+      `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
+    );
+  }
+  /** Leaves out a broken part, with a warning. A part without a JSON form fails here, and not in the whole list. */
+  const attempt = <Part>(consequence: string, describe: () => Part): Part | undefined => {
+    try {
+      const part = describe();
+      JSON.stringify(part);
+      return part;
+    } catch (error) {
+      logger.warn(`${consequence}: ${toErrorMessage(error)}`);
+      return undefined;
+    }
+  };
+  const { inputSchema: given } = withInputSchema(tool);
+  const described = attempt(`Tool '${name}' is offered without a description of its input`, () =>
+    given === undefined ? { type: 'object', properties: {} } : toJsonSchema(given as Schema, 'input'),
+  );
+  // The protocol requires `type: object` at the root; unions of objects have it only in their members.
+  const inputSchema: JsonSchema = described?.['type'] === undefined ? { type: 'object', ...described } : described;
+  if (inputSchema['type'] !== 'object') {
+    logger.warn(
+      `Tool '${name}' is not served: its input schema describes ${JSON.stringify(inputSchema['type'])}, and MCP tools take an object.`,
+    );
+    return undefined;
+  }
+  const outputSchema = attempt(`Tool '${name}' is offered without a description of its output`, () =>
+    tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
+  );
+  const { mcp } = tool;
+  let resultLimit: RegisteredTool['resultLimit'];
+  try {
+    if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
+    resultLimit = parseToolLimit(mcp?.resultLimit, limitOfServer);
+  } catch (error) {
+    logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
+    return undefined;
+  }
+  const listed: ListedTool = {
+    name,
+    ...(typeof tool.title === 'string' && { title: tool.title }),
+    ...(typeof tool.description === 'string' && { description: tool.description }),
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...attempt(`Tool '${name}' is offered without annotations, icons and _meta`, () => describeMcp(mcp)),
+  };
+  return {
+    name,
+    tool,
+    toolType,
+    listed,
+    resultLimit,
+    item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
+    structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
+    paramHeaders:
+      attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],
+    task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
+  };
+}
+
+function parseToolLimit(
+  limit: ToolMcpOptions['resultLimit'],
+  ofServer: SizeLimit | undefined,
+): RegisteredTool['resultLimit'] {
+  if (limit === undefined) return ofServer;
+  return limit === false ? undefined : parseResultLimit(limit);
+}
+
+/** Returns the members that only MCP clients see. */
+function describeMcp({ annotations, icons, _meta }: ToolMcpOptions = {}): Partial<ListedTool> {
+  return {
+    ...(annotations && { annotations }),
+    ...(icons && icons.length > 0 && { icons }),
+    ...(_meta && { _meta }),
+  };
+}
+
+function describeOutput(schema: Schema): JsonSchema {
+  const described = toJsonSchema(schema, 'output');
+  return described['type'] === undefined && isUnionOfObjects(described) ? { type: 'object', ...described } : described;
+}
+
+function isUnionOfObjects(schema: JsonSchema): boolean {
+  if ('properties' in schema) return true;
+  const members = schema['oneOf'] ?? schema['anyOf'] ?? schema['allOf'];
+  return (
+    Array.isArray(members) && members.length > 0 && members.every((member: JsonSchema) => member?.['type'] === 'object')
+  );
+}
