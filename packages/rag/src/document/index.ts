@@ -3,6 +3,6 @@ export type { Metadata } from './chunk.js';
 export { codeLanguages, type CodeLanguage } from './chunking/code-languages.js';
 export { headingLevel, tagKind } from './chunking/html-tags.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document.js';
-export { descriptionKeys, partKeys } from './part-keys.js';
+export { descriptionKeys, partKeys } from './metadata-keys.js';
 export { blankOut, type SkippedText } from './skipped-text.js';
 export { uniteBoxes, type PageBox, type TextPlace } from './text-place.js';

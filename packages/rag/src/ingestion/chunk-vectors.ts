@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
+import { summaryKeys } from '../document/metadata-keys.js';
 import { contentHash } from '../document/content-hash.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
-import { contextKey, invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/check-arguments.js';
 
 /**
  * Further vectors of each chunk: of the questions that it answers, one each, and of its summary, as the extractors write them; or of the
@@ -18,14 +19,6 @@ export interface FurtherVector extends Chunk {
 
 /** Metadata keys of the texts. */
 const extractedKeys = { questions: 'questionsThisExcerptCanAnswer', summary: 'sectionSummary' } as const;
-
-/** Texts about the chunk that its further records need not repeat. */
-const omittedKeys: ReadonlySet<string> = new Set([
-  ...Object.values(extractedKeys),
-  'prevSectionSummary',
-  'nextSectionSummary',
-  contextKey,
-]);
 
 /** @throws `VECTOR_ARGUMENT_INVALID` for an unknown name, and for a name without its extractor */
 export function checkChunkVectors(vectors: unknown, extract: ExtractParams | undefined): ChunkVectors | undefined {
@@ -54,7 +47,7 @@ export function furtherVectors(chunks: readonly Chunk[], vectors: ChunkVectors |
     const texts = new Set(textsOf(chunk, vectors).map((text) => text.trim()));
     texts.delete('');
     texts.delete(chunk.text);
-    const metadata = Object.entries(chunk.metadata).filter(([key]) => !omittedKeys.has(key));
+    const metadata = Object.entries(chunk.metadata).filter(([key]) => !summaryKeys.has(key));
     return Array.from(texts, (text) => ({
       id: contentHash('vector', chunk.id, text),
       text,

@@ -1,9 +1,10 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
+import { contextKey, vectorOfKey, ingestKeys, reservedKeys } from '../document/metadata-keys.js';
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../embedding/call-model.js';
-import { contextKey, type IndexShape, lacksDirection, vectorOfKey } from '../store/check-arguments.js';
+import { type IndexShape, lacksDirection } from '../store/check-arguments.js';
 import type {
   Cancellable,
   ScanPage,
@@ -14,7 +15,7 @@ import type {
   VectorStore,
 } from '../store/vector-store.js';
 import type { FurtherVector } from './chunk-vectors.js';
-import { ingestKeys, isScoped, reservedKeys, toScopeKeys, type RunScope } from '../store/scope.js';
+import { isScoped, toScopeKeys, type RunScope } from '../store/scope.js';
 import { isTransientError } from './transient-error.js';
 
 /** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */

@@ -10,6 +10,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import type { Chunk } from '../document/chunk.js';
+import { contextKey } from '../document/metadata-keys.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
@@ -18,7 +19,7 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { abortableItems, runAhead } from '@quiver/core/async-items';
 import type { IngestEstimate } from './dry-run.js';
-import { contextKey, invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/check-arguments.js';
 import { argumentSettings, objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../document/content-hash.js';
-import { partKeys } from '../document/part-keys.js';
-import { recordText, vectorOfKey } from '../store/check-arguments.js';
+import { partKeys, vectorOfKey } from '../document/metadata-keys.js';
+import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
 /** A record with its place in a source. */

@@ -2,7 +2,7 @@ import { RequestContext } from '@quiver/core/request-context';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
-import { partKeys } from '../document/part-keys.js';
+import { partKeys } from '../document/metadata-keys.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest, type IngestSettings } from '../ingestion/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';

@@ -111,6 +111,15 @@ describe('a text that is stored at several places', () => {
     },
   );
 
+  it.each(['endPage', 'xpath', 'codeLanguage'])('is one result although copies differ in %s', (key) => {
+    const copies = [1, 2].map((value) => ({
+      id: String(value),
+      document: 'The same.',
+      metadata: { source: 'a', [key]: value },
+    }));
+    expect(mergeCopies(copies).map(({ id }) => id)).toEqual(['1']);
+  });
+
   it('leaves room for others, however many places there are', async () => {
     const copies = Array.from({ length: 120 }, (_, n) =>
       MDocument.fromText(slides[0] as string, { source: `${n}.md` }),

@@ -1,22 +1,13 @@
 import { canonicalJson } from '../document/content-hash.js';
-import { descriptionKeys, partKeys } from '../document/part-keys.js';
-import { alsoInKey, recordText, vectorOfKey } from '../store/check-arguments.js';
+import { alsoInKey, copyKeys, partKeys, placeKeys, vectorOfKey, type PlaceKey } from '../document/metadata-keys.js';
+import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
 /** Another place of the text of a result, in its `metadata.alsoIn`: with the part of the file, such as `page` or `attachment`. */
-export interface OtherPlace extends Partial<Record<PlaceKey | (typeof partKeys)[number], unknown>> {
+export interface OtherPlace extends Partial<Record<PlaceKey, unknown>> {
   /** Id of the record. */
   id: string;
 }
-
-type PlaceKey = 'source' | 'title' | 'headings' | 'startIndex' | 'endIndex';
-
-const placeKeys = ['source', 'title', ...partKeys, 'headings', 'startIndex', 'endIndex'] as const;
-
-/** Keys that `ingest` writes about a place or its vector. Those of a scope are not among them. */
-const linkKeys = ['previousChunk', 'textBefore', 'embedder', alsoInKey];
-
-const describing: ReadonlySet<string> = new Set([...partKeys, ...descriptionKeys, ...linkKeys]);
 
 /** Results with the same text: the best one, and its copies. */
 interface CopyGroup<Match> {
@@ -49,7 +40,7 @@ export function mergeCopies<Match extends VectorRecord>(matches: readonly Match[
 }
 
 function ownMetadata({ metadata }: VectorRecord): string {
-  return canonicalJson(Object.fromEntries(Object.entries(metadata).filter(([key]) => !describing.has(key))));
+  return canonicalJson(Object.fromEntries(Object.entries(metadata).filter(([key]) => !copyKeys.has(key))));
 }
 
 function withPlaces<Match extends VectorRecord>(best: Match, copies: readonly Match[]): Match {

@@ -1,6 +1,7 @@
 import { checkOptions } from '@quiver/core/options';
 import { createFilterTest } from '../filter/index.js';
-import { recordText, toFilter, vectorOfKey } from '../store/check-arguments.js';
+import { vectorOfKey } from '../document/metadata-keys.js';
+import { recordText, toFilter } from '../store/check-arguments.js';
 import { argumentSettings, topKValue } from '../store/options.js';
 import { diverseCandidates } from '../store/search.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';

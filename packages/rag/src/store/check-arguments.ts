@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { contextKey } from '../document/metadata-keys.js';
 import { type Filter, parseFilter } from '../filter/index.js';
 import type {
   CreateIndexParams,
@@ -289,15 +290,6 @@ export function recordText({ document, metadata }: Pick<VectorRecord, 'document'
   const key = textKeys.find((name) => typeof metadata[name] === 'string');
   return key === undefined ? '' : (metadata[key] as string);
 }
-
-/** Metadata key of the context that the extractor `context` writes. */
-export const contextKey = 'excerptContext';
-
-/** Metadata key of a record with a further vector: id of its chunk. */
-export const vectorOfKey = 'vectorOf';
-
-/** Metadata key of a result: the other places of its text. It is not stored. */
-export const alsoInKey = 'alsoIn';
 
 /**
  * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin

@@ -1,9 +1,10 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core/options';
 import type { Chunk } from '../document/chunk.js';
+import { fixedKeys } from '../document/metadata-keys.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
-import { alsoInKey, invalidArgument, vectorOfKey } from './check-arguments.js';
+import { invalidArgument } from './check-arguments.js';
 import { objectValue } from './options.js';
 import type { VectorFilter, VectorMetadata } from './vector-store.js';
 
@@ -12,21 +13,6 @@ export type IngestScope = Readonly<Record<string, string | number | boolean>>;
 
 /** The scope of a run: one owner, or `all` for the documents of every owner and of none. */
 export type RunScope = IngestScope | 'all' | undefined;
-
-/** Metadata keys that `ingest` writes. */
-export const ingestKeys: ReadonlySet<string> = new Set([
-  'embedder',
-  'previousChunk',
-  'textBefore',
-  vectorOfKey,
-  'scoped',
-  'scopeKeys',
-]);
-
-/** Metadata keys that documents must not have: those of `ingest`, and that of results. */
-export const reservedKeys: ReadonlySet<string> = new Set([...ingestKeys, alsoInKey]);
-
-const placeKeys: ReadonlySet<string> = new Set(['source', 'startIndex', 'endIndex', 'headings']);
 
 /**
  * Checks a scope. An empty scope and a missing value are errors, because both would reach the documents of all owners.
@@ -42,7 +28,7 @@ export function parseScope(scope: unknown): RunScope {
   const entries = Object.entries(scope as Record<string, unknown>);
   if (entries.length === 0) throw invalid('The scope is empty.');
   for (const [key, value] of entries) {
-    if (reservedKeys.has(key) || placeKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
+    if (fixedKeys.has(key) || key.startsWith('$') || key.includes('.'))
       throw invalid(`The scope cannot use the metadata key '${key}'.`);
     if (!isScalar(value))
       throw invalid(`The scope's '${key}' must be a string, a number or a boolean, not ${String(value)}.`);

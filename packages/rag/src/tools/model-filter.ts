@@ -1,7 +1,8 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { bothFilters, checkFilter, type FilterField } from '../filter/index.js';
+import { hiddenKeys } from '../document/metadata-keys.js';
 import { describeFields, requireDeclared } from '../filter/declared-fields.js';
-import { ingestKeys, isScalar } from '../store/scope.js';
+import { isScalar } from '../store/scope.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 
 /** Metadata fields that a model may filter by: a description, or a description with type and values, by name. `auto`: those of the index. */
@@ -74,7 +75,8 @@ function scan(index: FilteredIndex, filter: VectorFilter, limit: number): Return
 
 function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, prefix: string): void {
   for (const [key, value] of Object.entries(metadata as Record<string, unknown>)) {
-    if ((prefix === '' && hiddenKeys.has(key)) || key.startsWith('$') || key.includes('.')) continue;
+    if ((prefix === '' && (hiddenKeys.has(key) || key === 'text')) || key.startsWith('$') || key.includes('.'))
+      continue;
     const name = prefix + key;
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (isScalar(item)) {
@@ -90,16 +92,6 @@ function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, 
 }
 
 const maxDepth = 4;
-/** Keys that no filter of a model needs. */
-const hiddenKeys: ReadonlySet<string> = new Set([
-  ...ingestKeys,
-  'startIndex',
-  'endIndex',
-  'box',
-  'text',
-  'excerptContext',
-]);
-
 function toFields(sample: Map<string, SampledField>): Record<string, FilterField> {
   return Object.fromEntries([...sample].map(([name, field]) => [name, typeOf(field)]));
 }

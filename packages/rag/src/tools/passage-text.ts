@@ -1,3 +1,4 @@
+import { headerKeys } from '../document/metadata-keys.js';
 import { readSentenceStarts } from '../document/chunking/sentence.js';
 import { floorGraphemeBoundary } from '../document/chunking/text-boundary.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
@@ -105,13 +106,12 @@ function withoutMarks(line: string): string {
 }
 
 /** Returns the place in a file that loaders write. */
-function placesOf({ page, endPage, slide, sheet }: VectorMetadata): string[] {
-  const isRange = typeof endPage === 'number' && endPage !== page;
-  return [
-    ...(typeof page === 'number' ? [isRange ? `pages ${page}–${endPage}` : `page ${page}`] : []),
-    ...(typeof slide === 'number' ? [`slide ${slide}`] : []),
-    ...(isText(sheet) ? [`sheet ${toLine(sheet)}`] : []),
-  ];
+function placesOf(metadata: VectorMetadata): string[] {
+  return headerKeys.flatMap((key) => {
+    const [value, end] = [metadata[key], key === 'page' ? metadata['endPage'] : undefined] as unknown[];
+    if (typeof value !== 'number') return isText(value) ? [`${key} ${toLine(value)}`] : [];
+    return typeof end === 'number' && end !== value ? [`${key}s ${value}–${end}`] : [`${key} ${value}`];
+  });
 }
 
 function nameOf(number: number | undefined): string {

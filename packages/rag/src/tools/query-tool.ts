@@ -8,12 +8,13 @@ import {
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { bothFilters } from '../filter/index.js';
+import { vectorOfKey, ingestKeys } from '../document/metadata-keys.js';
 import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { toChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
-import { recordText, vectorOfKey } from '../store/check-arguments.js';
-import { ingestKeys, isScoped, readTrustedFilter } from '../store/scope.js';
+import { recordText } from '../store/check-arguments.js';
+import { isScoped, readTrustedFilter } from '../store/scope.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
 import { writePassages } from './passage-text.js';
 import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';

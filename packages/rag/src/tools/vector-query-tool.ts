@@ -7,7 +7,7 @@ import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { findPassages } from '../passages/find-passages.js';
-import { vectorOfKey } from '../store/check-arguments.js';
+import { vectorOfKey } from '../document/metadata-keys.js';
 import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';

@@ -10,6 +10,7 @@ import {
   wholeNumber,
   type OptionCheck,
 } from '@quiver/core/options';
+import { fixedKeys } from '../metadata-keys.js';
 import type { ExtractParams } from '../extract/extract-options.js';
 import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';
 
@@ -56,9 +57,6 @@ const settings = { code: 'CHUNK_OPTIONS_INVALID' };
 export function invalidOptions(message: string, cause?: unknown): QuiverError {
   return new QuiverError(settings.code, message, cause === undefined ? {} : { cause });
 }
-
-/** Metadata keys that a chunk has anyway. */
-const reservedKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex', 'headings', '__proto__']);
 
 const defaultMaxSize = 4000;
 const defaultOverlap = 50;
@@ -143,7 +141,7 @@ export class OptionReader {
       value.map((pair, index) => {
         const [mark, key] = Array.isArray(pair) ? (pair as unknown[]) : [];
         const parsed = typeof mark === 'string' ? parseMark(mark.trim(), index) : undefined;
-        if (parsed === undefined || typeof key !== 'string' || key === '' || reservedKeys.has(key))
+        if (parsed === undefined || typeof key !== 'string' || key === '' || fixedKeys.has(key))
           throw invalidOptions(
             `${this.#owner}: '${name}' must hold pairs of a mark and a metadata key, not ${JSON.stringify(pair)}.`,
           );

@@ -217,6 +217,7 @@ describe('extraction', () => {
       ['[1, 2]', { schema: { schema: z.array(z.number()) } }],
       ['7', { schema: { schema: z.number() } }],
       ['{"startIndex":7}', { schema: { schema: z.object({ startIndex: z.number() }) } }],
+      ['{"source":"b"}', { schema: { schema: z.object({ source: z.string() }) } }],
     ] as [string, ExtractParams][]) {
       answer = () => reply;
       await expect((await divided()).extractMetadata({ llm: llm(), ...params })).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toModelSchema } from '@quiver/core/schema';
 import { createLimit } from '../../embedding/call-model.js';
 import { partsOf } from '../../store/store-call.js';
-import { contextKey } from '../../store/check-arguments.js';
+import { contextKey, fixedKeys } from '../metadata-keys.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, askForText, type ModelRequest } from './ask-model.js';
 import {
@@ -18,7 +18,6 @@ import {
   type ExtractFailure,
   type ExtractParams,
   type SchemaExtractorOptions,
-  placeKeys,
 } from './extract-options.js';
 
 /** A chunk, or a whole document. */
@@ -252,8 +251,8 @@ async function askForFacts(
   if (metadataKey !== undefined) return { [metadataKey]: answer };
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw answerInvalid(`is not an object, but ${JSON.stringify(answer)}`);
-  const taken = Object.keys(answer).find((key) => placeKeys.has(key));
-  if (taken !== undefined) throw answerInvalid(`has a property ${taken}, which is the position of the chunk`);
+  const taken = Object.keys(answer).find((key) => fixedKeys.has(key));
+  if (taken !== undefined) throw answerInvalid(`has a property ${taken}, which Quiver relies on`);
   return answer;
 }
 

@@ -15,6 +15,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import type { Schema } from '@quiver/core/schema';
+import { fixedKeys } from '../metadata-keys.js';
 
 /** A language model of AI SDK 5, 6 or 7, or a model string such as `openai/gpt-5.1`. */
 export type LanguageModelInput = LanguageModel | string;
@@ -66,7 +67,7 @@ export interface SchemaExtractorOptions extends ExtractorOptions {
   schema: Schema;
   /** Instructions for the model. */
   instructions?: string;
-  /** Metadata key. Required if the schema is not an object, or has properties named `startIndex` or `endIndex`. */
+  /** Metadata key. Required if the schema is not an object, or has properties that Quiver relies on, such as `source` or `headings`. */
   metadataKey?: string;
 }
 
@@ -125,9 +126,6 @@ export interface ExtractParams {
   signal?: AbortSignal;
 }
 
-/** Metadata keys of the position of a chunk. */
-export const placeKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex']);
-
 const text = valueThat((value) => typeof value === 'string', 'a string');
 const count = wholeNumber(1);
 /** The model would not see the text without its placeholder. */
@@ -185,8 +183,8 @@ const checks: OptionChecks<ExtractParams> = {
       schema: anyValue,
       instructions: text,
       metadataKey: valueThat(
-        (value) => typeof value === 'string' && !placeKeys.has(value),
-        `a metadata key other than ${[...placeKeys].join(' and ')}`,
+        (value) => typeof value === 'string' && !fixedKeys.has(value),
+        `a metadata key other than those that Quiver relies on: ${[...fixedKeys].join(', ')}`,
       ),
     },
     [false],

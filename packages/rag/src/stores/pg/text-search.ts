@@ -1,5 +1,6 @@
 import { queryTerms, recordTerms } from '../../retrieval/terms/record-terms.js';
-import { contextKey, invalidArgument, textKeys } from '../../store/check-arguments.js';
+import { contextKey } from '../../document/metadata-keys.js';
+import { invalidArgument, textKeys } from '../../store/check-arguments.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
