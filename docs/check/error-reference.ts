@@ -18,6 +18,7 @@ const areas: readonly (readonly [title: string, codes: RegExp])[] = [
     /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
   ],
   ['Shared state', /^SHARED_/],
+  ['Tests of servers', /^(CASSETTE|CONFORMANCE|TEST)_/],
   ['OAuth', /^OAUTH_/],
   [
     'Documents and ingestion',

@@ -9,7 +9,8 @@ import { MastraMCPClient } from './compat/index.js';
 import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
-import { describeSharedStore } from './testing/index.js';
+import { createTestClient } from './testing/index.js';
+import { describeSharedStore } from './testing/vitest.js';
 import { compareToolTypes, toolTypes } from './tool-types/index.js';
 
 // Programs in JavaScript pass it.
@@ -66,6 +67,7 @@ const calls: Record<string, () => unknown> = {
   InMemoryEventStore: () => new InMemoryEventStore(unknown),
   PostgresStore: () => new PostgresStore({ connectionString: 'postgres://localhost', ...unknownOption }),
   RedisStore: () => new RedisStore(unknown),
+  createTestClient: () => createTestClient(server, unknown),
   describeSharedStore: () => describeSharedStore(unknown),
   MCPClient: () => new MCPClient({ servers: {}, ...unknownOption }),
   'a definition with a command': () => new MCPClient({ servers: { it: { command: 'x', ...unknownOption } } }),
@@ -146,6 +148,8 @@ const exempt: Record<string, string> = {
   InMemoryOAuthStorage: noConstructorOptions,
   InMemoryStore: noConstructorOptions,
   RemoteToolError: noConstructorOptions,
+  describeEras: none,
+  expectMcp: none,
   extractBearerToken: none,
   fingerprintTool: none,
   getToolResult: none,

@@ -1,4 +1,4 @@
-import { describeSharedStore } from '@quiver/mcp/testing';
+import { describeSharedStore } from '@quiver/mcp/testing/vitest';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InMemoryStore } from './in-memory-store.js';
 

@@ -1,6 +1,18 @@
 /**
- * `@quiver/mcp/testing`: suites of tests for your own implementations. They need Vitest.
+ * `@quiver/mcp/testing`: a test kit for servers. `@quiver/mcp/testing/vitest` has the parts that need Vitest.
  *
  * @module
  */
-export { describeSharedStore, type DescribeSharedStoreOptions } from './describe-shared-store.js';
+export { describeEras } from './describe-eras.js';
+export { expectMcp, type McpAssertions, type TextPattern } from './matchers.js';
+export {
+  createTestClient,
+  type AskedKind,
+  type AskedRequest,
+  type TestAnswers,
+  type TestCall,
+  type TestCallOptions,
+  type TestClient,
+  type TestClientOptions,
+  type TestProtocol,
+} from './test-client.js';
