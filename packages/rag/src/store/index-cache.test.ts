@@ -22,9 +22,9 @@ const read = async (index: string): Promise<string> => index;
 it('reads a description again after its maximum age', async () => {
   const { use, clock } = setUp();
   expect(await use(read)).toBe('first');
-  clock.time = 60_000;
+  clock.time = 59_999;
   expect(await use(read)).toBe('first');
-  clock.time = 60_001;
+  clock.time = 60_000;
   expect(await use(read)).toBe('second');
 });
 

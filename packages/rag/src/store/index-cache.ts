@@ -33,20 +33,20 @@ export interface IndexCacheOptions<Client, Index> {
   readonly list: (client: Client, signal: AbortSignal | undefined) => Promise<string[]>;
   /** Whether an error can result from an outdated description. Default: an error of the client, or another dimension. */
   readonly mayBeStale?: (error: unknown) => boolean;
+  /** Milliseconds that a description is cached. Default a minute: a recreated index with another metric may cause no error that would reveal it. */
+  readonly maxAge?: number;
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** A recreated index with another metric may cause no error that would reveal it. */
-const maxAge = 60_000;
-
-/** Creates a cache of descriptions of at most a minute. */
+/** Creates a cache of descriptions. */
 export function indexCache<Client, Index>({
   run,
   requireName,
   find,
   list,
   mayBeStale = (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
+  maxAge = 60_000,
   now = () => performance.now(),
 }: IndexCacheOptions<Client, Index>): IndexCache<Client, Index> {
   const cached = new Map<string, { index: Index; at: number }>();
@@ -70,12 +70,13 @@ export function indexCache<Client, Index>({
           return index;
         };
         const known = cached.get(indexName);
-        if (!known || now() - known.at > maxAge) return work(await load(), client);
+        if (!known || now() - known.at >= maxAge) return work(await load(), client);
         try {
           return await work(known.index, client);
         } catch (error) {
+          // After an error of the client, the next call reads the description again.
+          if (mayBeStale(error) || !isQuiverError(error)) cached.delete(indexName);
           if (!mayBeStale(error)) throw error;
-          cached.delete(indexName);
           const current = await load();
           if (JSON.stringify(current) === JSON.stringify(known.index)) throw error;
           return work(current, client);

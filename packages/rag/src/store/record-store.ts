@@ -18,6 +18,7 @@ import {
   requireIds,
   toFilter,
   toSelection,
+  toVector,
 } from './check-arguments.js';
 import { argumentSettings, diversityValue, fusionValue, modeValue, topKValue } from './options.js';
 import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
@@ -49,19 +50,36 @@ export const nativeKeywordSearch: VectorStoreCapabilities = {
   keywordRanking: 'native',
 };
 
+interface FilteredSearch {
+  readonly filter: Filter | undefined;
+}
+
+/** A vector search in an index. */
+export interface NearestSearch extends Pick<VectorSearch, 'limit' | 'includeVector'>, FilteredSearch {
+  /** Checked: it has the dimension of the index. */
+  readonly vector: Float32Array;
+}
+
+/** A keyword search in an index. */
+export interface TermSearch extends Omit<KeywordSearch, 'mode'>, FilteredSearch {}
+
 /** An existing index, open for one call. */
 export interface OpenIndex<Query = QueryParams> extends IndexShape {
   count(): Awaitable<number>;
-  /** Returns the existing records, in the order of the ids. */
+  /** Returns the existing records of different ids, in any order. */
   read(ids: readonly string[], includeVector: boolean): Awaitable<VectorRecord[]>;
   /**
-   * Returns the ids of all records that match a filter, in order; with `after` only larger ones.
+   * Returns the ids of all records that match a filter. An index without `scan` returns them in order, and with `after` only larger ones.
    *
    * @param limit - the caller needs no more than that; the index may return more
    */
   select(filter: Filter | undefined, after?: string, limit?: number): Awaitable<readonly string[]>;
-  /** Returns the best records of a search, best first. */
-  find(search: VectorSearch | KeywordSearch, filter: Filter | undefined, params: Query): Awaitable<VectorMatch[]>;
+  /** Returns a page of records, ordered by id. Default: the records of the ids that `select` returns. */
+  scan?(params: ScanParams, filter: Filter | undefined): Promise<ScanPage>;
+  /** Returns the records with the most similar vectors, best first. */
+  nearest(search: NearestSearch, params: Query): Awaitable<VectorMatch[]>;
+  /** Returns the best records that share a term with the query, best first. Absent without the mode `keyword`. */
+  byTerms?(search: TermSearch, params: Query): Awaitable<VectorMatch[]>;
   /** Stores new records and replaces existing ones. */
   write(records: readonly CheckedRecord[]): Promise<unknown>;
   /** Ignores ids that do not exist. */
@@ -206,13 +224,21 @@ export abstract class RecordStore<
   /** Returns the results of a query from which `diversity` selects. */
   protected async search(search: Search, params: Query): Promise<VectorMatch[]> {
     const filter = toFilter(params.filter);
-    return this.use(params, (index) => fuseSearches(search, async (part) => index.find(part, filter, params)));
+    return this.use(params, (index) =>
+      fuseSearches(search, async (part) => {
+        if (part.mode === 'vector') {
+          const vector = toVector(part.queryVector, index.dimension, 'The query vector');
+          return index.nearest({ ...part, vector, filter }, params);
+        }
+        return index.byTerms?.({ ...part, filter }, params) ?? [];
+      }),
+    );
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {
     this.check('get', params);
     requireIds('get', params.ids);
-    return this.use(params, async (index) => index.read(params.ids, params.includeVector ?? false));
+    return this.use(params, (index) => readInOrder(index, params.ids, params.includeVector));
   }
 
   async updateVector(params: UpdateVectorParams & Target): Promise<void> {
@@ -254,10 +280,11 @@ export abstract class RecordStore<
     const size = params.limit ?? defaultPageSize;
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {
+      if (index.scan) return index.scan(params, filter);
       const ids = await index.select(filter, params.cursor, size + 1);
       const page = ids.slice(0, size);
       const last = page.at(-1);
-      const read = await index.read(page, params.includeVector ?? false);
+      const read = await readInOrder(index, page, params.includeVector);
       // In a service, records may have changed since their ids were selected.
       const matches = createFilterTest(filter);
       const records = read.filter(({ metadata }) => matches(metadata));
@@ -284,25 +311,22 @@ export abstract class RecordStore<
   }
 }
 
-/** A store with a connection, which its owner closes. */
-export abstract class ClosableStore<
-  Target extends object = object,
-  Query extends QueryParams & Target = QueryParams & Target,
->
-  extends RecordStore<Target, Query>
-  implements AsyncDisposable
-{
-  /** Closes what the store opened. The store can be used again afterwards. */
-  abstract close(): Promise<void>;
+/** Reads the existing records in the order of the ids. */
+async function readInOrder(
+  index: Pick<OpenIndex, 'read'>,
+  ids: readonly string[],
+  includeVector = false,
+): Promise<VectorRecord[]> {
+  const different = [...new Set(ids)];
+  const found = inOrder(ids, await index.read(different, includeVector));
+  // The caller may change each of the records.
+  return different.length < ids.length ? found.map((record) => structuredClone(record)) : found;
+}
 
-  /** The same as `close()`. */
-  async disconnect(): Promise<void> {
-    await this.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
+/** Returns the records of the ids that exist, in the order of the ids. */
+export function inOrder<Item extends { readonly id: string }>(ids: readonly string[], items: readonly Item[]): Item[] {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** Records of a page of `scan`. */

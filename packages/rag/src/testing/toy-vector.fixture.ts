@@ -7,7 +7,6 @@ import {
   requireIndexName,
   requireIndexShape,
   requireSameShape,
-  toVector,
 } from '../store/check-arguments.js';
 import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
@@ -79,15 +78,13 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
           .map(({ id }) => id)
           .toSorted((a, b) => (a < b ? -1 : 1));
       },
-      find: async (search, filter, { largest = search.limit }) => {
-        if (search.mode !== 'vector') return [];
-        const query = toVector(search.queryVector, dimension, 'The query vector');
+      nearest: async ({ vector, limit, includeVector, filter }, { largest = limit }) => {
         const find = async (): Promise<{ similarity: number; record: VectorRecord }[]> =>
           [...records.values()].map((record) => ({
-            similarity: similarity(metric, query, record.vector),
-            record: toRecord(record, search.includeVector),
+            similarity: similarity(metric, vector, record.vector),
+            record: toRecord(record, includeVector),
           }));
-        return nearestMatching({ wanted: Math.min(search.limit, largest), filter, metric, find });
+        return nearestMatching({ wanted: Math.min(limit, largest), filter, metric, find });
       },
       write: async (written) => written.forEach((record) => records.set(record.id, record)),
       remove: async (ids) => ids.forEach((id) => records.delete(id)),

@@ -1,4 +1,4 @@
-import type { Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter } from '../../filter/index.js';
 import { type CheckedRecord, keywordText, recordText } from '../../store/check-arguments.js';
 import { combine, toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
@@ -21,7 +21,7 @@ function isNativeKey(key: string): boolean {
 }
 
 /** Converts a record for Chroma. Scalars are stored in addition to the JSON, so that Chroma can filter by them. */
-export function toChromaRecord(record: CheckedRecord): {
+function toChromaRecord(record: CheckedRecord): {
   id: string;
   embedding: number[];
   metadata: VectorMetadata;
@@ -69,18 +69,45 @@ export function includedIn(includeVector: boolean): ChromaSelection['include'] {
 /** Limit of Chroma Cloud. */
 export const recordsPerRead = 300;
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(
+/** Returns the existing records, in any order. */
+export async function readRecords(
   collection: ChromaCollection,
   ids: readonly string[],
   includeVector: boolean,
 ): Promise<VectorRecord[]> {
-  const records = new Map<string, VectorRecord>();
-  for (const part of partsOf([...new Set(ids)], recordsPerRead)) {
-    const rows = await collection.get({ ids: part, include: includedIn(includeVector) });
-    for (const record of fromChromaRows(rows)) records.set(record.id, record);
+  const records: VectorRecord[] = [];
+  for (const part of partsOf(ids, recordsPerRead))
+    records.push(...fromChromaRows(await collection.get({ ids: part, include: includedIn(includeVector) })));
+  return records;
+}
+
+/** Returns the ids of all records that match a filter, in any order. */
+export async function selectIds(collection: ChromaCollection, filter: Filter | undefined): Promise<string[]> {
+  const ids: string[] = [];
+  const matches = createFilterTest(filter);
+  for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
+    for (const { id, metadata } of page) if (matches(metadata)) ids.push(id);
+  return ids;
+}
+
+export async function writeRecords(
+  collection: ChromaCollection,
+  records: readonly CheckedRecord[],
+  batchSize: number,
+): Promise<void> {
+  for (const part of partsOf(records, batchSize)) {
+    const rows = part.map(toChromaRecord);
+    await collection.upsert({
+      ids: rows.map(({ id }) => id),
+      embeddings: rows.map(({ embedding }) => embedding),
+      metadatas: rows.map(({ metadata }) => metadata),
+      documents: rows.map(({ document }) => document),
+    });
   }
-  return ids.flatMap((id) => records.get(id) ?? []);
+}
+
+export async function deleteRecords(collection: ChromaCollection, ids: readonly string[]): Promise<void> {
+  for (const part of partsOf(ids, recordsPerRead)) await collection.delete({ ids: part });
 }
 
 /** Reads all records that match Chroma's part of a filter, in unordered pages. */

@@ -6,28 +6,19 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
-import { createFilterTest, type Filter } from '../../filter/index.js';
+import { createFilterTest } from '../../filter/index.js';
 import {
-  indexNotFound,
   type IndexShape,
   invalidArgument,
   requireIndexName,
-  requireIndexShape,
   requireSameShape,
   toFilter,
 } from '../../store/check-arguments.js';
-import { idListings } from '../../store/id-listings.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
-import {
-  clientPerSignal,
-  createUnlessExists,
-  partsOf,
-  serviceCalls,
-  type ServiceCalls,
-} from '../../store/store-call.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { RemoteStore } from '../../store/remote-store.js';
+import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
 import type {
-  Cancellable,
   CreateIndexParams,
   GetParams,
   IndexParams,
@@ -47,8 +38,8 @@ import {
   type ChromaWhere,
   openChroma,
 } from './chroma-client.js';
-import { readByIds, readPages, recordsPerRead, toChromaRecord } from './chroma-record.js';
-import { findRecords } from './find-records.js';
+import { deleteRecords, readRecords, recordsPerRead, selectIds, writeRecords } from './chroma-record.js';
+import { type ChromaIndex, findByTerms, findNearest } from './find-records.js';
 
 /** Options of `ChromaVector`. */
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
@@ -100,40 +91,42 @@ const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', eucli
  * const store = new ChromaVector({ host: 'localhost', port: 8000 });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
+export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, object, ChromaQueryParams> {
   readonly databaseConfigKey = 'chroma';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
-  readonly #listings = idListings();
-  readonly #run: ServiceCalls<ChromaLikeClient>;
 
   constructor(options: ChromaVectorConfig = {}) {
-    super({
-      name: 'ChromaVector',
-      query: { where: anyValue, whereDocument: objectValue, documentFilter: objectValue },
-    });
     checkOptions('ChromaVector', options, optionChecks, argumentSettings);
     const { id = 'chroma-vector', ...config } = options;
-    this.id = id;
     const open = clientPerSignal((signal) => openChroma(config, signal));
-    this.#run = serviceCalls('Chroma', open);
+    super(
+      { name: 'ChromaVector', query: { where: anyValue, whereDocument: objectValue, documentFilter: objectValue } },
+      {
+        run: serviceCalls('Chroma', open),
+        requireName: requireChromaName,
+        find: findCollection,
+        list: listIndexNames,
+        // A collection sends its requests with the signal of the call that has found it.
+        maxAge: 0,
+      },
+    );
+    this.id = id;
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
     this.check('createIndex', params);
-    const { indexName, signal } = params;
-    requireChromaName(indexName);
-    const shape = requireIndexShape(params);
-    await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
+    const { indexName: name } = params;
+    await this.indexes.create(params, async (shape, client) => {
       const create = (): Promise<unknown> =>
         client.createCollection({
-          name: indexName,
+          name,
           configuration: { hnsw: { space: spaces[shape.metric] } },
           metadata: { quiver_dimension: shape.dimension, quiver_metric: shape.metric },
           embeddingFunction: null,
         });
-      const existing = await createUnlessExists(create, () => findCollection(client, indexName));
-      if (existing) requireSameShape(indexName, existing, shape);
+      const existing = await createUnlessExists(create, () => findCollection(client, name));
+      if (existing) requireSameShape(name, existing, shape);
     });
   }
 
@@ -151,71 +144,30 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
     return records.filter(({ metadata }) => matches(metadata));
   }
 
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    return this.#run('listing indexes', params.signal, async (client) => {
-      const names: string[] = [];
-      for (let offset = 0; ; offset += recordsPerRead) {
-        const page = await client.listCollections({ limit: recordsPerRead, offset });
-        names.push(...page.filter(({ metadata }) => readShape(metadata)).map(({ name }) => name));
-        if (page.length < recordsPerRead) return names.toSorted();
-      }
+  protected open(
+    index: ChromaShape,
+    client: ChromaLikeClient,
+    { indexName: name }: IndexParams,
+  ): OpenIndex<ChromaQueryParams> {
+    const { collection, dimension, metric } = index;
+    const withCondition = ({ whereDocument, documentFilter }: ChromaQueryParams): ChromaIndex => ({
+      ...index,
+      whereDocument: whereDocument ?? documentFilter,
     });
-  }
-
-  protected async use<Result>(
-    { indexName, signal }: IndexParams,
-    work: (index: OpenIndex<ChromaQueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    requireChromaName(indexName);
-    return this.#run(`using the index '${indexName}'`, signal, async (client) => {
-      const found = await findCollection(client, indexName);
-      if (!found) throw indexNotFound(indexName, await this.listIndexes());
-      const { collection, ...shape } = found;
-      return work({
-        ...shape,
-        count: () => collection.count(),
-        read: (ids, includeVector) => readByIds(collection, ids, includeVector),
-        select: (filter, after) => this.#select(indexName, collection, filter, after),
-        find: (search, filter, params) => findRecords({ ...found, filter, params }, search),
-        write: async (records) => {
-          for (const part of partsOf(records, await client.getMaxBatchSize())) {
-            const rows = part.map(toChromaRecord);
-            await collection.upsert({
-              ids: rows.map(({ id }) => id),
-              embeddings: rows.map(({ embedding }) => embedding),
-              metadatas: rows.map(({ metadata }) => metadata),
-              documents: rows.map(({ document }) => document),
-            });
-          }
-        },
-        remove: (ids) => deleteRecords(collection, ids),
-        clear: async () => deleteRecords(collection, await this.#select(indexName, collection, undefined)),
-        drop: () => client.deleteCollection({ name: indexName }),
-      });
-    });
-  }
-
-  protected override async change<Result>(
-    params: IndexParams,
-    work: (index: OpenIndex<ChromaQueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    return this.use(params, work).finally(() => this.#listings.clear());
-  }
-
-  async #select(
-    indexName: string,
-    collection: ChromaCollection,
-    filter: Filter | undefined,
-    after?: string,
-  ): Promise<readonly string[]> {
-    return this.#listings.select(JSON.stringify([indexName, filter]), after, async () => {
-      const ids: string[] = [];
-      const matches = createFilterTest(filter);
-      for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
-        for (const { id, metadata } of page) if (matches(metadata)) ids.push(id);
-      return ids;
-    });
+    return {
+      dimension,
+      metric,
+      count: () => collection.count(),
+      read: (ids, includeVector) => readRecords(collection, ids, includeVector),
+      select: (filter, after) =>
+        this.listings.select(JSON.stringify([name, filter]), after, () => selectIds(collection, filter)),
+      nearest: (search, params) => findNearest(withCondition(params), search),
+      byTerms: (search, params) => findByTerms(withCondition(params), search),
+      write: async (records) => writeRecords(collection, records, await client.getMaxBatchSize()),
+      remove: (ids) => deleteRecords(collection, ids),
+      clear: async () => deleteRecords(collection, await selectIds(collection, undefined)),
+      drop: () => client.deleteCollection({ name }),
+    };
   }
 }
 
@@ -233,11 +185,13 @@ function requireChromaName(indexName: string): void {
   );
 }
 
-/** Returns a collection that this store created, as the server describes it now. */
-async function findCollection(
-  client: ChromaLikeClient,
-  indexName: string,
-): Promise<(IndexShape & { collection: ChromaCollection }) | undefined> {
+/** A collection that this store created. */
+interface ChromaShape extends IndexShape {
+  readonly collection: ChromaCollection;
+}
+
+/** Returns a collection as the server describes it now; `undefined` if this store did not create it. */
+async function findCollection(client: ChromaLikeClient, indexName: string): Promise<ChromaShape | undefined> {
   let collection: ChromaCollection;
   try {
     collection = (await client.getCollection({ name: indexName, embeddingFunction: null })) as ChromaCollection;
@@ -257,6 +211,11 @@ function readShape(metadata: unknown): IndexShape | undefined {
     : undefined;
 }
 
-async function deleteRecords(collection: ChromaCollection, ids: readonly string[]): Promise<void> {
-  for (const part of partsOf(ids, recordsPerRead)) await collection.delete({ ids: part });
+async function listIndexNames(client: ChromaLikeClient): Promise<string[]> {
+  const names: string[] = [];
+  for (let offset = 0; ; offset += recordsPerRead) {
+    const page = await client.listCollections({ limit: recordsPerRead, offset });
+    names.push(...page.filter(({ metadata }) => readShape(metadata)).map(({ name }) => name));
+    if (page.length < recordsPerRead) return names.toSorted();
+  }
 }

@@ -1,33 +1,23 @@
 import { QuiverError } from '@quiver/core';
-import { createFilterTest, type Filter } from '../../filter/index.js';
+import { createFilterTest } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { englishAnalysis, termsOf } from '../../retrieval/terms/analysis.js';
 import { english } from '../../retrieval/terms/languages.js';
 import { queryTermsIn } from '../../retrieval/terms/query-terms.js';
-import { type IndexShape, keywordText, toVector } from '../../store/check-arguments.js';
-import { combine, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
+import { type IndexShape, keywordText } from '../../store/check-arguments.js';
+import { inOrder, type NearestSearch, type TermSearch } from '../../store/record-store.js';
+import { combine, nearestMatching } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
-import { filterToWhere, fromChromaRows, includedIn, maxConditions, readByIds, readPages } from './chroma-record.js';
+import { filterToWhere, fromChromaRows, includedIn, maxConditions, readPages, readRecords } from './chroma-record.js';
 
 /** Limit of texts that are read and ranked here. */
 const maxTexts = 10_000;
 
-/** Context of a query. */
-export interface QueryContext extends IndexShape {
+/** A collection, and a condition on its documents. */
+export interface ChromaIndex extends IndexShape {
   readonly collection: ChromaCollection;
-  readonly filter: Filter | undefined;
-  /** A condition on documents, under its name or its older name. */
-  readonly params: { whereDocument?: ChromaWhere; documentFilter?: ChromaWhere };
-}
-
-/** Returns the best records of a search, best first. */
-export async function findRecords(context: QueryContext, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
-  const { params } = context;
-  const whereDocument = params.whereDocument ?? params.documentFilter;
-  return search.mode === 'keyword'
-    ? findByTerms(context, search, whereDocument)
-    : findNearest(context, search, whereDocument);
+  readonly whereDocument: ChromaWhere | undefined;
 }
 
 /**
@@ -36,10 +26,9 @@ export async function findRecords(context: QueryContext, search: VectorSearch | 
  *
  * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
  */
-async function findByTerms(
-  { collection, filter }: QueryContext,
-  { queryText, limit, includeVector }: KeywordSearch,
-  whereDocument: ChromaWhere | undefined,
+export async function findByTerms(
+  { collection, whereDocument }: ChromaIndex,
+  { queryText, limit, includeVector, filter }: TermSearch,
 ): Promise<VectorMatch[]> {
   const terms = queryTermsIn(queryText, [english]);
   if (terms.length === 0) return [];
@@ -69,7 +58,7 @@ async function findByTerms(
   });
   const scores = new Map(best.map(({ doc, score }) => [recordOf(doc).id, score]));
   const ids = [...scores.keys()];
-  const found = includeVector ? await readByIds(collection, ids, true) : best.map(({ doc }) => recordOf(doc));
+  const found = inOrder(ids, includeVector ? await readRecords(collection, ids, true) : records);
   return found.map((record) => ({ ...record, score: scores.get(record.id) ?? 0 }));
 }
 
@@ -96,12 +85,10 @@ export function beginningOf(term: string): string {
   return term.replace(/^~/, '').replace(/(?<=...)(?:[eiy]|(?<=b)l)$/, '');
 }
 
-function findNearest(
-  { collection, dimension, metric, filter }: QueryContext,
-  { queryVector, limit, includeVector }: VectorSearch,
-  whereDocument: ChromaWhere | undefined,
+export function findNearest(
+  { collection, metric, whereDocument }: ChromaIndex,
+  { vector, limit, includeVector, filter }: NearestSearch,
 ): Promise<VectorMatch[]> {
-  const vector = toVector(queryVector, dimension, 'The query vector');
   const where = filter && filterToWhere(filter);
   return nearestMatching({
     wanted: limit,

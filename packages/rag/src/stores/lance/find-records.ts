@@ -1,31 +1,18 @@
-import type { Filter } from '../../filter/index.js';
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
-import { toVector } from '../../store/check-arguments.js';
-import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
+import { type FoundRecord, nearestMatching } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';
 import type { Lance } from './lance-client.js';
 import { countUnindexed, lacksCosine, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
 
-/** Returns the best records for a search, best first. */
-export async function findRecords(
-  index: LanceIndex,
-  lance: Lance,
-  search: VectorSearch | KeywordSearch,
-  filter: Filter | undefined,
-): Promise<VectorMatch[]> {
-  return search.mode === 'vector' ? findNearest(index, search, filter) : findByTerms(index, lance, search, filter);
-}
-
 const distances = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'dot' } as const;
 
 /** Compares all vectors that match the condition. */
-async function findNearest(
-  { table, dimension, metric }: LanceIndex,
-  { queryVector, limit: wanted, includeVector }: VectorSearch,
-  filter: Filter | undefined,
+export async function findNearest(
+  { table, metric }: LanceIndex,
+  { vector, limit: wanted, includeVector, filter }: NearestSearch,
 ): Promise<VectorMatch[]> {
-  const vector = toVector(queryVector, dimension, 'The query vector');
   const { condition: where, rest } = filterToLance(filter);
   const columns = recordColumns(includeVector);
   const findAlike = async (limit: number): Promise<FoundRecord[]> => {
@@ -64,11 +51,10 @@ function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
 }
 
 /** Records that share a term with the query, ordered by the BM25 of LanceDB. A score of s counts as s / (1 + s). */
-async function findByTerms(
+export async function findByTerms(
   { table, metric, analyzer }: LanceIndex,
   { lancedb }: Lance,
-  { queryText, limit: wanted, includeVector }: KeywordSearch,
-  filter: Filter | undefined,
+  { queryText, limit: wanted, includeVector, filter }: TermSearch,
 ): Promise<VectorMatch[]> {
   const terms = await plainQueryTerms(analyzer, queryText);
   if (terms.length === 0) return [];

@@ -9,7 +9,6 @@ import {
   isUnicode,
   requireSameShape,
   requireUnicode,
-  toFilter,
 } from '../../store/check-arguments.js';
 import { readPage } from '../../store/sql-condition.js';
 import { createUnlessExists, partsOf } from '../../store/store-call.js';
@@ -209,9 +208,7 @@ const idsPerCondition = 5000;
 
 /** Conditions on ids, for lists of any length. */
 function idConditions(ids: readonly string[]): string[] {
-  return partsOf([...new Set(ids.filter(isUnicode))], idsPerCondition).map(
-    (part) => `id IN (${part.map(quote).join(', ')})`,
-  );
+  return partsOf(ids.filter(isUnicode), idsPerCondition).map((part) => `id IN (${part.map(quote).join(', ')})`);
 }
 
 export async function removeRecords({ table }: LanceIndex, ids: readonly string[]): Promise<void> {
@@ -240,39 +237,37 @@ export function toRecord({ id, metadata, document, vector }: LanceRow): VectorRe
   };
 }
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(
+/** Returns the existing records, in any order. */
+export async function readRecords(
   { table }: LanceIndex,
   ids: readonly string[],
   includeVector: boolean,
 ): Promise<VectorRecord[]> {
-  const rows = new Map<string, LanceRow>();
+  const records: VectorRecord[] = [];
   for (const condition of idConditions(ids)) {
-    const found = await table.query().where(condition).select(recordColumns(includeVector)).toArray();
-    for (const row of found as LanceRow[]) rows.set(row.id, row);
+    const rows = await table.query().where(condition).select(recordColumns(includeVector)).toArray();
+    records.push(...(rows as LanceRow[]).map(toRecord));
   }
-  return ids.flatMap((id) => {
-    const row = rows.get(id);
-    return row ? [toRecord(row)] : [];
-  });
+  return records;
 }
 
-/** Returns the ids of all records that match a filter, in order. */
+/** Returns the ids of all records that match a filter, in any order. */
 export async function selectIds({ table }: LanceIndex, filter: Filter | undefined): Promise<string[]> {
   const { condition: where, rest } = filterToLance(filter);
   const query = table.query().select(rest ? ['id', 'metadata'] : ['id']);
   if (where !== undefined) query.where(where);
   const rows = (await query.toArray()) as LanceRow[];
   const matches = createFilterTest(rest);
-  return rows
-    .filter(({ metadata }) => !rest || matches(JSON.parse(metadata)))
-    .map(({ id }) => id)
-    .toSorted((a, b) => (a < b ? -1 : 1));
+  return rows.filter(({ metadata }) => !rest || matches(JSON.parse(metadata))).map(({ id }) => id);
 }
 
 /** Returns a page of records, ordered by id. */
-export async function scanRecords({ table }: LanceIndex, params: ScanParams): Promise<ScanPage> {
-  const { condition: where, rest } = filterToLance(toFilter(params.filter));
+export async function scanRecords(
+  { table }: LanceIndex,
+  params: ScanParams,
+  filter: Filter | undefined,
+): Promise<ScanPage> {
+  const { condition: where, rest } = filterToLance(filter);
   return readPage(params, rest, async (after, limit) => {
     const conditions = [where, after === undefined ? undefined : `id > ${quote(after)}`];
     const query = table

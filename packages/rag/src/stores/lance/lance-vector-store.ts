@@ -1,21 +1,12 @@
 import { untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
-import { type IndexShape, requireIndexName, toFilter } from '../../store/check-arguments.js';
-import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { requireIndexName, toFilter } from '../../store/check-arguments.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
-import { type LazyClient, lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
-import type {
-  Cancellable,
-  IndexDescription,
-  IndexParams,
-  QueryParams,
-  ScanPage,
-  ScanParams,
-  VectorStoreCapabilities,
-  VersionParams,
-} from '../../store/vector-store.js';
-import { findRecords } from './find-records.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore } from '../../store/remote-store.js';
+import { type LazyClient, lazyClient, serviceCalls } from '../../store/store-call.js';
+import type { IndexParams, VectorStoreCapabilities, VersionParams } from '../../store/vector-store.js';
+import { findByTerms, findNearest } from './find-records.js';
 import { type Lance, type LanceConnectionOptions, openLance, requireConnection } from './lance-client.js';
 import {
   createIndex,
@@ -23,7 +14,7 @@ import {
   type LanceCreateIndexParams,
   type LanceIndex,
   listIndexNames,
-  readByIds,
+  readRecords,
   removeRecords,
   scanRecords,
   selectIds,
@@ -43,10 +34,6 @@ const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
   id: stringValue,
 };
 
-function requireName(indexName: string): void {
-  requireIndexName(indexName, 100);
-}
-
 /**
  * A vector store in LanceDB: a folder, object storage, or a connection of yours.
  *
@@ -60,25 +47,30 @@ function requireName(indexName: string): void {
  * const store = new LanceVectorStore({ uri: './lance' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LanceVectorStore extends ClosableStore {
+export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
   readonly databaseConfigKey = 'lance';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
   readonly #lance: LazyClient<Lance>;
-  readonly #run: ServiceCalls<Lance>;
-  readonly #indexes: IndexCache<Lance, LanceIndex>;
   /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(config: LanceVectorStoreOptions) {
-    super({ name: 'LanceVectorStore', methods: { createIndex: { language: anyValue }, optimize: {} } });
     checkOptions('LanceVectorStore', config, optionChecks, argumentSettings);
     const { id = 'lance-vector-store', ...options } = config;
-    this.id = id;
     requireConnection(options);
-    this.#lance = lazyClient(() => openLance(options));
-    this.#run = serviceCalls('LanceDB', this.#lance.open);
-    this.#indexes = indexCache({ run: this.#run, requireName, find: findIndex, list: listIndexNames });
+    const lance = lazyClient(() => openLance(options));
+    super(
+      { name: 'LanceVectorStore', methods: { createIndex: { language: anyValue }, optimize: {} } },
+      {
+        run: serviceCalls('LanceDB', lance.open),
+        requireName: (indexName) => requireIndexName(indexName, 100),
+        find: findIndex,
+        list: listIndexNames,
+      },
+    );
+    this.id = id;
+    this.#lance = lance;
   }
 
   /** The same as the constructor. @param options - options of `connect()` of the client */
@@ -89,23 +81,9 @@ export class LanceVectorStore extends ClosableStore {
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LanceCreateIndexParams): Promise<void> {
     this.check('createIndex', params);
-    const create = (shape: IndexShape, lance: Lance): Promise<void> => createIndex(lance, { ...params, ...shape });
-    await this.#inTurn(params.signal, () => this.#indexes.create(params, create));
-  }
-
-  override async scan(params: ScanParams): Promise<ScanPage> {
-    this.check('scan', params);
-    return this.#indexes.use(params, (index) => scanRecords(index, params));
-  }
-
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    return this.#run('listing indexes', params.signal, listIndexNames);
-  }
-
-  override async describeIndex(params: IndexParams): Promise<IndexDescription> {
-    this.#indexes.forget(params.indexName);
-    return super.describeIndex(params);
+    await this.#inTurn(params.signal, () =>
+      this.indexes.create(params, (shape, lance) => createIndex(lance, { ...params, ...shape })),
+    );
   }
 
   /** The version of the whole table, for every filter. */
@@ -114,8 +92,8 @@ export class LanceVectorStore extends ClosableStore {
     const { filter, maxRecords = Infinity } = params;
     const parsed = toFilter(filter);
     // The version of an index that was recreated could be the one that is cached.
-    this.#indexes.forget(params.indexName);
-    return this.#indexes.use(params, async (index) => {
+    this.indexes.forget(params.indexName);
+    return this.indexes.use(params, async (index) => {
       // Before the count: a change in between gives another version next time.
       const version = `${index.key}-${await index.table.version()}`;
       if (maxRecords === Infinity) return version;
@@ -127,44 +105,35 @@ export class LanceVectorStore extends ClosableStore {
   /** Adds new records to the full-text index and merges small files. Searches find all records without it, more slowly. */
   async optimize(params: IndexParams): Promise<void> {
     this.check('optimize', params);
-    await this.#inTurn(params.signal, () => this.#indexes.use(params, ({ table }) => table.optimize()));
+    await this.#inTurn(params.signal, () => this.indexes.use(params, ({ table }) => table.optimize()));
   }
 
   /** Closes the connection if the store opened it. The store can be used again afterwards. */
   async close(): Promise<void> {
     await this.#changes;
-    this.#indexes.forget();
+    this.indexes.forget();
     (await this.#lance.release())?.close();
   }
 
-  protected use<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
-    return this.#indexes.use(params, (index, lance) => work(this.#open(params.indexName, index, lance)));
+  protected override change<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(params.signal, () => super.change(params, work));
   }
 
-  protected override change<Result>(
-    params: IndexParams,
-    work: (index: OpenIndex<QueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#inTurn(params.signal, () => {
-      // Terms of a language that the index no longer has would stay in it.
-      this.#indexes.forget(params.indexName);
-      return this.use(params, work);
-    });
-  }
-
-  #open(indexName: string, index: LanceIndex, lance: Lance): OpenIndex {
+  protected open(index: LanceIndex, lance: Lance, { indexName }: IndexParams): OpenIndex {
     const { table, dimension, metric } = index;
     return {
       dimension,
       metric,
       count: () => table.countRows(),
-      read: (ids, includeVector) => readByIds(index, ids, includeVector),
+      read: (ids, includeVector) => readRecords(index, ids, includeVector),
       select: (filter) => selectIds(index, filter),
-      find: (search, filter) => findRecords(index, lance, search, filter),
+      scan: (params, filter) => scanRecords(index, params, filter),
+      nearest: (search) => findNearest(index, search),
+      byTerms: (search) => findByTerms(index, lance, search),
       write: (records) => writeRecords(index, lance, records),
       remove: (ids) => removeRecords(index, ids),
       clear: () => table.delete('true'),
-      drop: () => lance.connection.dropTable(indexName).finally(() => this.#indexes.forget(indexName)),
+      drop: () => lance.connection.dropTable(indexName),
     };
   }
 

@@ -1,7 +1,6 @@
-import type { Filter } from '../../filter/index.js';
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
-import { toVector } from '../../store/check-arguments.js';
-import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
+import { toScore } from '../../store/search.js';
 import { collectMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { VectorMatch } from '../../store/vector-store.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
@@ -9,26 +8,12 @@ import type { LibSQLDatabase } from './libsql-database.js';
 import { frequenciesTable, type LibSQLIndex, recordsTable, statement, termsTable } from './libsql-index.js';
 import { lengthOf, recordColumns, toBytes, toRecord } from './records.js';
 
-/** Returns the best records for a search, best first. */
-export async function findRecords(
-  database: LibSQLDatabase,
-  index: LibSQLIndex,
-  search: VectorSearch | KeywordSearch,
-  filter: Filter | undefined,
-): Promise<VectorMatch[]> {
-  return search.mode === 'vector'
-    ? findNearest(database, index, search, filter)
-    : findByTerms(database, index, search, filter);
-}
-
 /** Compares all vectors that match the filter. */
-async function findNearest(
+export async function findNearest(
   database: LibSQLDatabase,
   index: LibSQLIndex,
-  { queryVector, limit, includeVector }: VectorSearch,
-  filter: Filter | undefined,
+  { vector, limit, includeVector, filter }: NearestSearch,
 ): Promise<VectorMatch[]> {
-  const vector = toVector(queryVector, index.dimension, 'The query vector');
   const parameters = new SqlParameters('?');
   const distance = distanceSql(index, vector, parameters);
   const { sql: where, rest } = filterToSqlite(filter, parameters);
@@ -71,11 +56,10 @@ const mostTerms = 500;
  *
  * @see [The bm25() function](https://www.sqlite.org/fts5.html#the_bm25_function)
  */
-async function findByTerms(
+export async function findByTerms(
   database: LibSQLDatabase,
   index: LibSQLIndex,
-  { queryText, limit, includeVector }: KeywordSearch,
-  filter: Filter | undefined,
+  { queryText, limit, includeVector, filter }: TermSearch,
 ): Promise<VectorMatch[]> {
   const wanted = (await plainQueryTerms(index.analyzer, queryText)).slice(0, mostTerms);
   if (wanted.length === 0) return [];

@@ -1,23 +1,20 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { requireIndexName } from '../../store/check-arguments.js';
-import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { argumentSettings } from '../../store/options.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore } from '../../store/remote-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
-  Cancellable,
   DerivedData,
   IndexParams,
   QueryParams,
-  ScanPage,
-  ScanParams,
   VectorMatch,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { findRecords } from './find-records.js';
+import { findByTerms, findNearest } from './find-records.js';
 import {
   connect,
   isLocked,
@@ -39,7 +36,7 @@ import {
 import {
   clearStatements,
   countRecords,
-  readByIds,
+  readRecords,
   readVersion,
   removeStatements,
   scanRecords,
@@ -76,10 +73,6 @@ const optionChecks: OptionChecks<LibSQLVectorConfig> = {
 };
 const withoutEffect = { disableInit: 'a store creates no tables before its first index.' };
 
-function requireName(indexName: string): void {
-  requireIndexName(indexName, 100);
-}
-
 /** Errors of an index that another process may have recreated. */
 const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', 'VECTOR_INDEX_NOT_FOUND']);
 
@@ -96,84 +89,75 @@ const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', '
  * const store = new LibSQLVector({ url: 'file:app.db' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LibSQLVector extends ClosableStore<object, LibSQLQueryParams> {
+export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, object, LibSQLQueryParams> {
   readonly databaseConfigKey = 'libsql';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived`. */
   readonly derived: DerivedData;
   readonly id: string;
   readonly #connection: LibSQLConnection;
-  readonly #indexes: IndexCache<LibSQLDatabase, LibSQLIndex>;
 
   constructor(config: LibSQLVectorConfig) {
-    super({
-      name: 'LibSQLVector',
-      query: { minScore: numberIn({}) },
-      methods: { createIndex: { language: anyValue } },
-    });
     checkOptions('LibSQLVector', config, optionChecks, { ...argumentSettings, withoutEffect });
-    const { id = 'libsql-vector', ...connection } = config;
+    const { id = 'libsql-vector', ...options } = config;
+    const connection = connect(options);
+    super(
+      {
+        name: 'LibSQLVector',
+        query: { minScore: numberIn({}) },
+        methods: { createIndex: { language: anyValue } },
+      },
+      {
+        run: libsqlCalls(connection),
+        requireName: (indexName) => requireIndexName(indexName, 100),
+        find: findIndex,
+        list: listIndexNames,
+        mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
+      },
+    );
     this.id = id;
-    this.#connection = connect(connection);
-    this.#indexes = indexCache({
-      run: this.#run,
-      requireName,
-      find: findIndex,
-      list: listIndexNames,
-      mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
-    });
-    this.derived = derivedTable(this.#indexes);
+    this.#connection = connection;
+    this.derived = derivedTable(this.indexes);
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
     this.check('createIndex', params);
-    await this.#indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
+    await this.indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
   }
 
   protected override async search(search: Search, params: LibSQLQueryParams): Promise<VectorMatch[]> {
     return aboveMinScore(params.minScore, () => super.search(search, params));
   }
 
-  override async scan(params: ScanParams): Promise<ScanPage> {
-    this.check('scan', params);
-    return this.#indexes.use(params, (index, database) => scanRecords(database, index, params));
-  }
-
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    return this.#run('listing indexes', params.signal, listIndexNames);
-  }
-
   async version(params: VersionParams): Promise<string | undefined> {
     this.check('version', params);
-    return this.#indexes.use(params, (index, database) => readVersion(database, index, params));
+    return this.indexes.use(params, (index, database) => readVersion(database, index, params));
   }
 
   /** Closes the client if the store opened it. The store can be used again afterwards; a database in memory is empty then. */
   async close(): Promise<void> {
-    this.#indexes.forget();
+    this.indexes.forget();
     await this.#connection.close();
   }
 
-  protected use<Result>(
-    params: IndexParams,
-    work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#indexes.use(params, (index, database) => work(open(database, index)));
+  protected open(index: LibSQLIndex, database: LibSQLDatabase): OpenIndex<LibSQLQueryParams> {
+    return open(database, index);
   }
 
   protected override change<Result>(
     params: IndexParams,
     work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
   ): Promise<Result> {
-    return this.#indexes.use(params, (index, database) => work(openForChange(database, index)));
+    return this.indexes.use(params, (index, database) => work(openForChange(database, index)));
   }
+}
 
-  /** Converts the errors of the client. */
-  readonly #run: ServiceCalls<LibSQLDatabase> = async (what, signal, work) => {
+/** Converts the errors of the client. */
+function libsqlCalls(connection: LibSQLConnection): ServiceCalls<LibSQLDatabase> {
+  return async (what, signal, work) => {
     try {
-      return await this.#connection.run(work, signal);
+      return await connection.run(work, signal);
     } catch (error) {
       if (/malformed JSON/.test(toErrorMessage(error))) throw tooDeep(what, error);
       throw toStoreFailure(error, { store: 'libSQL', what, signal }, { isTransient: isLocked(error) });
@@ -199,9 +183,11 @@ function open(
   return {
     ...index,
     count: () => countRecords(database, index),
-    read: (ids, includeVector) => readByIds(database, index, ids, includeVector),
+    read: (ids, includeVector) => readRecords(database, index, ids, includeVector),
     select: (filter) => selectIds(database, index, filter),
-    find: (search, filter) => findRecords(database, index, search, filter),
+    scan: (params, filter) => scanRecords(database, index, params, filter),
+    nearest: (search) => findNearest(database, index, search),
+    byTerms: (search) => findByTerms(database, index, search),
     write: async (records) => database.write(await writeStatements(index, records, versionRead?.())),
     remove: (ids) => database.write(removeStatements(index, ids, versionRead?.())),
     clear: () => database.write(clearStatements(index)),

@@ -127,8 +127,8 @@ export function toRecord({ id, metadata, document, vector }: LibSQLRow): VectorR
   };
 }
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(
+/** Returns the existing records, in any order. */
+export async function readRecords(
   database: LibSQLDatabase,
   index: LibSQLIndex,
   ids: readonly string[],
@@ -138,12 +138,7 @@ export async function readByIds(
     `SELECT ${recordColumns(includeVector)} FROM ${recordsTable(index)} WHERE id IN (SELECT value FROM json_each(?1))`,
     [JSON.stringify(ids.filter(isStorableText))],
   );
-  const records = new Map(rows.map((row) => [row['id'], row]));
-  // A separate record for each id, also for one that is named twice.
-  return ids.flatMap((id) => {
-    const row = records.get(id);
-    return row ? [toRecord(row)] : [];
-  });
+  return rows.map(toRecord);
 }
 
 /** Returns the ids of all records that match a filter, in order. */
@@ -162,9 +157,14 @@ export async function selectIds(
 }
 
 /** A page of records, ordered by id. */
-export async function scanRecords(database: LibSQLDatabase, index: LibSQLIndex, params: ScanParams): Promise<ScanPage> {
+export async function scanRecords(
+  database: LibSQLDatabase,
+  index: LibSQLIndex,
+  params: ScanParams,
+  filter: Filter | undefined,
+): Promise<ScanPage> {
   const parameters = new SqlParameters('?');
-  const { sql: where, rest } = filterToSqlite(toFilter(params.filter), parameters);
+  const { sql: where, rest } = filterToSqlite(filter, parameters);
   const select = `SELECT ${recordColumns(params.includeVector ?? false)} FROM ${recordsTable(index)} WHERE ${where}`;
   return readPage(params, rest, async (after, limit) => {
     const start = after === undefined ? '' : ` AND id > ?${parameters.values.length + 1}`;

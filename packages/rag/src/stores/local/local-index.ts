@@ -3,19 +3,13 @@ import { KeywordIndex } from '../../retrieval/terms/keyword-index.js';
 import type { QueryTerm } from '../../retrieval/terms/query-terms.js';
 import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, copyMetadata, keywordText } from '../../store/check-arguments.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
 import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
 import { type ReservedRows, VectorTable } from './vector-table.js';
-
-/** How to search an index. */
-export interface LocalSearch {
-  limit: number;
-  filter: Filter | undefined;
-  includeVector: boolean;
-}
 
 /** One index in memory. */
 export class LocalIndex {
@@ -89,11 +83,11 @@ export class LocalIndex {
     this.#keywords = undefined;
   }
 
-  nearest(queryVector: Float32Array, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
+  nearest({ vector, limit, filter, includeVector }: NearestSearch): VectorMatch[] {
     if (this.count === 0) return [];
     const nearest = nearestRows({
       table: this.#vectors,
-      query: queryVector,
+      query: vector,
       k: Math.min(limit, this.count),
       rows: this.#select(filter),
       idOf: this.#records.idOf,
@@ -105,7 +99,7 @@ export class LocalIndex {
   }
 
   /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
-  async withWords(queryText: string, search: LocalSearch): Promise<VectorMatch[]> {
+  async byTerms(search: TermSearch): Promise<VectorMatch[]> {
     if (!this.#keywords) {
       const analyzer = await loadAnalyzer(this.header.analyzer);
       // Another search may have indexed the texts in the meantime.
@@ -113,10 +107,10 @@ export class LocalIndex {
     }
     const keywords = this.#keywords;
     let terms: QueryTerm[];
-    do terms = await keywords.toTerms(queryText);
+    do terms = await keywords.toTerms(search.queryText);
     while (keywords.isLoading);
     // The index was emptied in the meantime.
-    if (this.#keywords !== keywords) return this.withWords(queryText, search);
+    if (this.#keywords !== keywords) return this.byTerms(search);
     if (this.count === 0) return [];
     const { limit, filter, includeVector } = search;
     const rows = this.#select(filter);

@@ -6,7 +6,6 @@ import {
   requireIndexShape,
   requireSameShape,
   toFilter,
-  toVector,
 } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { argumentSettings } from '../../store/options.js';
@@ -208,10 +207,8 @@ function openIndex(stored: StoredIndex, holder?: IndexHolder): OpenIndex {
     count: () => index.count,
     read: (ids, includeVector) => index.get(ids, includeVector),
     select: (filter, after, limit) => index.select(filter, after, limit),
-    find: (search, filter) => {
-      if (search.mode === 'keyword') return index.withWords(search.queryText, { ...search, filter });
-      return index.nearest(toVector(search.queryVector, dimension, 'The query vector'), { ...search, filter });
-    },
+    nearest: (search) => index.nearest(search),
+    byTerms: (search) => index.byTerms(search),
     write: (records) => stored.append(toUpsert(records)),
     remove: async (ids) => {
       const existing = index.existing(ids);

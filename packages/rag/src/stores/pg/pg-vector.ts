@@ -1,4 +1,3 @@
-import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import {
   anyValue,
   booleanValue,
@@ -14,19 +13,15 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { invalidArgument, requireIndexName } from '../../store/check-arguments.js';
-import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { ClosableStore, nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { ClosableStore } from '../../store/remote-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
-import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
-  Cancellable,
   CreateIndexParams,
   DerivedData,
   IndexDescription,
   IndexParams,
-  ScanPage,
-  ScanParams,
   UpdateVectorParams,
   VectorMatch,
   VectorStoreCapabilities,
@@ -35,6 +30,7 @@ import type {
 import { buildIndex, countRows, type PgIndexConfig } from './build-index.js';
 import { createIndex, type PgCreateIndexParams } from './create-index.js';
 import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
+import { mayBeStale, pgCalls } from './failures.js';
 import { filterSelectivity } from './filter-to-sql.js';
 import {
   changeDerived,
@@ -51,13 +47,13 @@ import {
 import {
   deleteRecords,
   lockIds,
-  readByIds,
+  readRecords,
   readVersion,
   scanRecords,
   updateRecords,
   upsertRecords,
 } from './records.js';
-import { findRecords, type PgQueryParams } from './search.js';
+import { findByTerms, findNearest, type PgQueryParams } from './search.js';
 import { addTextSearch, defaultLanguage } from './text-search.js';
 
 /** Options of `PgVector`. */
@@ -144,7 +140,7 @@ export interface PgIndexDescription extends IndexDescription {
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PgVector extends ClosableStore<object, PgQueryParams> {
+export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, PgQueryParams, PgOpenIndex> {
   readonly databaseConfigKey = 'pgvector';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived` in the schema, created by `prepare()`. */
@@ -152,45 +148,48 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
   readonly id: string;
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
-  readonly #indexes: IndexCache<SqlDatabase, ExistingIndex>;
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor(options: PgVectorOptions) {
-    super({
-      name: 'PgVector',
-      query: {
-        minScore: numberIn({}),
-        ef: anyValue,
-        probes: anyValue,
-        exact: booleanValue,
-        options: objectOf<NonNullable<PgQueryParams['options']>>({ ef: anyValue, probes: anyValue }),
-      },
-      methods: {
-        createIndex: createIndexChecks,
-        buildIndex: { indexConfig: indexConfigValue },
-        addTextSearch: { language: anyValue },
-      },
-    });
     checkOptions('PgVector', options, optionChecks, { ...argumentSettings, withoutEffect });
     const { id = 'pg-vector', schemaName = 'public', ...connection } = options;
     requireSchemaName(schemaName);
+    const database = openDatabase(connection);
+    const run = pgCalls(database);
+    super(
+      {
+        name: 'PgVector',
+        query: {
+          minScore: numberIn({}),
+          ef: anyValue,
+          probes: anyValue,
+          exact: booleanValue,
+          options: objectOf<NonNullable<PgQueryParams['options']>>({ ef: anyValue, probes: anyValue }),
+        },
+        methods: {
+          createIndex: createIndexChecks,
+          buildIndex: { indexConfig: indexConfigValue },
+          addTextSearch: { language: anyValue },
+        },
+      },
+      {
+        run,
+        requireName: (indexName) => requireIndexName(indexName, longestIndexName),
+        find: (_database, indexName, signal) =>
+          run(`looking up the index '${indexName}'`, signal, ({ query }) =>
+            lookUpIndex((sql, values) => query(sql, values, signal), schemaName, indexName),
+          ),
+        list: ({ query }, signal) => listIndexNames((sql, values) => query(sql, values, signal), schemaName),
+        mayBeStale,
+      },
+    );
     this.id = id;
     this.#schemaName = schemaName;
-    this.#database = openDatabase(connection);
-    this.#indexes = indexCache({
-      run: this.#run,
-      requireName,
-      find: (_database, indexName, signal) =>
-        this.#run(`looking up the index '${indexName}'`, signal, ({ query }) =>
-          lookUpIndex((sql, values) => query(sql, values, signal), schemaName, indexName),
-        ),
-      list: ({ query }, signal) => listIndexNames((sql, values) => query(sql, values, signal), schemaName),
-      mayBeStale,
-    });
+    this.#database = database;
     this.derived = derivedTable(schemaName, {
       use: (params, work) => this.use(params, ({ query }) => work(query)),
       transaction: (work, signal) =>
-        this.#run('creating the table of derived data', signal, ({ transaction }) => transaction(work, signal)),
+        run('creating the table of derived data', signal, ({ transaction }) => transaction(work, signal)),
     });
   }
 
@@ -202,7 +201,7 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
     this.check('createIndex', params);
-    await this.#indexes.create(params, (shape, { transaction }) =>
+    await this.indexes.create(params, (shape, { transaction }) =>
       transaction(async (query) => {
         await query(noTimeout);
         await createIndex(query, { ...params, ...shape, schemaName: this.#schemaName });
@@ -246,22 +245,9 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
     await this.change(params, (index) => updateRecords(index.query, index, this.#database, params));
   }
 
-  override async scan(params: ScanParams): Promise<ScanPage> {
-    this.check('scan', params);
-    return this.use(params, (index) => scanRecords(index.query, index, params));
-  }
-
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    const { signal } = params;
-    return this.#run('listing indexes', signal, ({ query }) =>
-      listIndexNames((sql, values) => query(sql, values, signal), this.#schemaName),
-    );
-  }
-
   override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.check('describeIndex', params);
-    this.#indexes.forget(params.indexName);
+    this.indexes.forget(params.indexName);
     return this.use(params, async (index) => {
       const { dimension, metric, type, vectorType, elements, config, language, analyzer } = index;
       const count = await index.count();
@@ -286,17 +272,8 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
 
   /** Ends the pool if the store created it. The store can be used again afterwards. */
   async close(): Promise<void> {
-    this.#indexes.forget();
+    this.indexes.forget();
     await this.#database.close();
-  }
-
-  protected use<Result>(params: IndexParams, work: (index: PgOpenIndex) => Promise<Result>): Promise<Result> {
-    const { indexName, signal } = params;
-    return this.#indexes.use(
-      params,
-      (index, { query }) => work(this.#open(indexName, index, (sql, values) => query(sql, values, signal))),
-      `reading the index '${indexName}'`,
-    );
   }
 
   /** Runs in a transaction. */
@@ -305,9 +282,9 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
     work: (index: PgOpenIndex) => Promise<Result>,
   ): Promise<Result> {
     const { indexName, signal } = params;
-    return this.#indexes.use(
+    return this.indexes.use(
       params,
-      (index, { transaction }) => transaction((query) => work(this.#open(indexName, index, query)), signal),
+      (index, { transaction }) => transaction((query) => work(this.#openFor(query, index, indexName)), signal),
       `changing the index '${indexName}'`,
     );
   }
@@ -318,20 +295,25 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
       await index.query(noTimeout);
       await work(index);
     });
-    this.#indexes.forget(params.indexName);
+    this.indexes.forget(params.indexName);
   }
 
-  #open(indexName: string, index: ExistingIndex, query: SqlQuery): PgOpenIndex {
+  protected open(index: ExistingIndex, { query }: SqlDatabase, { indexName, signal }: IndexParams): PgOpenIndex {
+    return this.#openFor((sql, values) => query(sql, values, signal), index, indexName);
+  }
+
+  #openFor(query: SqlQuery, index: ExistingIndex, indexName: string): PgOpenIndex {
     const { toVectorValue } = this.#database;
     const selectivity = this.#selectivity;
     return {
       ...index,
       query,
       count: () => countRows(query, index),
-      read: (ids, includeVector) => readByIds(query, index, ids, includeVector),
+      read: (ids, includeVector) => readRecords(query, index, ids, includeVector),
       select: (filter) => lockIds(query, index, filter),
-      find: (search, filter, params) =>
-        findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, search),
+      scan: (params, filter) => scanRecords(query, index, params, filter),
+      nearest: (search, params) => findNearest({ indexName, index, query, toVectorValue, selectivity }, search, params),
+      byTerms: (search) => findByTerms({ indexName, index, query }, search),
       write: (records) => upsertRecords(query, index, this.#database, records),
       // Derived data may contain parts of the records.
       remove: async (ids) => {
@@ -347,19 +329,6 @@ export class PgVector extends ClosableStore<object, PgQueryParams> {
       },
     };
   }
-
-  /** Converts the errors of the database. After one, cached descriptions of indexes may be wrong. */
-  readonly #run: ServiceCalls<SqlDatabase> = async (what, signal, work) => {
-    try {
-      signal?.throwIfAborted();
-      return await work(this.#database);
-    } catch (error) {
-      if (!isQuiverError(error)) this.#indexes.forget();
-      const details = failureDetails(error);
-      if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
-      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
-    }
-  };
 }
 
 /** An index, open for one call: its description, and how to run a statement. */
@@ -367,52 +336,3 @@ type PgOpenIndex = OpenIndex<PgQueryParams> & ExistingIndex & { readonly query: 
 
 /** Long statements on large tables must not time out. */
 const noTimeout = 'SET LOCAL statement_timeout = 0';
-
-/** Codes of errors of an index that another process may have recreated. */
-const staleCodes: ReadonlySet<unknown> = new Set([
-  'VECTOR_DIMENSION_MISMATCH',
-  'VECTOR_INDEX_CHANGED',
-  'VECTOR_TEXT_SEARCH_MISSING',
-  // No such table, no such column, a generated column, or a column without a value.
-  '42P01',
-  '42703',
-  '428C9',
-  '23502',
-]);
-
-function mayBeStale(error: unknown): boolean {
-  return staleCodes.has((error as { code?: unknown } | null)?.code);
-}
-
-function requireName(indexName: string): void {
-  requireIndexName(indexName, longestIndexName);
-}
-
-const programLimitExceeded = '54000';
-
-/** The database does not name the record. */
-function tooManyWords(what: string, cause: unknown): QuiverError {
-  return new QuiverError(
-    'VECTOR_ARGUMENT_INVALID',
-    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks, or create the index without text search (textSearch: false).`,
-    { cause },
-  );
-}
-
-/**
- * Connection lost (08), conflict with another transaction (40), no resources (53), server stopping or starting (57P).
- *
- * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
- */
-const transientState = /^(?:08|40|53|57P)/;
-/** Errors of `pg` for a connection that ended; they have no code. */
-const lostConnection =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
-
-function failureDetails(error: unknown): { sqlState?: string; isTransient: boolean } {
-  const { code, message, syscall } = (error ?? {}) as { code?: unknown; message?: unknown; syscall?: unknown };
-  // A server behind a Unix domain socket has no socket file while it restarts.
-  const isLost = lostConnection.test(String(message)) || syscall === 'connect';
-  if (typeof code !== 'string') return { isTransient: isLost };
-  return { sqlState: code, isTransient: isLost || (code.length === 5 && transientState.test(code)) };
-}

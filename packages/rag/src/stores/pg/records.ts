@@ -119,8 +119,8 @@ export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filte
   return keepMatching(rows, createFilterTest(rest)).map(({ id }) => String(id));
 }
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(
+/** Returns the existing records, in any order. */
+export async function readRecords(
   query: SqlQuery,
   { table }: PgIndex,
   ids: readonly string[],
@@ -129,14 +129,18 @@ export async function readByIds(
   const rows = await query(`${selectSql(table, includeVector)} WHERE id = ANY ($1::text[])`, [
     ids.filter(isStorableText),
   ]);
-  const records = new Map(rows.map((row) => [row['id'], toRecord(row)]));
-  return ids.flatMap((id) => records.get(id) ?? []);
+  return rows.map(toRecord);
 }
 
 /** A page of records, ordered by id. */
-export async function scanRecords(query: SqlQuery, { table }: PgIndex, params: ScanParams): Promise<ScanPage> {
+export async function scanRecords(
+  query: SqlQuery,
+  { table }: PgIndex,
+  params: ScanParams,
+  filter: Filter | undefined,
+): Promise<ScanPage> {
   const parameters = new SqlParameters();
-  const { sql: where, rest } = filterToSql(toFilter(params.filter), parameters);
+  const { sql: where, rest } = filterToSql(filter, parameters);
   return readPage(params, rest, async (after, limit) => {
     const start = after === undefined ? '' : ` AND id > $${parameters.values.length + 1}::text`;
     const rows = await query(

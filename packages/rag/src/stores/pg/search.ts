@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
-import { createFilterTest, type Filter } from '../../filter/index.js';
-import { toVector } from '../../store/check-arguments.js';
-import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
+import { createFilterTest } from '../../filter/index.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
+import { toScore } from '../../store/search.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { quantizedSql } from './build-index.js';
@@ -40,28 +40,24 @@ export interface PgQueryParams extends QueryParams, PgVectorConfig {
   options?: { ef?: number; probes?: number };
 }
 
-/** Context of a query. */
-export interface QueryContext {
+/** An index, and how to run a statement. */
+interface QueryContext {
   readonly indexName: string;
   readonly index: ExistingIndex;
   readonly query: SqlQuery;
+}
+
+interface VectorQueryContext extends QueryContext {
   readonly toVectorValue: SqlDatabase['toVectorValue'];
-  readonly params: PgQueryParams;
-  readonly filter: Filter | undefined;
   readonly selectivity: FilterSelectivity;
 }
 
-/** Returns the best records for a search, best first. */
-export async function findRecords(context: QueryContext, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
-  return search.mode === 'vector' ? findNearest(context, search) : findByTerms(context, search);
-}
-
-async function findNearest(
-  context: QueryContext,
-  { queryVector, limit, includeVector }: VectorSearch,
+export async function findNearest(
+  context: VectorQueryContext,
+  { vector: values, limit, includeVector, filter }: NearestSearch,
+  params: PgQueryParams,
 ): Promise<VectorMatch[]> {
-  const { index, query, params, filter } = context;
-  const values = toVector(queryVector, index.dimension, 'The query vector');
+  const { index, query } = context;
   // Checks the options of the query also where the index is not used.
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   const parameters = new SqlParameters();
@@ -104,11 +100,11 @@ function toMatch(row: SqlRow, metric: VectorMetric): VectorMatch {
 }
 
 /** @throws `VECTOR_TEXT_SEARCH_MISSING` */
-async function findByTerms(
+export async function findByTerms(
   context: QueryContext,
-  { queryText, limit, includeVector }: KeywordSearch,
+  { queryText, limit, includeVector, filter }: TermSearch,
 ): Promise<VectorMatch[]> {
-  const { index, indexName, filter } = context;
+  const { index, indexName } = context;
   const { language, analyzer } = index;
   if (!language && analyzer === undefined)
     throw new QuiverError(

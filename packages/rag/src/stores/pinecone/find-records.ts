@@ -1,49 +1,52 @@
 import { QuiverError } from '@quiver/core';
-import type { Filter } from '../../filter/index.js';
-import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { type IndexShape, invalidArgument, toVector } from '../../store/check-arguments.js';
-import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
-import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
+import { type IndexShape, invalidArgument } from '../../store/check-arguments.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
+import { nearestMatching, type NearestMatchingOptions } from '../../store/search.js';
+import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import type { PineconeLikeIndex } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-index.js';
 
-/** Context of a query. */
-export interface QueryContext extends IndexShape {
-  readonly params: QueryParams & { sparseVector?: SparseVector };
+interface PineconeIndex extends IndexShape {
   readonly index: PineconeLikeIndex;
-  readonly sparseEncoder: SparseEncoder | undefined;
-  readonly filter: Filter | undefined;
 }
 
-/**
- * Returns the best records of a search, best first.
- *
- * @throws `VECTOR_ARGUMENT_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those
- */
-export async function findRecords(
-  { params, index, dimension, metric, sparseEncoder, filter }: QueryContext,
-  search: VectorSearch | KeywordSearch,
+/** @param sparseVector - weights of terms, whose product adds to the score */
+export function findNearest(
+  index: PineconeIndex,
+  search: NearestSearch,
+  sparseVector: SparseVector | undefined,
 ): Promise<VectorMatch[]> {
-  const { limit, includeVector } = search;
-  const isKeyword = search.mode === 'keyword';
-  if (isKeyword) requireSparseMetric(params.indexName, metric);
-  const sparseVector = isKeyword ? sparseEncoder?.encodeQuery(search.queryText) : params.sparseVector;
-  if (isKeyword && !sparseVector) return [];
+  return find(index, search, { vector: search.vector, sparseVector });
+}
+
+/** Returns records that share a term with the query. The score is the share of the largest one that any text can reach. */
+export function findByTerms(index: PineconeIndex, search: TermSearch, weights: SparseVector): Promise<VectorMatch[]> {
+  const largest = weights.values.reduce((sum, value) => sum + value, 0);
   // With a vector of zeros, only the sparse vectors decide.
-  const vector = isKeyword ? new Float32Array(dimension) : toVector(search.queryVector, dimension, 'The query vector');
+  const query = { vector: new Float32Array(index.dimension), sparseVector: weights };
+  return find(index, search, query, {
+    isFound: (similarity) => similarity > 0,
+    toScore: (similarity) => Math.min(1, similarity / largest),
+  });
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those */
+async function find(
+  { index, metric }: PineconeIndex,
+  { limit, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
+  { vector, sparseVector }: { vector: Float32Array; sparseVector: SparseVector | undefined },
+  options: Pick<NearestMatchingOptions, 'isFound' | 'toScore'> = {},
+): Promise<VectorMatch[]> {
   if (limit > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);
-  const largest = sparseVector?.values.reduce((sum, value) => sum + value, 0) ?? 0;
   return nearestMatching({
+    ...options,
     wanted: limit,
     filter,
     metric,
     largest: largestTopK,
     tooNarrow: (found) => tooNarrow(found, limit),
-    ...(isKeyword && {
-      isFound: (similarity) => similarity > 0,
-      toScore: (similarity) => Math.min(1, similarity / largest),
-    }),
     find: async (topK) => {
       const { matches = [] } = await index.query({
         vector: [...vector],
@@ -54,7 +57,8 @@ export async function findRecords(
         ...(native && { filter: native }),
       });
       return matches.map((match) => ({
-        similarity: toSimilarity(metric, match.score ?? 0),
+        // The euclidean score is the squared distance.
+        similarity: (metric === 'euclidean' ? -1 : 1) * (match.score ?? 0),
         record: fromPineconeRecord(match, includeVector),
       }));
     },
@@ -70,11 +74,6 @@ export function requireSparseMetric(indexName: string, metric: VectorMetric): vo
 }
 
 const largestTopK = 10_000;
-
-/** Pinecone's euclidean score is the squared distance. */
-function toSimilarity(metric: VectorMetric, score: number): number {
-  return metric === 'euclidean' ? -score : score;
-}
 
 function tooNarrow(found: number, wanted: number): QuiverError {
   return new QuiverError(

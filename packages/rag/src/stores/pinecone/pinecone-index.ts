@@ -1,9 +1,10 @@
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { type CheckedRecord, type IndexShape, invalidArgument } from '../../store/check-arguments.js';
+import { defaultPageSize, inOrder } from '../../store/record-store.js';
 import { toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
-import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
 
 const longestIndexName = 45;
@@ -64,24 +65,24 @@ export async function deleteRecords(index: PineconeLikeIndex, ids: readonly stri
   for (const part of partsOf(ids, recordsPerUpsert)) await index.deleteMany({ ids: part });
 }
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
-  const found = new Map<string, PineconeRecord>();
+/** Returns the existing records, in any order. */
+export async function readRecords(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
+  const found: PineconeRecord[] = [];
   const sizeOf = (id: string): number => `&ids=${encodeURIComponent(id.replaceAll(/\p{Surrogate}/gu, '?'))}`.length;
-  for (const part of partsOf([...new Set(ids)], idsPerCall, { sizeOf, maxSize: addressBytes })) {
+  for (const part of partsOf(ids, idsPerCall, { sizeOf, maxSize: addressBytes })) {
     const { records = {} } = await index.fetch({ ids: part });
-    for (const [id, record] of Object.entries(records)) found.set(id, record);
+    found.push(...Object.values(records));
   }
-  return ids.flatMap((id) => found.get(id) ?? []);
+  return found;
 }
 
-export interface PineconePage {
+interface PineconePage {
   readonly records: PineconeRecord[];
   readonly nextToken: string | undefined;
 }
 
 /** Records that match, of the next `limit` ids. */
-export async function readPage(
+async function readPage(
   index: PineconeLikeIndex,
   { matches, limit, token }: { matches: FilterTest; limit: number; token: string | undefined },
 ): Promise<PineconePage> {
@@ -90,11 +91,28 @@ export async function readPage(
     ...(token !== undefined && { paginationToken: token }),
   });
   const ids = (page.vectors ?? []).flatMap(({ id }) => id ?? []);
-  const records = await readByIds(index, ids);
+  const records = inOrder(ids, await readRecords(index, ids));
   return {
     records: records.filter((record) => matches(fromPineconeRecord(record, false).metadata)),
     nextToken: page.pagination?.next || undefined,
   };
+}
+
+/** Returns a page of records. With a filter it may hold fewer records than its limit, and not be the last. */
+export async function scanRecords(
+  index: PineconeLikeIndex,
+  { cursor, limit: size = defaultPageSize, includeVector = false }: ScanParams,
+  filter: Filter | undefined,
+): Promise<ScanPage> {
+  const matches = createFilterTest(filter);
+  const records: VectorRecord[] = [];
+  let token = cursor;
+  do {
+    const page = await readPage(index, { matches, limit: size - records.length, token });
+    records.push(...page.records.map((record) => fromPineconeRecord(record, includeVector)));
+    token = page.nextToken;
+  } while (token !== undefined && records.length < size);
+  return { records, ...(token !== undefined && { nextCursor: token }) };
 }
 
 /** Ids of all records that pass a filter. */

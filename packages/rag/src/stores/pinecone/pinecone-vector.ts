@@ -1,25 +1,20 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, stringValue, valueThat, type OptionChecks } from '@quiver/core/options';
-import { createFilterTest } from '../../filter/index.js';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { checkUpsert, invalidArgument, keywordText, requireSameShape, toFilter } from '../../store/check-arguments.js';
-import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { defaultPageSize, nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { checkUpsert, invalidArgument, keywordText, requireSameShape } from '../../store/check-arguments.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
-import { clientPerSignal, createUnlessExists, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { RemoteStore } from '../../store/remote-store.js';
+import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
 import type {
-  Cancellable,
   CreateIndexParams,
-  IndexDescription,
   IndexParams,
   QueryParams,
-  ScanPage,
-  ScanParams,
   UpsertParams,
   VectorRecord,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { findRecords, requireSparseMetric } from './find-records.js';
+import { findByTerms, findNearest, requireSparseMetric } from './find-records.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
@@ -34,9 +29,9 @@ import {
   isNotFound,
   listIndexNames,
   type LocatedShape,
-  readByIds,
-  readPage,
+  readRecords,
   requirePineconeName,
+  scanRecords,
   selectIds,
   toPineconeRecord,
   writeRecords,
@@ -108,42 +103,49 @@ type InIndex = IndexParams & InNamespace;
  * const store = new PineconeVector({ apiKey: 'pc-…', namespace: 'production' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams> {
+export class PineconeVector extends RemoteStore<
+  PineconeLikeClient,
+  LocatedShape,
+  InNamespace,
+  PineconeQueryParams,
+  PineconeOpenIndex
+> {
   readonly databaseConfigKey = 'pinecone';
   readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
-  readonly #run: ServiceCalls<PineconeLikeClient>;
-  readonly #shapes: IndexCache<PineconeLikeClient, LocatedShape>;
 
   constructor(config: PineconeVectorConfig) {
-    super({
-      name: 'PineconeVector',
-      target: { namespace: namespaceValue },
-      query: { sparseVector: objectValue },
-      methods: {
-        upsert: { sparseVectors: anyValue },
-        waitUntilIndexed: { ids: anyValue, timeout: numberIn({ least: 0 }) },
-      },
-    });
     checkOptions('PineconeVector', config, optionChecks, { ...argumentSettings, withoutEffect });
+    super(
+      {
+        name: 'PineconeVector',
+        target: { namespace: namespaceValue },
+        query: { sparseVector: objectValue },
+        methods: {
+          upsert: { sparseVectors: anyValue },
+          waitUntilIndexed: { ids: anyValue, timeout: numberIn({ least: 0 }) },
+        },
+      },
+      {
+        run: serviceCalls(
+          'Pinecone',
+          clientPerSignal((signal) => openPinecone(config, signal)),
+        ),
+        requireName: requirePineconeName,
+        find: findShape,
+        list: listIndexNames,
+      },
+    );
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
-    const open = clientPerSignal((signal) => openPinecone(config, signal));
-    this.#run = serviceCalls('Pinecone', open);
-    this.#shapes = indexCache({
-      run: this.#run,
-      requireName: requirePineconeName,
-      find: findShape,
-      list: listIndexNames,
-    });
     this.capabilities = config.sparseEncoder ? nativeKeywordSearch : { modes: ['vector'] };
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
     this.check('createIndex', params);
     const { indexName } = params;
-    await this.#shapes.create(params, async (shape, client) => {
+    await this.indexes.create(params, async (shape, client) => {
       if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
       const { cloud = 'aws', region = 'us-east-1' } = this.#config;
       const spec = { serverless: { cloud, region } };
@@ -160,43 +162,15 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
     const { sparseVectors } = params;
     if (sparseVectors && sparseVectors.length !== params.vectors.length)
       throw invalidArgument('upsert needs one sparse vector for each vector.');
-    return this.#useIndex(params, async (index, { dimension, metric }) => {
+    return this.use(params, async ({ dimension, metric, client }) => {
       const { ids, records } = checkUpsert(params, { dimension, metric });
       if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
       const checked = records.map((record) => toPineconeRecord(record, sparse.get(record.id) ?? this.#encode(record)));
-      await writeRecords(index, checked);
+      await writeRecords(client, checked);
       return ids;
     });
-  }
-
-  /** A page with a filter may hold fewer records than its limit, and not be the last. */
-  override async scan(params: ScanParams & InNamespace): Promise<ScanPage> {
-    this.check('scan', params);
-    const { cursor, limit: size = defaultPageSize, includeVector = false } = params;
-    const matches = createFilterTest(toFilter(params.filter));
-    return this.#useIndex(params, async (index) => {
-      const records: VectorRecord[] = [];
-      let token = cursor;
-      do {
-        const page = await readPage(index, { matches, limit: size - records.length, token });
-        records.push(...page.records.map((record) => fromPineconeRecord(record, includeVector)));
-        token = page.nextToken;
-      } while (token !== undefined && records.length < size);
-      return { records, ...(token !== undefined && { nextCursor: token }) };
-    });
-  }
-
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    return this.#run('listing indexes', params.signal, listIndexNames);
-  }
-
-  /** The number of records may lag behind. */
-  override async describeIndex(params: InIndex): Promise<IndexDescription> {
-    this.#shapes.forget(params.indexName);
-    return super.describeIndex(params);
   }
 
   /**
@@ -207,16 +181,16 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
    */
   async waitUntilIndexed(params: InIndex & { ids: readonly string[]; timeout?: number }): Promise<void> {
     this.check('waitUntilIndexed', params);
-    const { ids, timeout = 60_000, signal } = params;
-    const wanted = new Set(ids).size;
+    const { timeout = 60_000, signal } = params;
+    const ids = [...new Set(params.ids)];
     const deadline = performance.now() + timeout;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
-      const found = await this.#useIndex(params, (index) => readByIds(index, ids));
-      if (found.length === wanted) return;
+      const found = await this.use(params, ({ client }) => readRecords(client, ids));
+      if (found.length === ids.length) return;
       if (performance.now() + delay > deadline) {
         throw new QuiverError(
           'VECTOR_NOT_INDEXED',
-          `After ${timeout} ms, Pinecone finds ${found.length} of ${wanted} records of '${params.indexName}'.`,
+          `After ${timeout} ms, Pinecone finds ${found.length} of ${ids.length} records of '${params.indexName}'.`,
         );
       }
       await untilAborted(() => new Promise<void>((resolve) => setTimeout(resolve, delay)), signal);
@@ -227,65 +201,67 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
     return this.#config.sparseEncoder?.encodeDocument(keywordText(record));
   }
 
-  protected async use<Result>(
+  /** A recreated index has another host, and the former one rejects requests, so the description need not be read again. */
+  protected override change<Result>(
     params: InIndex,
-    work: (index: OpenIndex<PineconeQueryParams>) => Promise<Result>,
+    work: (index: PineconeOpenIndex) => Promise<Result>,
   ): Promise<Result> {
-    return this.#useIndex(params, (index, shape, namespace, client) => {
-      const { indexName } = params;
-      const stored = new Map<string, PineconeRecord>();
-      // A namespace exists from its first record on; before that, Pinecone rejects a deletion.
-      const ignoreMissing = (removal: Promise<unknown>): Promise<unknown> =>
-        removal.catch(async (error: unknown) => {
-          if (!isNotFound(error) || (await findShape(client, indexName))?.host !== shape.host) throw error;
-        });
-      return work({
-        ...shape,
-        async count() {
-          const { namespaces = {} } = await index.describeIndexStats();
-          const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
-          return used?.recordCount ?? 0;
-        },
-        async read(ids, includeVector) {
-          const records = await readByIds(index, ids);
-          for (const record of records) stored.set(record.id, record);
-          return records.map((record) => fromPineconeRecord(record, includeVector));
-        },
-        select: (filter) => selectIds(index, filter),
-        find: (search, filter, query) =>
-          findRecords({ params: query, index, ...shape, sparseEncoder: this.#config.sparseEncoder, filter }, search),
-        // Updated records keep their sparse vectors until their texts change.
-        write: (records) =>
-          writeRecords(
-            index,
-            records.map((record) => {
-              const before = stored.get(record.id);
-              const hasSameText = before && keywordText(fromPineconeRecord(before, false)) === keywordText(record);
-              const kept = before?.sparseValues?.indices?.length ? before.sparseValues : undefined;
-              return toPineconeRecord(record, hasSameText || !this.#config.sparseEncoder ? kept : this.#encode(record));
-            }),
-          ),
-        remove: (ids) => ignoreMissing(deleteRecords(index, ids)),
-        clear: () => ignoreMissing(index.deleteAll()),
-        drop: () => client.deleteIndex(indexName).finally(() => this.#shapes.forget(indexName)),
-      });
-    });
+    return this.use(params, work);
   }
 
-  async #useIndex<Result>(
-    { namespace = this.#config.namespace ?? '', ...params }: InIndex,
-    work: (
-      index: PineconeLikeIndex,
-      shape: LocatedShape,
-      namespace: string,
-      client: PineconeLikeClient,
-    ) => Promise<Result>,
-  ): Promise<Result> {
-    const used = namespace === '' ? defaultNamespace : namespace;
-    return this.#shapes.use(params, (shape, client) =>
-      work(client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex, shape, used, client),
-    );
+  protected open(
+    { host, ...shape }: LocatedShape,
+    client: PineconeLikeClient,
+    { indexName, namespace: named = this.#config.namespace ?? '' }: InIndex,
+  ): PineconeOpenIndex {
+    const namespace = named === '' ? defaultNamespace : named;
+    const index = client.index({ host, namespace }) as PineconeLikeIndex;
+    const { sparseEncoder } = this.#config;
+    const stored = new Map<string, PineconeRecord>();
+    // A namespace exists from its first record on; before that, Pinecone rejects a deletion.
+    const ignoreMissing = (removal: Promise<unknown>): Promise<unknown> =>
+      removal.catch(async (error: unknown) => {
+        if (!isNotFound(error) || (await findShape(client, indexName))?.host !== host) throw error;
+      });
+    return {
+      ...shape,
+      client: index,
+      async count() {
+        const { namespaces = {} } = await index.describeIndexStats();
+        const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
+        return used?.recordCount ?? 0;
+      },
+      async read(ids, includeVector) {
+        const records = await readRecords(index, ids);
+        for (const record of records) stored.set(record.id, record);
+        return records.map((record) => fromPineconeRecord(record, includeVector));
+      },
+      select: (filter) => selectIds(index, filter),
+      scan: (params, filter) => scanRecords(index, params, filter),
+      nearest: (search, { sparseVector }) => findNearest({ ...shape, index }, search, sparseVector),
+      async byTerms(search) {
+        requireSparseMetric(indexName, shape.metric);
+        const weights = sparseEncoder?.encodeQuery(search.queryText);
+        return weights ? findByTerms({ ...shape, index }, search, weights) : [];
+      },
+      // Updated records keep their sparse vectors until their texts change.
+      write: (records) =>
+        writeRecords(
+          index,
+          records.map((record) => {
+            const before = stored.get(record.id);
+            const hasSameText = before && keywordText(fromPineconeRecord(before, false)) === keywordText(record);
+            const kept = before?.sparseValues?.indices?.length ? before.sparseValues : undefined;
+            return toPineconeRecord(record, hasSameText || !sparseEncoder ? kept : this.#encode(record));
+          }),
+        ),
+      remove: (ids) => ignoreMissing(deleteRecords(index, ids)),
+      clear: () => ignoreMissing(index.deleteAll()),
+      drop: () => client.deleteIndex(indexName),
+    };
   }
 }
+
+type PineconeOpenIndex = OpenIndex<PineconeQueryParams> & { readonly client: PineconeLikeIndex };
 
 const defaultNamespace = '__default__';

@@ -1,71 +1,81 @@
-import type { Filter } from '../../filter/index.js';
 import { toSparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { queryTerms } from '../../retrieval/terms/record-terms.js';
-import { toVector } from '../../store/check-arguments.js';
-import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
+import type { NearestSearch, TermSearch } from '../../store/record-store.js';
+import { nearestMatching } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
 import { filterToQdrant, type QdrantIndex, requireCurrentShape } from './qdrant-index.js';
 import { fromPoint, recordKeys, termsName, toUnitVector, vectorName } from './qdrant-point.js';
 
-/**
- * Returns the best records of a search, best first.
- *
- * @param exact - whether to compare all vectors
- */
-export async function findRecords(
-  index: QdrantIndex,
-  search: VectorSearch | KeywordSearch,
-  filter: Filter | undefined,
-  exact: boolean,
-): Promise<VectorMatch[]> {
-  const { client, name, dimension, metric, analyzer, signal } = index;
-  const isKeyword = search.mode === 'keyword';
-  const query = isKeyword
-    ? toSparseVector(await queryTerms(analyzer, search.queryText))
-    : toQueryValues(toVector(search.queryVector, dimension, 'The query vector'), metric);
+/** @param exact - whether to compare all vectors */
+export async function findNearest(index: QdrantIndex, search: NearestSearch, exact: boolean): Promise<VectorMatch[]> {
+  const { metric } = index;
+  return findPoints(index, search, {
+    query: metric === 'cosine' ? toUnitVector(search.vector).values : Array.from(search.vector),
+    using: vectorName,
+    exact,
+    check: async (points) => {
+      if (!canHaveMetric(metric, points)) await requireCurrentShape(index);
+    },
+    toSimilarity: (score) => (metric === 'euclidean' ? -(score * score) : score),
+  });
+}
+
+export async function findByTerms(index: QdrantIndex, search: TermSearch, exact: boolean): Promise<VectorMatch[]> {
+  const query = toSparseVector(await queryTerms(index.analyzer, search.queryText));
   // In another language, the query may have terms.
   if (!query) return requireCurrentShape(index).then(() => []);
+  // A score of BM25 has no upper limit.
+  const toScore = (relevance: number): number => relevance / (1 + relevance);
+  return findPoints(index, search, { query, using: termsName(index.analyzer), exact, toScore });
+}
+
+interface PointQuery {
+  readonly query: unknown;
+  /** Name of the vectors. */
+  readonly using: string;
+  readonly exact: boolean;
+  readonly check?: (points: readonly ScoredPoint[]) => Promise<void>;
+  readonly toSimilarity?: (score: number) => number;
+  readonly toScore?: (similarity: number) => number;
+}
+
+type ScoredPoint = QdrantLikePoint & { score: number };
+
+async function findPoints(
+  { client, name, metric, signal }: QdrantIndex,
+  { limit: wanted, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
+  { query, using, exact, check, toSimilarity = (score) => score, ...options }: PointQuery,
+): Promise<VectorMatch[]> {
   const { condition, rest } = filterToQdrant(filter);
   return nearestMatching({
-    wanted: search.limit,
+    ...options,
+    wanted,
     filter: rest,
     metric,
-    // A score of BM25 has no upper limit.
-    ...(isKeyword && { toScore: (relevance: number) => relevance / (1 + relevance) }),
     find: async (limit) => {
       signal?.throwIfAborted();
       const { points } = await client.query(name, {
         query,
-        using: isKeyword ? termsName(analyzer) : vectorName,
+        using,
         limit,
         with_payload: recordKeys,
-        with_vector: search.includeVector ? [vectorName] : false,
+        with_vector: includeVector ? [vectorName] : false,
         ...(condition && { filter: condition }),
         ...(exact && { params: { exact } }),
       });
-      if (!isKeyword && !canHaveMetric(metric, points)) await requireCurrentShape(index);
-      return points.map((point) => {
-        const score = Number(point.score);
-        return {
-          similarity: !isKeyword && metric === 'euclidean' ? -(score * score) : score,
-          record: fromPoint(point),
-        };
-      });
+      await check?.(points);
+      return points.map((point) => ({ similarity: toSimilarity(Number(point.score)), record: fromPoint(point) }));
     },
   });
 }
 
 /** Whether points have the order of a metric, and their vectors a length, which is stored with cosine only. A recreated index may have another metric. */
-function canHaveMetric(metric: VectorMetric, points: readonly (QdrantLikePoint & { score: number })[]): boolean {
+function canHaveMetric(metric: VectorMetric, points: readonly ScoredPoint[]): boolean {
   const direction = metric === 'euclidean' ? 1 : -1;
   return points.every(
     ({ payload, score }, at) =>
       (payload?.['length'] !== undefined) === (metric === 'cosine') &&
       (at === 0 || direction * (Number(score) - Number(points[at - 1]?.score)) >= 0),
   );
-}
-
-function toQueryValues(vector: Float32Array, metric: VectorMetric): number[] {
-  return metric === 'cosine' ? toUnitVector(vector).values : Array.from(vector);
 }

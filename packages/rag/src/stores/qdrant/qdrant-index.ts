@@ -120,14 +120,14 @@ export async function removeRecords({ client, name, signal }: QdrantIndex, ids: 
   }
 }
 
-/** Returns the existing records, in the order of the ids. */
-export async function readByIds(
+/** Returns the existing records, in any order. */
+export async function readRecords(
   { client, name, signal }: QdrantIndex,
   ids: readonly string[],
   includeVector: boolean,
 ): Promise<VectorRecord[]> {
-  const records = new Map<string, VectorRecord>();
-  for (const part of partsOf([...new Set(ids.filter(isUnicode))], pointsPerCall)) {
+  const records: VectorRecord[] = [];
+  for (const part of partsOf(ids.filter(isUnicode), pointsPerCall)) {
     const pointIds = await Promise.all(part.map(toPointId));
     signal?.throwIfAborted();
     const points = await client.retrieve(name, {
@@ -135,12 +135,9 @@ export async function readByIds(
       with_payload: recordKeys,
       with_vector: includeVector ? [vectorName] : false,
     });
-    for (const point of points) {
-      const record = fromPoint(point);
-      records.set(record.id, record);
-    }
+    records.push(...points.map(fromPoint));
   }
-  return ids.flatMap((id) => records.get(id) ?? []);
+  return records;
 }
 
 const idsPerPage = 1000;

@@ -1,18 +1,11 @@
 import { anyValue, booleanValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { requireIndexName } from '../../store/check-arguments.js';
-import { idListings } from '../../store/id-listings.js';
-import { indexCache, type IndexCache } from '../../store/index-cache.js';
-import { nativeKeywordSearch, type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { argumentSettings } from '../../store/options.js';
-import { lazyClient, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
-import type {
-  Cancellable,
-  IndexDescription,
-  IndexParams,
-  QueryParams,
-  VectorStoreCapabilities,
-} from '../../store/vector-store.js';
-import { findRecords } from './find-records.js';
+import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { RemoteStore } from '../../store/remote-store.js';
+import { lazyClient, serviceCalls } from '../../store/store-call.js';
+import type { IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
+import { findByTerms, findNearest } from './find-records.js';
 import {
   openQdrant,
   type QdrantConnectionOptions,
@@ -25,9 +18,8 @@ import {
   findShape,
   listIndexNames,
   type QdrantCreateIndexParams,
-  type QdrantIndex,
   type QdrantShape,
-  readByIds,
+  readRecords,
   removeRecords,
   selectIds,
   writeRecords,
@@ -56,10 +48,6 @@ const optionChecks: OptionChecks<QdrantVectorConfig> = {
   id: stringValue,
 };
 
-function requireName(indexName: string): void {
-  requireIndexName(indexName, 255);
-}
-
 /**
  * A vector store in Qdrant, 1.10 or later: a server, Qdrant Cloud, or a client of yours.
  *
@@ -74,74 +62,54 @@ function requireName(indexName: string): void {
  * const store = new QdrantVector({ url: 'http://localhost:6333' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
+export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, object, QdrantQueryParams> {
   readonly databaseConfigKey = 'qdrant';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
-  readonly #listings = idListings();
-  readonly #run: ServiceCalls<QdrantLikeClient>;
-  readonly #shapes: IndexCache<QdrantLikeClient, QdrantShape>;
 
   constructor(config: QdrantVectorConfig) {
-    super({ name: 'QdrantVector', query: { exact: booleanValue }, methods: { createIndex: { language: anyValue } } });
     checkOptions('QdrantVector', config, optionChecks, argumentSettings);
     const { id = 'qdrant-vector', ...connection } = config;
-    this.id = id;
     requireQdrantConnection(connection);
     // The client takes no signal, so all calls share one.
     const { open } = lazyClient(() => openQdrant(connection));
-    this.#run = serviceCalls('Qdrant', open, withReason);
-    this.#shapes = indexCache({ run: this.#run, requireName, find: findShape, list: listIndexNames });
+    super(
+      { name: 'QdrantVector', query: { exact: booleanValue }, methods: { createIndex: { language: anyValue } } },
+      {
+        run: serviceCalls('Qdrant', open, withReason),
+        requireName: (indexName) => requireIndexName(indexName, 255),
+        find: findShape,
+        list: listIndexNames,
+      },
+    );
+    this.id = id;
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: QdrantCreateIndexParams): Promise<void> {
     this.check('createIndex', params);
-    await this.#shapes.create(params, (shape, client) => createIndex(client, { ...params, ...shape }));
+    await this.indexes.create(params, (shape, client) => createIndex(client, { ...params, ...shape }));
   }
 
-  async listIndexes(params: Cancellable = {}): Promise<string[]> {
-    this.check('listIndexes', params);
-    return this.#run('listing indexes', params.signal, listIndexNames);
-  }
-
-  override async describeIndex(params: IndexParams): Promise<IndexDescription> {
-    this.#shapes.forget(params.indexName);
-    return super.describeIndex(params);
-  }
-
-  protected async use<Result>(
-    params: IndexParams,
-    work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    const { indexName: name, signal } = params;
-    return this.#shapes.use(params, (shape, client) => work(this.#open({ ...shape, client, name, signal })));
-  }
-
-  protected override async change<Result>(
-    params: IndexParams,
-    work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
-  ): Promise<Result> {
-    // Vectors scaled for another metric would stay in the index.
-    this.#shapes.forget(params.indexName);
-    return this.use(params, work).finally(() => this.#listings.clear());
-  }
-
-  #open(index: QdrantIndex): OpenIndex<QdrantQueryParams> {
-    const { client, name, dimension, metric } = index;
+  protected open(
+    shape: QdrantShape,
+    client: QdrantLikeClient,
+    { indexName: name, signal }: IndexParams,
+  ): OpenIndex<QdrantQueryParams> {
+    const index = { ...shape, client, name, signal };
     return {
-      dimension,
-      metric,
+      ...shape,
       count: async () => (await client.count(name, { exact: true })).count,
-      read: (ids, includeVector) => readByIds(index, ids, includeVector),
+      read: (ids, includeVector) => readRecords(index, ids, includeVector),
       select: (filter, after) =>
-        this.#listings.select(JSON.stringify([name, filter]), after, () => selectIds(index, filter)),
-      find: (search, filter, { exact = false }) => findRecords(index, search, filter, exact),
+        this.listings.select(JSON.stringify([name, filter]), after, () => selectIds(index, filter)),
+      nearest: (search, { exact = false }) => findNearest(index, search, exact),
+      byTerms: (search, { exact = false }) => findByTerms(index, search, exact),
       write: (records) => writeRecords(index, records),
       remove: (ids) => removeRecords(index, ids),
       // An empty filter matches all.
       clear: () => client.delete(name, { wait: true, filter: {} }),
-      drop: () => client.deleteCollection(name).finally(() => this.#shapes.forget(name)),
+      drop: () => client.deleteCollection(name),
     };
   }
 }

@@ -1,0 +1,63 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
+import type { SqlDatabase } from './database.js';
+
+/** Runs work with a database and converts its errors. */
+export function pgCalls(database: SqlDatabase): ServiceCalls<SqlDatabase> {
+  return async (what, signal, work) => {
+    try {
+      signal?.throwIfAborted();
+      return await work(database);
+    } catch (error) {
+      const details = failureDetails(error);
+      if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
+      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
+    }
+  };
+}
+
+/** Codes of errors of an index that another process may have recreated. */
+const staleCodes: ReadonlySet<unknown> = new Set([
+  'VECTOR_DIMENSION_MISMATCH',
+  'VECTOR_INDEX_CHANGED',
+  'VECTOR_TEXT_SEARCH_MISSING',
+  // No such table, no such column, a generated column, or a column without a value.
+  '42P01',
+  '42703',
+  '428C9',
+  '23502',
+]);
+
+/** Whether an error can result from an outdated description of an index. */
+export function mayBeStale(error: unknown): boolean {
+  return staleCodes.has((error as { code?: unknown } | null)?.code);
+}
+
+const programLimitExceeded = '54000';
+
+/** The database does not name the record. */
+function tooManyWords(what: string, cause: unknown): QuiverError {
+  return new QuiverError(
+    'VECTOR_ARGUMENT_INVALID',
+    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks, or create the index without text search (textSearch: false).`,
+    { cause },
+  );
+}
+
+/**
+ * Connection lost (08), conflict with another transaction (40), no resources (53), server stopping or starting (57P).
+ *
+ * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
+ */
+const transientState = /^(?:08|40|53|57P)/;
+/** Errors of `pg` for a connection that ended; they have no code. */
+const lostConnection =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+function failureDetails(error: unknown): { sqlState?: string; isTransient: boolean } {
+  const { code, message, syscall } = (error ?? {}) as { code?: unknown; message?: unknown; syscall?: unknown };
+  // A server behind a Unix domain socket has no socket file while it restarts.
+  const isLost = lostConnection.test(String(message)) || syscall === 'connect';
+  if (typeof code !== 'string') return { isTransient: isLost };
+  return { sqlState: code, isTransient: isLost || (code.length === 5 && transientState.test(code)) };
+}
