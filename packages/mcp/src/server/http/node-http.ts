@@ -20,12 +20,12 @@ interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {
 /** A request of `node:http`, or of a framework on top of it. */
 export class NodeRequest implements HttpRequest {
   readonly #req: AuthenticatedRequest;
-  /** The identity that middleware set, and what it was turned into. */
-  #auth: unknown;
-  #authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
+  readonly authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
 
-  constructor(req: IncomingMessage) {
+  /** @param req - as the last middleware passed it on */
+  constructor(req: AuthenticatedRequest) {
     this.#req = req;
+    this.authInfo = toAuthInfo(req.auth);
   }
 
   get method(): string | undefined {
@@ -59,15 +59,6 @@ export class NodeRequest implements HttpRequest {
   get isRebindable(): boolean {
     const address = this.#req.socket?.localAddress;
     return address !== undefined && isLoopback(address);
-  }
-
-  get authInfo(): (McpAuthInfo & ToolAccessCarrier) | undefined {
-    const { auth } = this.#req;
-    if (auth !== undefined && auth !== this.#auth) {
-      this.#auth = auth;
-      this.#authInfo = toAuthInfo(auth);
-    }
-    return auth === undefined ? undefined : this.#authInfo;
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
