@@ -4,14 +4,7 @@
  * @module
  */
 export { MCPServer } from './mcp-server.js';
-export type {
-  CloseOptions,
-  SSEServerTransport,
-  SSETransport,
-  StdioOptions,
-  StdioServerTransport,
-  StreamableHTTPServerTransport,
-} from './mcp-server.js';
+export type { CloseOptions, StdioOptions, StdioServerTransport, StreamableHTTPServerTransport } from './mcp-server.js';
 export type { CacheableMethod } from '../protocol/methods.js';
 export type { FetchOptions } from './http/transport-options.js';
 export type {
@@ -71,6 +64,8 @@ export type {
   ConnectSSEOptions,
   HonoContextLike,
   SSEOptions,
+  SSEServerTransport,
+  SSETransport,
   StartHonoSSEOptions,
   StartHonoSSEWithContext,
   StartSSEOptions,

@@ -14,6 +14,8 @@ import {
   SSEEndpoint,
   type ConnectHonoSSEOptions,
   type ConnectSSEOptions,
+  type SSEServerTransport,
+  type SSETransport,
   type StartHonoSSEOptions,
   type StartHonoSSEWithContext,
   type StartSSEOptions,
@@ -82,16 +84,6 @@ export interface StdioServerTransport {
   close(): Promise<void>;
 }
 
-/** One client that is connected over HTTP+SSE. */
-export interface SSEServerTransport {
-  readonly sessionId: string;
-  /** Ends the connection and cancels its in-flight requests. */
-  close(): Promise<void>;
-}
-
-/** As {@link SSEServerTransport}, for a connection of `startHonoSSE()`. */
-export type SSETransport = SSEServerTransport;
-
 /** All sessions of `startHTTP()`. */
 export interface StreamableHTTPServerTransport {
   /** Ids of the open sessions. */
@@ -131,7 +123,6 @@ export class MCPServer implements AsyncDisposable {
   readonly #http: HttpEndpoint;
   readonly #fetch: HttpEndpoint;
   readonly #sse: SSEEndpoint;
-  readonly #honoSse: SSEEndpoint;
   readonly #listening = new Set<Listener>();
   readonly #signalHandlers = new Set<() => void>();
   #stdio: StdioConnection | undefined;
@@ -152,7 +143,6 @@ export class MCPServer implements AsyncDisposable {
     this.#http = this.#createEndpoint();
     this.#fetch = this.#createEndpoint();
     this.#sse = new SSEEndpoint(this.#state);
-    this.#honoSse = new SSEEndpoint(this.#state);
     const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, this.#sharedSessions);
     this.toolActions = toolActions;
     this.resources = resources;
@@ -245,7 +235,8 @@ export class MCPServer implements AsyncDisposable {
   async startSSE(given: StartSSEOptions): Promise<void> {
     const { url, ssePath, messagePath, req, res, options, ...flat } = given;
     const resolved = resolveOptions('startSSE', given, options, flat);
-    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, resolved);
+    const route = { url, ssePath, messagePath, servedBy: 'startSSE' } as const;
+    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
   }
 
   /**
@@ -262,12 +253,11 @@ export class MCPServer implements AsyncDisposable {
     const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given as StartSSEOptions &
       Partial<StartHonoSSEWithContext>;
     const resolved = resolveOptions('startHonoSSE', given, options, flat);
-    const paths = { url, ssePath, messagePath };
-    if (!context)
-      return this.#honoSse.handle(new NodeRequest(req), new NodeReply(res), paths, resolved) as Promise<Result>;
+    const route = { url, ssePath, messagePath, servedBy: 'startHonoSSE' } as const;
+    if (!context) return this.#sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
     const { request, reply } = fromHonoContext(context, authInfo);
     // A stream is a response long before it ends.
-    void this.#honoSse.handle(request, reply, paths, resolved);
+    void this.#sse.handle(request, reply, route, resolved);
     return reply.response as Promise<Result>;
   }
 
@@ -275,7 +265,8 @@ export class MCPServer implements AsyncDisposable {
   async connectSSE(given: ConnectSSEOptions): Promise<void> {
     const { messagePath, res, options, ...flat } = given;
     const resolved = resolveOptions('connectSSE', given, options, flat);
-    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), { messagePath }, resolved);
+    const route = { messagePath, servedBy: 'startSSE' } as const;
+    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
@@ -283,7 +274,7 @@ export class MCPServer implements AsyncDisposable {
     const { messagePath, context, authInfo, options, ...flat } = given;
     const resolved = resolveOptions('connectHonoSSE', given, options, flat);
     const { request, reply } = fromHonoContext(context, authInfo);
-    void this.#honoSse.handle(request, reply, { messagePath }, resolved);
+    void this.#sse.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
     return reply.response;
   }
 
@@ -322,12 +313,12 @@ export class MCPServer implements AsyncDisposable {
 
   /** Returns the connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
   getSseTransport(sessionId?: string): SSEServerTransport | undefined {
-    return toTransport(this.#sse, sessionId);
+    return this.#sse.find('startSSE', sessionId);
   }
 
   /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
   getSseHonoTransport(sessionId?: string): SSETransport | undefined {
-    return toTransport(this.#honoSse, sessionId);
+    return this.#sse.find('startHonoSSE', sessionId);
   }
 
   /** Returns the sessions of `startHTTP()`, or `undefined` before the first request. */
@@ -405,7 +396,7 @@ export class MCPServer implements AsyncDisposable {
 
   get #transports(): Transport[] {
     const stdio = this.#stdio ? [this.#stdio] : [];
-    return [this.#http, this.#fetch, this.#sse, this.#honoSse, ...this.#listening, ...stdio];
+    return [this.#http, this.#fetch, this.#sse, ...this.#listening, ...stdio];
   }
 
   /**
@@ -529,11 +520,6 @@ export class MCPServer implements AsyncDisposable {
     const tools: ToolsInput = Object.fromEntries([...this.#state.tools.values()].map(({ name, tool }) => [name, tool]));
     return tools as Record<string, Tool>;
   }
-}
-
-function toTransport(endpoint: SSEEndpoint, sessionId: string | undefined): SSEServerTransport | undefined {
-  const found = endpoint.sessionIds.findLast((id) => sessionId === undefined || id === sessionId);
-  return found === undefined ? undefined : { sessionId: found, close: async () => endpoint.close(found) };
 }
 
 function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {

@@ -94,8 +94,23 @@ export function fromHonoContext(context: HonoContextLike, authInfo: unknown): { 
   return { request: new WebRequest(raw, authInfo ?? context.get?.('auth')), reply: new WebReply(raw) };
 }
 
+/** One client that is connected over HTTP+SSE. */
+export interface SSEServerTransport {
+  readonly sessionId: string;
+  /** Ends the connection and cancels its in-flight requests. */
+  close(): Promise<void>;
+}
+
+/** As {@link SSEServerTransport}, for a connection of `startHonoSSE()`. */
+export type SSETransport = SSEServerTransport;
+
+/** Paths of a request, and the method of `MCPServer` that serves it. Without `url` it opens a stream, regardless of its path and method. */
+type ServedRoute = (SSERoute | { messagePath: string; url?: undefined; ssePath?: undefined }) & {
+  readonly servedBy: 'startSSE' | 'startHonoSSE';
+};
+
 /** One client of the HTTP+SSE transport. */
-interface SSEConnection extends SessionOwner {
+interface SSEConnection extends SessionOwner, Pick<ServedRoute, 'servedBy'> {
   readonly connection: Connection;
   readonly sink: EventSink;
   readonly keepAlive: NodeJS.Timeout;
@@ -125,31 +140,30 @@ export class SSEEndpoint implements Transport {
     return count;
   }
 
-  /** Ids of the open connections, oldest first. */
-  get sessionIds(): string[] {
-    return [...this.#connections.keys()];
+  /** Returns the connection with this session id, or the newest, of those that a method of `MCPServer` opened. */
+  find(openedBy: ServedRoute['servedBy'], sessionId: string | undefined): SSEServerTransport | undefined {
+    const found = Array.from(this.#connections).findLast(
+      ([id, { servedBy }]) => servedBy === openedBy && (sessionId === undefined || id === sessionId),
+    )?.[0];
+    return found === undefined ? undefined : { sessionId: found, close: async () => this.close(found) };
   }
 
-  /**
-   * Serves one request. Never rejects: errors go to the client or to the logger.
-   *
-   * @param route - without `url` the request opens a stream, regardless of its path and method
-   */
+  /** Serves one request. Never rejects: errors go to the client or to the logger. */
   async handle(
     request: HttpRequest,
     reply: HttpReply,
-    { url, ssePath, messagePath }: SSERoute | { messagePath: string; url?: undefined; ssePath?: undefined },
+    { url, ssePath, ...route }: ServedRoute,
     options: SSEOptions = {},
   ): Promise<void> {
     try {
       if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
       requireTrustedOrigin(request, options);
-      if (!url) this.#connect(request, reply, messagePath, options);
+      if (!url) this.#connect(request, reply, route, options);
       else if (url.pathname === ssePath) {
-        if (request.method === 'GET') this.#connect(request, reply, messagePath, options);
+        if (request.method === 'GET') this.#connect(request, reply, route, options);
         // Newer clients try to post here first; 405 tells them to open a stream instead.
         else reply.send(405, { allow: 'GET' });
-      } else if (url.pathname === messagePath) {
+      } else if (url.pathname === route.messagePath) {
         if (request.method === 'POST') await this.#receive(request, reply, url.searchParams.get('sessionId'), options);
         else reply.send(405, { allow: 'POST' });
       } else reply.send(404, textHeaders, 'Unknown path');
@@ -159,7 +173,12 @@ export class SSEEndpoint implements Transport {
   }
 
   /** Opens the stream of a client and sends the path for its messages. */
-  #connect(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions): void {
+  #connect(
+    request: HttpRequest,
+    reply: HttpReply,
+    { messagePath, servedBy }: Pick<ServedRoute, 'messagePath' | 'servedBy'>,
+    options: SSEOptions,
+  ): void {
     const owner = ownerOf(request);
     requireRoom(this.#connections, owner, options);
     const sessionId = crypto.randomUUID();
@@ -173,7 +192,7 @@ export class SSEEndpoint implements Transport {
     const keepAlive = setInterval(() => sink.write(': keep-alive\n\n'), KEEP_ALIVE_INTERVAL);
     // Outside of Node timers are numbers and keep nothing alive.
     keepAlive.unref?.();
-    this.#connections.set(sessionId, { ...owner, connection, sink, keepAlive });
+    this.#connections.set(sessionId, { ...owner, servedBy, connection, sink, keepAlive });
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';
     sink.write(`event: endpoint\ndata: ${messagePath}${separator}sessionId=${sessionId}\n\n`);
