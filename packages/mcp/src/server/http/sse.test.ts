@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Client as ClientV2, SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
@@ -179,6 +180,43 @@ test('a connection belongs to the caller that opened it', async () => {
   expect(await post('a')).toBe(202);
   stream.destroy();
   await server.close();
+  http.close();
+});
+
+test('does not accept a message whose client or server has gone while it arrived', async () => {
+  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const posts = new EventEmitter();
+  const http = await listening(
+    createServer((req, res) => {
+      void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
+      if (req.method === 'POST') posts.emit('served');
+    }),
+  );
+  const base = `http://127.0.0.1:${portOf(http)}`;
+  const statusAfter = async (end: (stream: Awaited<ReturnType<typeof readEvents>>) => unknown): Promise<unknown> => {
+    const stream = await readEvents(`${base}/sse`);
+    await expect.poll(() => stream.events.length).toBe(1);
+    const body = JSON.stringify(rpc('ping'));
+    const post = request(base + (stream.events[0]?.data as string), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    });
+    const served = once(posts, 'served');
+    post.write(body.slice(0, 5));
+    await served;
+    await end(stream);
+    post.end(body.slice(5));
+    const [response] = (await once(post, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  const goes = async (stream: { destroy(): void }): Promise<void> => {
+    stream.destroy();
+    await expect.poll(() => server.getSseTransport()).toBeUndefined();
+  };
+  expect(await statusAfter(goes)).toBe(400);
+  expect(await statusAfter(() => server.close())).toBe(503);
+  http.closeAllConnections();
   http.close();
 });
 

@@ -226,13 +226,15 @@ export class SSEEndpoint implements Transport {
   ): Promise<void> {
     if (this.#connections.size === 0) return reply.send(503, textHeaders, 'SSE connection not established');
     if (sessionId === null) return reply.send(400, textHeaders, 'No sessionId provided');
+    const printable = sessionId.slice(0, 64).replaceAll(/[^\w-]/g, '?');
+    const refuse = (): void => reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
     const receiver = this.#connections.get(sessionId);
-    if (receiver?.principal !== principalOfCaller(request)) {
-      const printable = sessionId.slice(0, 64).replaceAll(/[^\w-]/g, '?');
-      return reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
-    }
+    if (receiver?.principal !== principalOfCaller(request)) return refuse();
     requireJsonBody(request);
     const body = await request.readJson(maxBodyBytes);
+    // The server or the client may have gone while the body arrived.
+    if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
+    if (this.#connections.get(sessionId) !== receiver) return refuse();
     const caller = { authInfo: request.authInfo, sessionId, http: request };
     const { connection } = receiver;
     requireToolAccessOfAll(Array.isArray(body) ? body : [body], createCallerRequest(this.#server, caller, connection));
