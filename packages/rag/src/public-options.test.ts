@@ -64,13 +64,6 @@ const calls: Record<string, () => unknown> = {
   MDocument: () => new MDocument(withUnknown({ docs: [] })),
   'MDocument.chunk': () => document.chunk(withUnknown({ strategy: 'recursive' })),
   'MDocument.extractMetadata': () => document.extractMetadata(withUnknown({ title: false })),
-  LocalVector: () => new LocalVector(unknown),
-  ChromaVector: () => new ChromaVector(unknown),
-  LanceVectorStore: () => new LanceVectorStore(unknown),
-  LibSQLVector: () => new LibSQLVector(withUnknown({ url: 'file:x' })),
-  PgVector: () => new PgVector(withUnknown({ connectionString: 'postgres://x' })),
-  QdrantVector: () => new QdrantVector(withUnknown({ url: 'http://x' })),
-  PineconeVector: () => new PineconeVector(withUnknown({ apiKey: 'x' })),
   createLexicalSparseEncoder: () => createLexicalSparseEncoder(unknown),
   createVectorQueryTool: () => createVectorQueryTool(withUnknown({ ...search })),
   'compat createGraphRAGTool': () => compat.createGraphRAGTool(withUnknown({ ...search })),
@@ -152,19 +145,20 @@ const exempt: Record<string, string> = {
   describeVectorStore: 'defines tests',
 };
 
-/** Stores whose methods are called before they reach a server, a file or a package. */
-const stores: Record<string, object> = {
-  LocalVector: new LocalVector(),
-  ChromaVector: new ChromaVector(),
-  LanceVectorStore: new LanceVectorStore({ uri: 'x' }),
-  LibSQLVector: new LibSQLVector({ url: ':memory:' }),
-  PgVector: new PgVector({ connectionString: 'postgres://x' }),
-  QdrantVector: new QdrantVector({ url: 'http://x' }),
-  PineconeVector: new PineconeVector({ apiKey: 'x' }),
-};
+/** Stores, with options by which their methods are called before they reach a server, a file or a package. */
+const storeClasses: readonly [new (options: never) => object, object][] = [
+  [LocalVector, {}],
+  [ChromaVector, {}],
+  [LanceVectorStore, { uri: 'x' }],
+  [LibSQLVector, { url: ':memory:' }],
+  [PgVector, { connectionString: 'postgres://x' }],
+  [QdrantVector, { url: 'http://x' }],
+  [PineconeVector, { apiKey: 'x' }],
+];
+const stores = Object.fromEntries(storeClasses.map(([Store, options]) => [Store.name, new Store(options as never)]));
 
 /** Methods of stores without parameters, and those that only subclasses call. */
-const notCalled = new Set(['constructor', 'close', 'disconnect', 'use', 'change', 'search', 'check']);
+const notCalled = new Set(['constructor', 'close', 'disconnect', 'use', 'open', 'change', 'search', 'check']);
 
 /** Returns the names of the methods of a store, also of inherited ones. */
 function methodsOf(store: object): string[] {
@@ -175,6 +169,7 @@ function methodsOf(store: object): string[] {
   return [...methods];
 }
 
+for (const [Store, options] of storeClasses) calls[Store.name] = () => new Store(withUnknown(options));
 for (const [name, store] of Object.entries(stores))
   for (const method of methodsOf(store))
     calls[`${name}.${method}`] = () =>
