@@ -30,20 +30,23 @@ export interface ServerFacts {
   readonly instructions?: string | undefined;
 }
 
+/** Options of a request. Each layer passes on the same object. */
 export interface EngineRequestOptions extends RequestHandlers {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds; 0 for no limit. Default 0. */
+  /** Milliseconds; 0 for no limit. Default: that of the connection. */
   readonly timeout?: number | undefined;
   /** Milliseconds that progress cannot extend. */
   readonly maxTotalTimeout?: number | undefined;
-  /** Whether progress starts the timeout again. */
+  /** Whether progress starts the timeout again. Default: the setting of the connection. */
   readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Number of times that the server's client repeats the request after the connection was lost. Default 0. */
+  readonly retries?: number | undefined;
   readonly requestContext?: AnyRequestContext | undefined;
   /** Requests progress under this token. Later requests with a token in use get a number after it. */
   readonly progressToken?: string | undefined;
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
   /** Headers of the request, by lower-case name. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Sending['headers'];
   /**
    * Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. A
    * subscription does not count as a request in progress.
@@ -58,6 +61,10 @@ export interface EngineOptions {
   readonly clientInfo: { readonly name: string; readonly version: string };
   /** Capabilities that every modern request declares. */
   readonly capabilities: ClientCapabilities;
+  /** Milliseconds of requests that set none; 0 for no limit. Default 0. */
+  readonly timeout?: number | undefined;
+  /** Whether progress starts the timeout of a request again that does not set it. Default `false`. */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Whether a modern server may run tool calls as tasks. Default `false`. */
   readonly tasks?: boolean | undefined;
   readonly application: Application;
@@ -82,6 +89,13 @@ export interface EngineOptions {
 /** The time limit of a request expired. */
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
+  /** Milliseconds. */
+  readonly timeout: number;
+
+  constructor(timeout: number) {
+    super('Request timed out');
+    this.timeout = timeout;
+  }
 }
 
 /** Milliseconds in which the response of an abandoned call may arrive. */
@@ -90,12 +104,12 @@ const lateResponseTime = 2000;
 const channel = traceChannels['quiver:mcp.client'];
 
 /** A request of the application: one message, or one per input round. */
-interface Call {
+interface Call extends Sending {
   readonly method: string;
   readonly options: EngineRequestOptions;
+  readonly timeout: number;
   /** The last message. */
   id: number;
-  sending: Sending;
   resolve: (result: Params) => void;
   reject: (error: unknown) => void;
   /** Ends the handlers of the application that respond to the server for it. */
@@ -281,17 +295,22 @@ export class Engine implements Receiver {
   }
 
   #start(method: string, options: EngineRequestOptions): Call {
-    const { timeout = 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
+    const { timeout = this.#options.timeout ?? 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
+    const { headers, requestContext } = options;
     const call: Call = {
       method,
       options,
+      headers,
+      requestContext,
+      cancel: undefined,
+      isCanceled: false,
+      timeout,
       id: 0,
-      sending: {},
       resolve() {},
       reject() {},
       handling: undefined,
       clock: this.#clocks.start(timeout, maxTotalTimeout, () =>
-        this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out'),
+        this.#end(call, new RequestTimeoutError(timeout), 'Request timed out'),
       ),
     };
     this.#calls.add(call);
@@ -303,13 +322,12 @@ export class Engine implements Receiver {
     return new Promise((resolve, reject) => {
       if (this.isClosed) throw new ConnectionLostError('Not connected');
       const id = (this.#lastId += 1);
-      const { headers, requestContext } = call.options;
       call.id = id;
-      call.sending = { headers, requestContext, cancel: undefined };
+      call.cancel = undefined;
       call.resolve = resolve;
       call.reject = reject;
       this.#waiting.set(id, call);
-      const sent = this.channel.send({ jsonrpc: '2.0', id, method: call.method, params }, call.sending);
+      const sent = this.channel.send({ jsonrpc: '2.0', id, method: call.method, params }, call);
       sent?.catch((error: unknown) => this.#take(id)?.reject(error));
     });
   }
@@ -350,7 +368,7 @@ export class Engine implements Receiver {
     const { onAbandoned } = this.#options;
     if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
       onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
-    else this.#cancel(call.id, call.sending, reason);
+    else this.#cancel(call, reason);
   }
 
   /** Whether the client declares the tasks extension, and the server has it. */
@@ -362,12 +380,12 @@ export class Engine implements Receiver {
 
   /** Resolves with the id of the task that a late response names. Cancels the request if no response arrives. */
   #awaitLateTask(call: Call, reason: string): Promise<string | undefined> {
-    const { id, sending } = call;
+    const { id } = call;
     this.active += 1;
     return new Promise<Params>((resolve) => {
       const timer = setTimeout(() => {
         this.#take(id);
-        this.#cancel(id, sending, reason);
+        this.#cancel(call, reason);
         resolve({});
       }, lateResponseTime);
       const settle = (received: Params): void => {
@@ -381,12 +399,12 @@ export class Engine implements Receiver {
     });
   }
 
-  #cancel(requestId: number, sending: Sending, reason: string): void {
+  #cancel(call: Call, reason: string): void {
     // In the modern era over HTTP the end of the HTTP request cancels the message. A handshake cannot be canceled.
-    if (sending.cancel && this.server.era !== 'legacy') return sending.cancel();
-    this.notify('notifications/cancelled', { requestId, reason })
+    if (call.cancel && this.server.era !== 'legacy') return call.cancel();
+    this.notify('notifications/cancelled', { requestId: call.id, reason })
       .catch(() => {})
-      .finally(() => sending.cancel?.());
+      .finally(() => call.cancel?.());
   }
 
   #createEvent(
@@ -433,8 +451,8 @@ export class Engine implements Receiver {
   #receiveProgress(update: ProgressUpdate): void {
     const call = this.#progress?.get(update.progressToken);
     if (!call) return;
-    const { timeout = 0, resetTimeoutOnProgress, onProgress } = call.options;
-    if (resetTimeoutOnProgress && timeout > 0) this.#clocks.extend(call.clock, timeout);
+    const { resetTimeoutOnProgress = this.#options.resetTimeoutOnProgress, onProgress } = call.options;
+    if (resetTimeoutOnProgress && call.timeout > 0) this.#clocks.extend(call.clock, call.timeout);
     onProgress?.(update);
   }
 

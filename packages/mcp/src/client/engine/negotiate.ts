@@ -114,7 +114,7 @@ const legacyVersions: ReadonlySet<unknown> = new Set(LEGACY_VERSIONS);
 async function initialize(engine: Engine, options: NegotiateOptions): Promise<ServerFacts> {
   const { clientInfo, handshakeCapabilities: capabilities = options.capabilities } = options;
   const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
-  const result = await engine.request('initialize', params);
+  const result = await engine.request('initialize', params, { timeout: 0 });
   const { protocolVersion, serverInfo } = result;
   if (!legacyVersions.has(protocolVersion))
     throw new Error(`the server chose protocol version ${JSON.stringify(protocolVersion)}, which is not supported`);

@@ -8,15 +8,8 @@ import { summarizeOutput } from './summarize-output.js';
 /**
  * Gives every failure of a request a code: `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED`, `MCP_INPUT_ROUNDS_EXCEEDED`, or
  * `MCP_REQUEST_FAILED` for errors that the server sent. `details` contains `rpcCode` and `httpStatus`.
- *
- * @param timeout - milliseconds
  */
-export function explainRequestError(
-  error: unknown,
-  serverName: string,
-  channel: Channel | undefined,
-  timeout: number,
-): QuiverError {
+export function explainRequestError(error: unknown, serverName: string, channel?: Channel): QuiverError {
   if (isQuiverError(error)) return error;
   const status = statusOf(error);
   const details: Record<string, unknown> = {
@@ -33,7 +26,7 @@ export function explainRequestError(
   if (error instanceof RequestTimeoutError)
     return explained(
       'MCP_REQUEST_TIMEOUT',
-      `MCP server '${serverName}' did not respond within ${timeout} ms. Raise \`timeout\` if the request needs longer.`,
+      `MCP server '${serverName}' did not respond within ${error.timeout} ms. Raise \`timeout\` if the request needs longer.`,
     );
   if (error instanceof InputRoundsError)
     return explained(

@@ -57,12 +57,7 @@ export interface RemoteServerOptions {
   readonly createApplication: (server: RemoteServer) => Application;
 }
 
-export interface RequestSettings extends Omit<EngineRequestOptions, 'headers'> {
-  /** Number of times that the request is repeated after the connection was lost. Default 0. */
-  readonly retries?: number | undefined;
-}
-
-/** Sends the messages of one request over a connection. */
+/** Sends the messages of one request over a connection. @param options - those of the request, as they were given */
 export type SendOver<Result> = (engine: Engine, options: EngineRequestOptions) => Promise<Result>;
 
 type Lists = { [Method in ListMethod]?: CallerLists<ListedItems[Method]> };
@@ -236,20 +231,18 @@ export class RemoteServer {
    *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
    *   `MCP_SERVER_SUSPENDED` after `maxConsecutiveTimeouts`; `signal.reason`
    */
-  request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
-    if (!this.#breaker) return this.#request(run, settings);
-    return this.#breaker.run(() => this.#request(run, settings));
+  request<Result>(run: SendOver<Result>, options: EngineRequestOptions = {}): Promise<Result> {
+    if (!this.#breaker) return this.#request(run, options);
+    return this.#breaker.run(() => this.#request(run, options));
   }
 
-  async #request<Result>(run: SendOver<Result>, settings: RequestSettings): Promise<Result> {
-    const { retries = 0, signal, timeout = this.#timeout } = settings;
-    const { resetTimeoutOnProgress = this.options.resetTimeoutOnProgress } = settings;
-    const options: EngineRequestOptions = { ...settings, timeout, resetTimeoutOnProgress };
+  async #request<Result>(run: SendOver<Result>, options: EngineRequestOptions): Promise<Result> {
+    const { retries = 0, signal } = options;
     // Many requests may share a signal, and Node 20 warns about the eleventh listener.
     if (signal) setMaxListeners(0, signal);
     for (let attempt = 1, left = retries; ; attempt += 1) {
       signal?.throwIfAborted();
-      const engine = await untilAborted(() => this.#connectFor(settings), signal);
+      const engine = await untilAborted(() => this.#connectFor(options), signal);
       const { channel } = engine;
       try {
         return await run(engine, options);
@@ -259,7 +252,7 @@ export class RemoteServer {
           this.#forget(engine);
           continue;
         }
-        const explained = explainRequestError(error, this.name, channel, timeout);
+        const explained = explainRequestError(error, this.name, channel);
         if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
         left -= 1;
         this.log('info', 'Repeating a request after the connection was lost.', explained);
@@ -399,6 +392,8 @@ export class RemoteServer {
           ...capabilities,
         },
         maxInputRounds,
+        timeout: options.timeout ?? this.#options.timeout,
+        resetTimeoutOnProgress: options.resetTimeoutOnProgress,
         tasks: options.tasks !== false,
         logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,
         resume: this.#resume,
@@ -444,11 +439,10 @@ export class RemoteServer {
 
   /** Sends the log level and the subscriptions to a new connection. */
   async #setUp(engine: Engine): Promise<void> {
-    const timeout = this.#timeout;
     const level = this.#logLevel;
     if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
-      await engine.request('logging/setLevel', { level }, { timeout });
-    if (!this.subscriptions.isEmpty) await this.subscriptions.restore(engine, { timeout });
+      await engine.request('logging/setLevel', { level });
+    if (!this.subscriptions.isEmpty) await this.subscriptions.restore(engine);
   }
 
   /** The connection ended, and the client did not close it. */
@@ -502,10 +496,6 @@ export class RemoteServer {
 
   #logError(error: unknown): void {
     this.log('debug', toErrorMessage(error), error);
-  }
-
-  get #timeout(): number {
-    return this.options.timeout ?? this.#options.timeout;
   }
 
   /** Milliseconds until a connection must be open, and until its session must have ended. */

@@ -1,14 +1,14 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/types.js';
 import type { ServerHandlers } from '../config/handlers.js';
-import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
 import { createBackOff } from '../../back-off.js';
 
 interface SubscribingServer {
   readonly name: string;
   readonly handlers: ServerHandlers;
-  request(run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>): Promise<unknown>;
+  request(run: (engine: Engine) => Promise<unknown>): Promise<unknown>;
   log(level: 'debug', message: string, details?: unknown): void;
 }
 
@@ -50,8 +50,8 @@ export class Subscriptions {
   async subscribe(uri: string): Promise<void> {
     this.#uris.add(uri);
     try {
-      await this.#server.request(async (engine, options) => {
-        if (!engine.isModern) return engine.request('resources/subscribe', { uri }, options);
+      await this.#server.request(async (engine) => {
+        if (!engine.isModern) return engine.request('resources/subscribe', { uri });
         const { resourceSubscriptions } = await this.sync(engine);
         if (resourceSubscriptions?.includes(uri)) return undefined;
         throw new QuiverError(
@@ -67,15 +67,15 @@ export class Subscriptions {
 
   async unsubscribe(uri: string): Promise<void> {
     this.#uris.delete(uri);
-    await this.#server.request((engine, options) =>
-      engine.isModern ? this.sync(engine) : engine.request('resources/unsubscribe', { uri }, options),
+    await this.#server.request((engine) =>
+      engine.isModern ? this.sync(engine) : engine.request('resources/unsubscribe', { uri }),
     );
   }
 
   /** Sends all subscriptions to a new connection. */
-  async restore(engine: Engine, options: EngineRequestOptions): Promise<void> {
+  async restore(engine: Engine): Promise<void> {
     if (engine.isModern) await this.sync(engine);
-    else for (const uri of this.#uris) await engine.request('resources/subscribe', { uri }, options);
+    else for (const uri of this.#uris) await engine.request('resources/subscribe', { uri });
   }
 
   /** Closes the stream of a connection that is no longer used. */

@@ -325,7 +325,7 @@ class AwaitedTask {
   }
 
   #explain(error: unknown): QuiverError {
-    return explainRequestError(error, this.#server.name, undefined, 0);
+    return explainRequestError(error, this.#server.name);
   }
 }
 

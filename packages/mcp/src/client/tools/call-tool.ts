@@ -2,13 +2,12 @@ import { toErrorMessage } from '@quiver/core';
 import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
-import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
-import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { EngineRequestOptions } from '../engine/engine.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { awaitTask } from './await-task.js';
 
@@ -46,80 +45,79 @@ export const callToolChecks: OptionChecks<CallToolOptions> = {
 };
 
 /** Call of a tool. */
-export type ToolCall = Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestOptions, 'toolCallId'>;
+export interface ToolCall extends EngineRequestOptions {
+  readonly name: string;
+  readonly args?: Record<string, unknown>;
+  readonly meta?: Record<string, unknown>;
+  readonly runId?: string | undefined;
+  /** The tool's definition, if the caller has it. */
+  readonly tool?: ProtocolTool | undefined;
+}
 
 /**
  * Calls a tool of a server without a model and without validation on the client, and reports the call to the server's logger. Waits for
  * the task that the server may run the call as.
- *
- * @param known - the tool's definition, if the caller has it
  */
-export async function callTool(server: RemoteServer, options: ToolCall, known?: ProtocolTool): Promise<CallToolResult> {
-  const { name, runId = crypto.randomUUID(), requestContext } = options;
-  const call = { toolName: name, runId };
+export async function callTool(server: RemoteServer, call: ToolCall): Promise<CallToolResult> {
+  const { name, runId = crypto.randomUUID(), requestContext } = call;
+  const logged = { toolName: name, runId };
   let progress: ProgressUpdate | undefined;
   const onProgress = (update: ProgressUpdate): void => {
     progress = update;
-    options.onProgress?.(update);
+    call.onProgress?.(update);
   };
-  server.log('debug', `Calling tool '${name}'.`, call, requestContext);
+  server.log('debug', `Calling tool '${name}'.`, logged, requestContext);
   try {
-    let result = await sendCall(server, options, runId, onProgress, known);
+    let result = await sendCall(server, call, runId, onProgress);
     if (isCreatedTask(result)) {
-      server.log('debug', `Tool '${name}' runs as a task.`, call, requestContext);
-      result = await awaitTask(server, result.taskId, { ...options, runId, isOwner: true, created: result, progress });
+      server.log('debug', `Tool '${name}' runs as a task.`, logged, requestContext);
+      result = await awaitTask(server, result.taskId, { ...call, runId, isOwner: true, created: result, progress });
     }
-    if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
-    else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
+    if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, logged, requestContext);
+    else server.log('debug', `Tool '${name}' returned.`, logged, requestContext);
     return result;
   } catch (error) {
-    server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
+    server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...logged, error }, requestContext);
     throw error;
   }
 }
 
 /** Sends a call. @returns its result, or the task that the server runs it as */
-export function sendCall(
+export async function sendCall(
   server: RemoteServer,
-  options: ToolCall,
+  given: ToolCall,
   runId: string,
-  onProgress: CallToolOptions['onProgress'] = options.onProgress,
-  known?: ProtocolTool,
+  onProgress: ToolCall['onProgress'] = given.onProgress,
 ): Promise<CallToolResult | CreatedTask> {
-  const { name, args = {}, meta, requestContext, onElicitation, onSampling, toolCallId } = options;
-  const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
+  const { name, args = {}, meta, requestContext } = given;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
-  const tools = server.list('tools/list');
+  const lists = server.list('tools/list');
   const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
     list?.find((listed) => listed.name === name);
-  const tool = known ?? find(tools.peek(requestContext)) ?? find(tools.peek());
-  const isHarmless = tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true;
+  const { tool = find(lists.peek(requestContext)) ?? find(lists.peek()) } = given;
+  const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
+  const retries = idempotentHint === true || readOnlyHint === true ? retryIdempotent : 0;
+  const progressToken = enableProgressTracking || given.onProgress ? runId : undefined;
+  const call: ToolCall = { ...given, onProgress, progressToken, retries };
   const params = { name, arguments: args, _meta: { ...meta } };
-  const send = (engine: Engine, to: EngineRequestOptions, called?: ProtocolTool): Promise<Params> => {
-    const headers = called && toParamHeaders(declaredParamHeaders(called.inputSchema), args);
-    return engine.request('tools/call', params, headers ? { ...to, headers } : to);
-  };
-  const sendModern = (engine: Engine, to: EngineRequestOptions): Promise<Params> =>
-    send(engine, to, tool).catch(async (error: unknown) => {
+  const result = await server.request(async (engine) => {
+    if (!engine.isModern) return engine.request('tools/call', params, call);
+    try {
+      return await engine.request('tools/call', params, withHeaders(call, tool));
+    } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
       // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
-      tools.invalidate();
-      const { items } = await tools.get(requestContext);
-      return send(engine, to, find(items));
-    });
-  const result = server.request((engine, to) => (engine.isModern ? sendModern(engine, to) : send(engine, to)), {
-    signal,
-    timeout,
-    maxTotalTimeout,
-    resetTimeoutOnProgress,
-    requestContext,
-    onElicitation,
-    onSampling,
-    onProgress,
-    retries: isHarmless ? retryIdempotent : 0,
-    progressToken: enableProgressTracking || options.onProgress ? runId : undefined,
-    toolCallId,
-  });
+      lists.invalidate();
+      const { items } = await lists.get(requestContext);
+      return engine.request('tools/call', params, withHeaders(call, find(items)));
+    }
+  }, call);
   // The engine has checked the result.
-  return result as Promise<CallToolResult | CreatedTask>;
+  return result as CallToolResult | CreatedTask;
+}
+
+/** Adds the headers that repeat arguments. */
+function withHeaders(call: ToolCall, tool: ProtocolTool | undefined): ToolCall {
+  const headers = tool && toParamHeaders(declaredParamHeaders(tool.inputSchema), call.args ?? {});
+  return headers ? { ...call, headers } : call;
 }

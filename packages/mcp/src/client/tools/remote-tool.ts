@@ -113,9 +113,9 @@ class RemoteDefinition {
           runId,
           toolCallId,
           requestContext,
-          ...(signal && { signal }),
+          signal,
+          tool,
         }),
-        tool,
       );
     const call = { serverName: server.name, toolName: tool.name, args, requestContext, signal };
     const result = await (processToolCall ? processToolCall(call, send) : send());

@@ -3,7 +3,7 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } 
 
 export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** Options of one sent message, and the way to cancel it. */
+/** What a channel needs of a sent message, and the way to cancel it. */
 export interface Sending {
   /** Headers of this message, by lower-case name. Transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -11,8 +11,6 @@ export interface Sending {
   /** Ends the HTTP request of this message. Set by transports that send each message as a request. */
   cancel?: (() => void) | undefined;
   isCanceled?: boolean;
-  /** How often the message was sent again. */
-  repeats?: number;
 }
 
 /** Receives from a channel. Its methods do not throw. */

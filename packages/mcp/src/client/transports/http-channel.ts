@@ -161,7 +161,8 @@ export class HttpChannel extends HttpConnection implements Channel {
     this.receiver = receiver;
   }
 
-  send(message: OutgoingMessage, sending: Sending): Promise<void> {
+  /** @param repeats - how often the message was sent before */
+  send(message: OutgoingMessage, sending: Sending, repeats: number = 0): Promise<void> {
     const method = 'method' in message ? message.method : undefined;
     const requestId = method !== undefined && 'id' in message ? message.id : undefined;
     const headers = this.commonHeaders();
@@ -173,7 +174,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
     return this.request(call, sending, async (response) => {
       const { status } = response;
-      if (!isSuccessful(status)) return this.#receiveError(response, call, message, sending);
+      if (!isSuccessful(status)) return this.#receiveError(response, call, message, sending, repeats);
       if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
       if (requestId === undefined || status === 202) {
         response.discard();
@@ -224,20 +225,24 @@ export class HttpChannel extends HttpConnection implements Channel {
   }
 
   /** @throws `HttpError` unless the body is the JSON-RPC error of the request */
-  async #receiveError(response: HttpResponse, call: HttpCall, sent: OutgoingMessage, sending: Sending): Promise<void> {
+  async #receiveError(
+    response: HttpResponse,
+    call: HttpCall,
+    sent: OutgoingMessage,
+    sending: Sending,
+    repeats: number,
+  ): Promise<void> {
     const { status } = response;
     const requestId = 'method' in sent && 'id' in sent ? sent.id : undefined;
     const text = await response.text().catch(() => '');
     // The server rejects all requests of a session that it does not know in this way.
     const isSessionLost = status === 404 && 'mcp-session-id' in call.headers;
     const message = parseErrorMessage(text);
-    const { repeats = 0 } = sending;
     const delay = this.kind === 'http' ? repeatDelays[repeats] : undefined;
     if (status === 503 && delay !== undefined && isNotStarted(message)) {
-      sending.repeats = repeats + 1;
       await this.#wait(delay, sending);
       if (sending.isCanceled || this.isClosed) throw new ConnectionLostError('Connection closed');
-      return this.send(sent, sending);
+      return this.send(sent, sending, repeats + 1);
     }
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
