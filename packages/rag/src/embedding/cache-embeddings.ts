@@ -8,8 +8,15 @@ import { modelEmbedderChecks, toEmbedder, type EmbedderInput, type ModelEmbedder
 /** Vectors by a key of 32 hexadecimal digits. */
 export interface EmbeddingCache {
   /** Returns one vector per key, `undefined` where there is none. */
-  get(keys: readonly string[], options: { signal?: AbortSignal }): Promise<readonly (ArrayLike<number> | undefined)[]>;
-  set(keys: readonly string[], vectors: readonly Float32Array[], options: { signal?: AbortSignal }): Promise<void>;
+  get(
+    keys: readonly string[],
+    options: { signal?: AbortSignal | undefined },
+  ): Promise<readonly (ArrayLike<number> | undefined)[]>;
+  set(
+    keys: readonly string[],
+    vectors: readonly Float32Array[],
+    options: { signal?: AbortSignal | undefined },
+  ): Promise<void>;
 }
 
 /** Options of `cacheEmbeddings()`. */
@@ -61,7 +68,7 @@ export function cacheEmbeddings(input: EmbedderInput, given: CacheEmbeddingsOpti
     },
     async embed(texts, { signal, purpose } = {}) {
       signal?.throwIfAborted();
-      const end = signal ? { signal } : {};
+      const end = { signal };
       const keys = texts.map((text) => contentHash('embedding', embedder.id, scope, purpose ?? '', text));
       const known = new Map<string, Float32Array>();
       const unique = [...new Set(keys)];

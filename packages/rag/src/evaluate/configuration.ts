@@ -16,7 +16,7 @@ import type { RetrievedResult } from './judge.js';
 /** A function that retrieves: returns results, best first. */
 export type RetrieveFunction = (
   question: string,
-  options: { topK: number; signal?: AbortSignal },
+  options: { topK: number; signal?: AbortSignal | undefined },
 ) => PromiseLike<readonly RetrievedResult[]>;
 
 /** A tool that retrieves, such as those of `createGraphRAGTool()` and `createVectorQueryTool()`. */

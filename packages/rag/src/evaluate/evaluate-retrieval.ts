@@ -47,7 +47,7 @@ interface EvaluateRetrievalSettings {
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
   metrics?: readonly MetricName[];
   onProgress?: (progress: EvaluationProgress) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const checks: OptionChecks<EvaluateRetrievalOptions> = {
@@ -106,17 +106,16 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
     const where = `The configuration '${configuration.name}'`;
     const ask = async (question: string): Promise<{ results: RetrievedResult[]; milliseconds: number }> => {
       const started = performance.now();
-      const results = await untilAborted(
-        async () => retrieve(question, { topK, ...(signal && { signal }) }),
-        signal,
-      ).catch((cause: unknown) => {
-        signal?.throwIfAborted();
-        throw new QuiverError(
-          'EVALUATION_FAILED',
-          `${where} failed for the question '${question}': ${toErrorMessage(cause)}`,
-          { cause },
-        );
-      });
+      const results = await untilAborted(async () => retrieve(question, { topK, signal }), signal).catch(
+        (cause: unknown) => {
+          signal?.throwIfAborted();
+          throw new QuiverError(
+            'EVALUATION_FAILED',
+            `${where} failed for the question '${question}': ${toErrorMessage(cause)}`,
+            { cause },
+          );
+        },
+      );
       const milliseconds = performance.now() - started;
       if (!Array.isArray(results)) throw evaluationInvalid(`${where} must return a list of results.`);
       done += 1;

@@ -51,7 +51,7 @@ export interface GenerateCasesOptions {
   /** Passages at once. Default 4. */
   concurrency?: number;
   onProgress?: (progress: GenerateProgress) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const checks: OptionChecks<GenerateCasesOptions> = {

@@ -242,7 +242,7 @@ async function scan(
   { store, indexName, filter, signal }: IndexToSearch,
   visit: (records: readonly RetrievedResult[]) => void,
 ): Promise<void> {
-  const params = { indexName, ...(filter && { filter }), ...(signal && { signal }) };
+  const params = { indexName, filter, signal };
   for await (const records of scanPages(store, params)) {
     signal?.throwIfAborted();
     visit(records);

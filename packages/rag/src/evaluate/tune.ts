@@ -54,7 +54,7 @@ interface TuneSettings {
   /** Share of the cases that only the winner is measured with. Default 0.3. */
   heldOut?: number;
   onProgress?: (progress: EvaluationProgress) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const checks: OptionChecks<TuneOptions> = {
@@ -142,7 +142,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const parts = splitCases(checkCases(options.cases), heldOut);
   const settings = combine(options.grid, k);
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
-  const existing = await store.listIndexes(signal ? { signal } : {});
+  const existing = await store.listIndexes({ signal });
   const taken = [...indexNames.values()].find((name) => existing.includes(name));
   if (taken !== undefined) throw evaluationInvalid(`The index '${taken}' exists. Delete it, or pass another store.`);
   const candidates = settings.map((one): [SearchConfiguration, TunedSettings] => {
@@ -150,7 +150,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     const indexName = indexNames.get(chunkSize) as string;
     return [{ name: JSON.stringify(one), indexName, model, ...search }, one];
   });
-  const common = { vectorStore: store, metrics: [metric], ...(signal && { signal }) };
+  const common = { vectorStore: store, metrics: [metric], signal };
   try {
     for (const [maxSize, indexName] of indexNames) {
       await ingest({
@@ -159,7 +159,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
         indexName,
         embedder: model,
         chunkOptions: { maxSize },
-        ...(signal && { signal }),
+        signal,
       });
     }
     const configurations = candidates.map(([configuration]) => configuration);

@@ -51,7 +51,7 @@ export interface ExtractTriplesOptions {
   maxTriples?: number;
   /** Concurrent calls of the model. Default 4. */
   concurrency?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   onProgress?: (progress: TripleProgress) => void;
   /** Receives each failure. Nothing is thrown at the end then. */
   onFailure?: (failure: TripleFailure) => void;

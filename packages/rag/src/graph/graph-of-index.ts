@@ -42,7 +42,7 @@ interface BuildGraphSettings extends TrustedFilterOptions {
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
   graphOptions?: GraphOptions;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   onProgress?: (progress: GraphProgress) => void;
 }
 
@@ -79,7 +79,7 @@ export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph
   const filter = readTrustedFilter(options);
   const store = readStore('buildGraph', options, graphSettings);
   const { edges, maxNodes } = parseGraphOptions('buildGraph', graphOptions);
-  await store.derived?.prepare(signal && { signal });
+  await store.derived?.prepare({ signal });
   const graph = await findGraph({ store, indexName, filter, edges, maxNodes, keep: true, signal, onProgress });
   return { complete: graph !== undefined, nodes: graph?.ids.length ?? 0, edges: graph?.edgeCount ?? 0 };
 }
@@ -162,7 +162,7 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
 
 /** Returns `undefined` when the store has no versions, and when there are more passages than a graph may have. */
 async function readVersion({ store, indexName, filter, maxNodes, signal }: GraphRequest): Promise<string | undefined> {
-  return store.version?.({ indexName, filter, maxRecords: maxNodes, ...(signal && { signal }) });
+  return store.version?.({ indexName, filter, maxRecords: maxNodes, signal });
 }
 
 /** Waits for the running build, or starts one. @throws its error, or `signal.reason` */
@@ -225,7 +225,7 @@ async function buildGraphOfScope(
   { store, indexName, filter, edges, maxNodes, signal, onProgress }: GraphRequest,
   previous: ChunkGraph | undefined,
 ): Promise<ChunkGraph | undefined> {
-  const target = { indexName, ...(signal && { signal }) };
+  const target = { indexName, signal };
   const { dimension } = await store.describeIndex(target);
   const passages: GraphPassage[] = [];
   const rows: Float32Array[] = [];
@@ -271,7 +271,7 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
   const { store, indexName, signal } = request;
   const key = scopeKey(request);
   try {
-    const bytes = await store.derived?.read({ indexName, name: nameOf(key), ...(signal && { signal }) });
+    const bytes = await store.derived?.read({ indexName, name: nameOf(key), signal });
     held.isStored = bytes !== undefined;
     // The store empties it when records are deleted.
     if (!bytes?.length) return undefined;

@@ -173,10 +173,10 @@ function searchOf({ store, indexName, databaseConfig, scopeFilter, filter, signa
       ...databaseConfig,
       ...search,
       indexName,
-      ...(queryVector && { queryVector }),
+      queryVector,
       ...(search.mode === 'hybrid' && fusion && { fusion }),
       filter: both,
-      ...(signal && { signal }),
+      signal,
     });
 }
 
@@ -236,7 +236,7 @@ async function exploreIndex(
 
 /** @throws `VECTOR_DIMENSION_MISMATCH` when the index has another dimension than the options */
 async function requireDimension({ store, indexName, signal }: IndexQuery, dimension: number): Promise<void> {
-  const { dimension: actual } = await store.describeIndex({ indexName, ...(signal && { signal }) });
+  const { dimension: actual } = await store.describeIndex({ indexName, signal });
   if (actual === dimension) return;
   throw new QuiverError(
     'VECTOR_DIMENSION_MISMATCH',
@@ -264,7 +264,7 @@ async function readAllowed(query: IndexQuery, graph: ChunkGraph): Promise<Readon
   if (allowed) return allowed;
   const ids = new Set<string>();
   const filter = bothFilters(query.scopeFilter, query.filter);
-  const pages = scanPages(store, { indexName, filter, limit: allowedPageSize, ...(signal && { signal }) });
+  const pages = scanPages(store, { indexName, filter, limit: allowedPageSize, signal });
   for await (const records of pages) for (const { id } of records) ids.add(id);
   known.set(key, ids);
   const [oldest] = known.keys();
@@ -281,7 +281,7 @@ export async function readRecords(
   ids: readonly string[],
 ): Promise<Map<string, VectorRecord>> {
   if (ids.length === 0) return new Map();
-  const records = await store.get({ ...databaseConfig, indexName, ids, ...(signal && { signal }) });
+  const records = await store.get({ ...databaseConfig, indexName, ids, signal });
   const both = bothFilters(scopeFilter, filter);
   const matches = createFilterTest(both ? parseFilter(both) : undefined);
   const allowed = records.filter(({ metadata }) => matches(metadata));

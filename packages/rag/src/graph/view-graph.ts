@@ -20,7 +20,7 @@ interface ViewGraphSettings extends TrustedFilterOptions {
   topK?: number;
   seeds?: QueryMode;
   graphOptions?: GraphOptions;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const optionChecks: OptionChecks<ViewGraphOptions> = {

@@ -29,7 +29,7 @@ interface DeleteDocumentsSettings {
   scope?: IngestScope | 'all';
   /** Attempts after the first for transient errors of the store. Default 6, in about 30 seconds. */
   maxRetries?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
@@ -95,7 +95,7 @@ export async function* removeStale(access: StoreAccess, { keep, sources, scope }
   for (const filter of toFilters(sources, scope)) {
     let cursor: string | undefined;
     do {
-      const position = { filter, ...(cursor !== undefined && { cursor }), limit: recordsPerPage };
+      const position = { filter, cursor, limit: recordsPerPage };
       const page = await callStore(access, (store, end) => store.scan({ indexName, ...position, ...end }));
       const ids = page.records.filter(isStale).map(({ id }) => id);
       if (ids.length > 0) await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));

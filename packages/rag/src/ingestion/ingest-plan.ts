@@ -140,7 +140,7 @@ async function* readSources(access: StoreAccess, scope: RunScope): AsyncGenerato
   const filter = toScopeFilter(scope);
   let cursor: string | undefined;
   do {
-    const position = { indexName, filter, ...(cursor !== undefined && { cursor }), limit: 5000 };
+    const position = { indexName, filter, cursor, limit: 5000 };
     const page = await callStore(access, (store, end) => store.scan({ ...position, ...end })).catch(
       (error: unknown) => {
         if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return { records: [], nextCursor: undefined };
@@ -162,7 +162,7 @@ interface IngestPartSettings extends Omit<IngestSettings, 'documents' | 'indexNa
   /** Returns the documents of the named sources, with their name as `metadata.source`. */
   load: (
     sources: readonly string[],
-    options: { signal?: AbortSignal },
+    options: { signal?: AbortSignal | undefined },
   ) => Iterable<MDocument> | AsyncIterable<MDocument> | Promise<Iterable<MDocument>>;
 }
 
@@ -190,7 +190,7 @@ export async function ingestPart(part: IngestPart, given: IngestPartOptions): Pr
   const named = new Set(sources);
   const missing = new Set(sources);
   async function* documents(): AsyncGenerator<MDocument> {
-    for await (const document of await load(sources, signal ? { signal } : {})) {
+    for await (const document of await load(sources, { signal })) {
       for (const { metadata } of document.sources) {
         const source: unknown = metadata['source'];
         if (typeof source !== 'string' || !named.has(source))
@@ -266,14 +266,13 @@ export async function finishIngest(
   }
   if (plan.gone.length > 0) {
     const { indexName, scope, gone } = plan;
-    const end = signal ? { signal } : {};
     sum.removed += await deleteDocuments({
       vectorStore,
       indexName,
       sources: gone,
       ...(scope && { scope }),
       maxRetries,
-      ...end,
+      signal,
     });
   }
   return Object.keys(skippedText).length > 0 ? { ...sum, skippedText } : sum;

@@ -34,7 +34,7 @@ export function callStore<Result>(
   { store, maxRetries, signal }: StoreAccess,
   call: (store: VectorStore, cancellable: Cancellable) => Promise<Result>,
 ): Promise<Result> {
-  return retry(() => call(store, signal ? { signal } : {}), { maxRetries, isTransient: isTransientError, signal });
+  return retry(() => call(store, { signal }), { maxRetries, isTransient: isTransientError, signal });
 }
 
 /** The index that a run writes to. */
@@ -124,8 +124,7 @@ async function findSome(access: StoreAccess, filter: VectorFilter): Promise<Vect
   try {
     let cursor: string | undefined;
     do {
-      const from = cursor === undefined ? {} : { cursor };
-      const page = await callStore(access, (store, end) => store.scan({ ...position, ...from, ...end }));
+      const page = await callStore(access, (store, end) => store.scan({ ...position, cursor, ...end }));
       if (page.records.length > 0) return page.records;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
@@ -220,7 +219,7 @@ async function storeNew(target: IngestTarget, chunks: readonly Chunk[]): Promise
   if (chunks.length === 0) return;
   const { embedder, maxRetries, signal } = target;
   const texts = chunks.map(toEmbeddedText);
-  const options = { purpose: 'document', ...(signal && { signal }) } as const;
+  const options = { purpose: 'document', signal } as const;
   const vectors = await retry(() => embedder.embed(texts, options), { maxRetries, signal });
   const [{ length: dimension } = []] = vectors;
   // A wrong response must not create the index.

@@ -105,7 +105,7 @@ export interface IngestSettings {
   /** Called after each batch, and while chunks are removed. */
   onProgress?: (progress: IngestProgress) => void;
   /** Stops the run at once, including requests to a model and reading `documents`. Stored chunks stay; the next run resumes. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of a run with their main names. */

@@ -217,7 +217,7 @@ export class KnownDocuments {
   ): Promise<Result | undefined> {
     const { store, signal } = this.#target;
     try {
-      return await use(store, signal ? { signal } : {});
+      return await use(store, { signal });
     } catch {
       signal?.throwIfAborted();
       return undefined;
@@ -227,9 +227,7 @@ export class KnownDocuments {
   #version(): Promise<string | undefined> {
     const { indexName, scope } = this.#target;
     const filter = toScopeFilter(scope);
-    return callStore(this.#target, async (store, end) =>
-      store.version?.({ indexName, ...(filter && { filter }), ...end }),
-    );
+    return callStore(this.#target, async (store, end) => store.version?.({ indexName, filter, ...end }));
   }
 }
 

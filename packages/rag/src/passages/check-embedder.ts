@@ -45,7 +45,7 @@ function requireSame({ indexName, embedder }: EmbeddedQuery, { embedder: existin
 async function explainDimension(query: EmbeddedQuery, cause: unknown): Promise<void> {
   const { store, indexName, embedder, databaseConfig, signal } = query;
   const { records } = await store
-    .scan({ ...databaseConfig, indexName, limit: 1, ...(signal && { signal }) })
+    .scan({ ...databaseConfig, indexName, limit: 1, signal })
     .catch(() => ({ records: [] }));
   const [first] = records;
   if (!first) return;

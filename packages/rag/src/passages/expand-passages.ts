@@ -176,7 +176,7 @@ async function readNeighbors(
   const trusted = filter === undefined || filter === null ? undefined : checkFilter(filter);
   const neighbors: PlacedChunk[] = [];
   for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {
-    const params = { ...databaseConfig?.[store.databaseConfigKey], indexName, ...(signal && { signal }) };
+    const params = { ...databaseConfig?.[store.databaseConfigKey], indexName, signal };
     // Stores have an index of `source`, and none of ranges.
     const sources = [...new Set(part.map(({ source }) => source))];
     const both = bothFilters(trusted, { source: { $in: sources }, $or: part });

@@ -71,7 +71,7 @@ interface RetrieveSettings extends TrustedFilterOptions {
   cacheScope?: string;
   /** Receives each failed step. The search continues without it then; by default a failed step is an error. */
   onStepFailure?: (failure: { step: StepName; error: unknown }) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const optionChecks: OptionChecks<RetrieveOptions> = {
@@ -218,13 +218,13 @@ async function search(
           indexName,
           mode,
           queryText: text,
-          ...(vectors[place] && { queryVector: vectors[place] }),
-          ...(mode === 'hybrid' && { fusion: { vector: embedder?.hybridWeight ?? 1, ...fusion } }),
+          queryVector: vectors[place],
+          fusion: mode === 'hybrid' ? { vector: embedder?.hybridWeight ?? 1, ...fusion } : undefined,
           topK: limit,
-          ...(filter && { filter }),
-          ...(signal && { signal }),
+          filter,
+          signal,
         });
-      const query = { store, indexName, databaseConfig: block, ...(signal && { signal }) };
+      const query = { store, indexName, databaseConfig: block, signal };
       return embedder ? withSameEmbedder({ ...query, embedder }, find) : find();
     }),
   );
@@ -248,7 +248,7 @@ async function embedAll(
   const purposeOf = ({ step }: PlannedSearch): 'query' | 'document' => (step === 'hyde' ? 'document' : 'query');
   const embed = async (purpose: 'query' | 'document'): Promise<Iterator<Float32Array>> => {
     const texts = searches.filter((one) => purposeOf(one) === purpose).map(({ text }) => text);
-    const vectors = texts.length === 0 ? [] : await embedder.embed(texts, { purpose, ...(signal && { signal }) });
+    const vectors = texts.length === 0 ? [] : await embedder.embed(texts, { purpose, signal });
     return vectors.values();
   };
   const [query, document] = await Promise.all([embed('query'), embed('document')]);
@@ -271,7 +271,7 @@ async function sortBy(
   topK: number,
   signal: AbortSignal | undefined,
 ): Promise<VectorMatch[]> {
-  const ranked = await rerank(matches, question, model, { topK, ...options, ...(signal && { signal }) });
+  const ranked = await rerank(matches, question, model, { topK, ...options, signal });
   return ranked.map(({ result, score }) => ({ ...result, score }));
 }
 

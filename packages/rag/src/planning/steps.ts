@@ -86,7 +86,7 @@ export interface StepInput {
   readonly history?: readonly ConversationTurn[];
   readonly cache?: AnswerCache;
   readonly cacheScope?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Version of the prompts. A new number invalidates cached answers. */

@@ -28,12 +28,12 @@ export interface WeightConfig {
 export interface RerankerOptions {
   weights?: WeightConfig;
   /** Embedding of the query. A long one raises all scores a little. */
-  queryEmbedding?: readonly number[] | Float32Array;
+  queryEmbedding?: readonly number[] | Float32Array | undefined;
   /** Number of results. Default 3. */
   topK?: number;
   /** Time that the model has, in milliseconds. Afterwards the results keep the order of the search, and `details.error` says so. Default: any. */
   budget?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Reranker of a query tool. */

@@ -23,7 +23,7 @@ export interface RerankingModel {
 export type BatchScorer = (
   query: string,
   texts: readonly string[],
-  options: { signal?: AbortSignal },
+  options: { signal?: AbortSignal | undefined },
 ) => Promise<readonly number[]>;
 
 /** A model string such as `openai/gpt-5.1`, a model of the AI SDK, or your own scorer. */
@@ -81,7 +81,7 @@ function toAsk(
   signal: AbortSignal | undefined,
 ): { size: number; ask: Ask } {
   if (typeof model === 'function')
-    return { size: Infinity, ask: async (texts) => [...(await model(query, texts, signal ? { signal } : {}))] };
+    return { size: Infinity, ask: async (texts) => [...(await model(query, texts, { signal }))] };
   const { doRerank, getRelevanceScore, doGenerate } = (model ?? {}) as Partial<
     RerankingModel & RelevanceScorer & LanguageModel
   >;

@@ -7,7 +7,7 @@ export async function* scanPages(
 ): AsyncGenerator<VectorRecord[], void> {
   let cursor: string | undefined;
   do {
-    const page = await store.scan({ ...params, ...(cursor !== undefined && { cursor }) });
+    const page = await store.scan({ ...params, cursor });
     yield page.records;
     cursor = page.nextCursor;
   } while (cursor !== undefined);

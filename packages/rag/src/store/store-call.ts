@@ -50,7 +50,7 @@ export function lazyClient<Client>(create: () => Promise<Client>): LazyClient<Cl
 
 /** Opens clients that accept one signal for all their requests: calls without a signal share a client, a call with a signal opens another one. */
 export function clientPerSignal<Client>(
-  create: (signal?: AbortSignal) => Promise<Client>,
+  create: (signal?: AbortSignal | undefined) => Promise<Client>,
 ): (signal: AbortSignal | undefined) => Promise<Client> {
   const shared = lazyClient(() => create());
   return (signal) => (signal ? create(signal) : shared.open());

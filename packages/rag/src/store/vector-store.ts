@@ -43,7 +43,7 @@ export interface VectorStoreCapabilities<Mode extends QueryMode = QueryMode> {
 
 /** Calls that wait, for a disk or a server, end early when the signal fires: they reject with its reason. */
 export interface Cancellable {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** How much each ranking counts in a hybrid query. Not negative, not both 0. */
@@ -72,43 +72,43 @@ export interface CreateIndexParams extends IndexParams {
   /** Length of every vector of the index. */
   dimension: number;
   /** Default `cosine`. */
-  metric?: VectorMetric;
+  metric?: VectorMetric | undefined;
 }
 
 /** Parameters of `upsert()`. */
 export interface UpsertParams extends IndexParams {
   vectors: readonly (readonly number[] | Float32Array)[];
   /** One per vector. */
-  metadata?: readonly VectorMetadata[];
+  metadata?: readonly VectorMetadata[] | undefined;
   /** One per vector; default: random UUIDs. An id that exists is replaced; of equal ids in one call the last one wins. */
-  ids?: readonly string[];
+  ids?: readonly string[] | undefined;
   /** The text of each vector. */
-  documents?: readonly (string | undefined)[];
+  documents?: readonly (string | undefined)[] | undefined;
 }
 
 /** Parameters of `query()`. */
 export interface QueryParams extends IndexParams {
   /** Default `vector`. */
-  mode?: QueryMode;
+  mode?: QueryMode | undefined;
   /** Needed unless the mode is `keyword`. */
-  queryVector?: readonly number[] | Float32Array;
+  queryVector?: readonly number[] | Float32Array | undefined;
   /** Query text; required unless the mode is `vector`, which ignores it. */
-  queryText?: string;
+  queryText?: string | undefined;
   /** For the mode `hybrid`. */
-  fusion?: FusionWeights;
+  fusion?: FusionWeights | undefined;
   /** Default: none; results may repeat each other. */
-  diversity?: DiversityOptions;
+  diversity?: DiversityOptions | undefined;
   /** Default 10. */
-  topK?: number;
+  topK?: number | undefined;
   filter?: VectorFilter;
   /** Default `false`. */
-  includeVector?: boolean;
+  includeVector?: boolean | undefined;
 }
 
 /** Parameters of `get()`. */
 export interface GetParams extends IndexParams {
   ids: readonly string[];
-  includeVector?: boolean;
+  includeVector?: boolean | undefined;
 }
 
 /** Either one record or all that pass a filter. */
@@ -126,11 +126,11 @@ export type DeleteVectorsParams = IndexParams &
 /** Parameters of `scan()`. */
 export interface ScanParams extends IndexParams {
   /** `nextCursor` of the previous page. */
-  cursor?: string;
+  cursor?: string | undefined;
   /** Records per page. Default 1,000. */
-  limit?: number;
+  limit?: number | undefined;
   filter?: VectorFilter;
-  includeVector?: boolean;
+  includeVector?: boolean | undefined;
 }
 
 /** One page of `scan()`. */
@@ -144,7 +144,7 @@ export interface ScanPage {
 export interface VersionParams extends IndexParams {
   filter?: VectorFilter;
   /** Default: any number. */
-  maxRecords?: number;
+  maxRecords?: number | undefined;
 }
 
 /**

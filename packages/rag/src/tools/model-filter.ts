@@ -69,7 +69,7 @@ function scan(index: FilteredIndex, filter: VectorFilter, limit: number): Return
     indexName,
     filter: bothFilters(trustedFilter, filter),
     limit,
-    ...(signal && { signal }),
+    signal,
   });
 }
 

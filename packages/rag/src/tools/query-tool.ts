@@ -176,7 +176,7 @@ function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean 
 function sourceChunks(call: QueryCall, sources: readonly QueryResult[]): Promise<QueryResult[]> {
   const { store, indexName, databaseConfig, trustedFilter, modelFilter, signal } = call;
   const filter = bothFilters(trustedFilter, modelFilter);
-  return toChunks(store, { ...databaseConfig, indexName, filter, ...(signal && { signal }) }, sources);
+  return toChunks(store, { ...databaseConfig, indexName, filter, signal }, sources);
 }
 
 /** Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround. */
@@ -188,7 +188,7 @@ function expandSources(call: QueryCall, sources: readonly QueryResult[]): Promis
     expand: call.expand as PassageExpansion,
     filter: call.trustedFilter,
     databaseConfig: { [store.databaseConfigKey]: databaseConfig },
-    ...(signal && { signal }),
+    signal,
   });
 }
 

@@ -112,9 +112,9 @@ async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'so
     indexName,
     filter: bothFilters(bothFilters(call.trustedFilter, call.modelFilter), isChunk),
     limit: topK,
-    ...(cursor !== undefined && { cursor }),
+    cursor,
     includeVector: includeVectors ?? false,
-    ...(signal && { signal }),
+    signal,
   });
   const sources = records.map((record) => toQueryResult(record, 1));
   return { sources, ...(nextCursor !== undefined && { nextCursor }) };
@@ -128,15 +128,15 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
   const params: QueryParams = {
     ...call.databaseConfig,
     indexName,
-    ...(mode && { mode }),
+    mode,
     queryText,
-    ...(queryVector && { queryVector }),
-    ...(mode === 'hybrid' && { fusion }),
-    ...(diversity && { diversity }),
+    queryVector,
+    fusion: mode === 'hybrid' ? fusion : undefined,
+    diversity,
     topK,
     filter: bothFilters(call.trustedFilter, call.modelFilter),
     includeVector: call.includeVectors ?? false,
-    ...(signal && { signal }),
+    signal,
   };
   const search = (): Promise<VectorMatch[]> => findPassages(store, params);
   const matches = mode === 'keyword' ? await search() : await withSameEmbedder({ ...call, embedder }, search);
@@ -144,8 +144,8 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
   const ranked = await rerank(matches, queryText, reranker.model, {
     topK,
     ...reranker.options,
-    ...(queryVector && { queryEmbedding: queryVector }),
-    ...(signal && { signal }),
+    queryEmbedding: queryVector,
+    signal,
   });
   return ranked.map(({ result }) => result);
 }

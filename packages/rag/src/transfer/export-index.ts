@@ -63,7 +63,7 @@ export interface ExportIndexSettings {
   pageSize?: number;
   /** Called after each page. */
   onProgress?: (progress: TransferProgress) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Checks of the options that exports have, into lines and into a file. */
@@ -93,7 +93,7 @@ export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<
   checkOptions('exportIndex', options, checks, argumentSettings);
   const { indexName, filter, pageSize = 500, from, onProgress, signal } = options;
   const store = readStore('exportIndex', options, argumentSettings);
-  const common = { indexName, ...(signal && { signal }) };
+  const common = { indexName, signal };
   const { dimension, metric, count } = await store.describeIndex(common);
   const scope = toExportScope(indexName, filter);
   const header: ExportHeader = { format: 'quiver-index', version: 1, ...scope, dimension, metric, count };
@@ -105,8 +105,8 @@ export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<
       ...common,
       limit: pageSize,
       includeVector: true,
-      ...(filter && { filter }),
-      ...(cursor !== undefined && { cursor }),
+      filter,
+      cursor,
     });
     for (const { id, vector = [], metadata, document } of page.records) {
       yield toLine({ id, vector, metadata, ...(document !== undefined && { document }) });

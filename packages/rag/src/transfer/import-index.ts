@@ -34,7 +34,7 @@ export interface ImportIndexSettings {
   /** Called when a batch is stored. */
   onProgress?: (progress: TransferProgress) => void;
   /** Stops at once, also while `lines` are waited for. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Checks of the options that imports have, from lines and from a file. */
@@ -65,7 +65,7 @@ export async function importIndex(options: ImportIndexOptions): Promise<number> 
   requireItems('importIndex', 'lines', options.lines, argumentSettings);
   const { lines, indexName, metric, batchSize = 500, skip = 0, onProgress, signal } = options;
   const store = readStore('importIndex', options, argumentSettings);
-  const common = { indexName, ...(signal && { signal }) };
+  const common = { indexName, signal };
   let line = 0;
   let total = 0;
   let records = 0;

@@ -123,7 +123,7 @@ export interface ExtractParams {
   /** Called for each failure. If it is given, no error is thrown at the end. */
   onFailure?: (failure: ExtractFailure) => void;
   /** Cancels running requests, and prevents further ones. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const text = valueThat((value) => typeof value === 'string', 'a string');

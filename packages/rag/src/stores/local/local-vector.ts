@@ -172,7 +172,7 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
   }
 
   /** Runs a change. The signal can cancel it until it starts. */
-  #change<Result>(change: (holder: IndexHolder) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  #change<Result>(change: (holder: IndexHolder) => Promise<Result>, signal?: AbortSignal | undefined): Promise<Result> {
     const done = this.#changes.then(async () => {
       signal?.throwIfAborted();
       return this.#guard('changing', change, signal);

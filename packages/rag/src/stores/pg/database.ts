@@ -14,9 +14,9 @@ export interface SqlDatabase {
   /** Absent for a PGlite. */
   readonly pool?: PgPool;
   /** @param signal - cancels the statement where the driver can, and rejects with its reason */
-  query(sql: string, values?: readonly unknown[], signal?: AbortSignal): Promise<SqlRow[]>;
+  query(sql: string, values?: readonly unknown[], signal?: AbortSignal | undefined): Promise<SqlRow[]>;
   /** Commits when `work` is done, rolls back when it throws or is aborted. */
-  transaction<Result>(work: (query: SqlQuery) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  transaction<Result>(work: (query: SqlQuery) => Promise<Result>, signal?: AbortSignal | undefined): Promise<Result>;
   /** The value of a parameter of the type `vector`. */
   toVectorValue(vector: Float32Array): unknown;
   /** The value of a parameter of the type `vector[]`. @param elementType - OID of `vector` */

@@ -183,13 +183,13 @@ export function derivedFiles(
   };
   return {
     async read({ indexName, name, signal }) {
-      return readFile(fileOf(indexName, name), signal && { signal }).catch(ifMissing);
+      return readFile(fileOf(indexName, name), { signal }).catch(ifMissing);
     },
     async write({ indexName, name, data, signal }) {
       const file = fileOf(indexName, name);
       const temporary = `${file}.${crypto.randomUUID()}`;
       try {
-        await writeFile(temporary, data, signal && { signal });
+        await writeFile(temporary, data, { signal });
         await rename(temporary, file);
       } catch (error) {
         await unlink(temporary).catch(ifMissing);
