@@ -1,17 +1,17 @@
-import type { Readable, Writable } from 'node:stream';
-import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
-import { anyValue, booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { QuiverError } from '@quiver/core';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
-import { monotonicNow } from '../monotonic-now.js';
-import { toAuthInfo } from './caller.js';
+import type { StdioOptions, StdioServerTransport } from './connection/stdio.js';
 import { createServerState } from './create-server-state.js';
-import { HttpEndpoint } from './http/endpoint.js';
-import { healthStatusOf, sendHealth, type ServerHealth } from './http/health.js';
-import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
+import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-config.js';
+import type { ServerState } from './definition/server-state.js';
+import type { StreamableHTTPServerTransport } from './http/endpoint.js';
+import { sendHealth, type ServerHealth } from './http/health.js';
+import type { ListenOptions, McpHttpServer } from './http/listen.js';
 import { NodeReply, NodeRequest, type StartHTTPOptions } from './http/node-http.js';
+import { createSharedSessions } from './http/shared-sessions.js';
 import {
   fromHonoContext,
-  SSEEndpoint,
   type ConnectHonoSSEOptions,
   type ConnectSSEOptions,
   type SSEServerTransport,
@@ -20,13 +20,10 @@ import {
   type StartHonoSSEWithContext,
   type StartSSEOptions,
 } from './http/sse.js';
-import { createSharedSessions, type SharedSessions } from './http/shared-sessions.js';
-import { amount, resolveOptions, transportChecks, type FetchOptions } from './http/transport-options.js';
+import { resolveOptions, transportChecks, type FetchOptions } from './http/transport-options.js';
 import { WebReply, WebRequest } from './http/web-http.js';
-import { until, untilEmpty, type Transport } from './lifecycle.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
-import type { ServerState } from './definition/server-state.js';
 import {
   createServerActions,
   type ElicitationActions,
@@ -34,63 +31,18 @@ import {
   type ResourceActions,
   type ToolActions,
 } from './server-actions.js';
-import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-config.js';
-import { onShutdownSignal } from './http/shutdown-signals.js';
-import type { StdioConnection } from './connection/stdio.js';
 import type { RegisteredTool, ToolsInput } from './tools/tool-registry.js';
-import { DEFAULT_GRACE } from './limits.js';
-
-/** Options of `server.drain()` and `server.close()`. */
-export interface CloseOptions {
-  /** Milliseconds to wait for in-flight calls. Default 10 000; `close()` waits for those of `listen()` for its `shutdownGrace`. */
-  grace?: number;
-}
-
-/** Options of `server.startStdio()`. */
-export interface StdioOptions {
-  /** Identity of the user of this process, for tools and for `mcp.scopes`. Default: none, and no scopes. */
-  authInfo?: unknown;
-  /**
-   * Whether the process exits with code 0 after the client disconnects or the host ends, also with open timers, pools and watchers. Before, the
-   * server closes, and child processes of `MCPClient`s end. Default `true`; `false` with `input` or `output`.
-   */
-  exitOnDisconnect?: boolean;
-  /** Stream to read from. Default: standard input. */
-  input?: Readable;
-  /** Stream to write to. Default: standard output, which then carries only the protocol. */
-  output?: Writable;
-}
+import { Transports, type CloseOptions } from './transports.js';
 
 /** Options of `server.executeTool()`. */
 export type ExecuteOptions = Pick<ToolCallOptions, 'messages' | 'toolCallId' | 'requestContext' | 'abortSignal'>;
 
-const closeChecks: OptionChecks<CloseOptions> = { grace: amount };
-const stdioChecks: OptionChecks<StdioOptions> = {
-  authInfo: anyValue,
-  exitOnDisconnect: booleanValue,
-  input: anyValue,
-  output: anyValue,
-};
 const executeChecks: OptionChecks<ExecuteOptions> = {
   messages: anyValue,
   toolCallId: anyValue,
   requestContext: anyValue,
   abortSignal: anyValue,
 };
-
-/** Standard input and output of the process, as served by `startStdio()`. */
-export interface StdioServerTransport {
-  /** Stops reading and cancels all in-flight requests. */
-  close(): Promise<void>;
-}
-
-/** All sessions of `startHTTP()`. */
-export interface StreamableHTTPServerTransport {
-  /** Ids of the open sessions. */
-  readonly sessionIds: readonly string[];
-  /** Waits for in-flight calls, refuses requests, then ends all sessions. */
-  close(): Promise<void>;
-}
 
 /**
  * Serves tools, agents, workflows, resources and prompts to MCP clients such as Cursor and Claude Desktop, over stdio, Streamable
@@ -119,16 +71,7 @@ export class MCPServer implements AsyncDisposable {
   #id: string | undefined;
   readonly #config: MCPServerConfig;
   readonly #state: ServerState;
-  readonly #sharedSessions: SharedSessions | undefined;
-  readonly #http: HttpEndpoint;
-  readonly #fetch: HttpEndpoint;
-  readonly #sse: SSEEndpoint;
-  readonly #listening = new Set<Listener>();
-  readonly #signalHandlers = new Set<() => void>();
-  #stdio: StdioConnection | undefined;
-  readonly #closeHandlers = new Set<() => unknown>();
-  /** The run of the handlers, which every `close()` waits for. */
-  #closeHandlersEnd: Promise<unknown> = Promise.resolve();
+  readonly #transports: Transports;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -139,11 +82,9 @@ export class MCPServer implements AsyncDisposable {
     this.version = config.version;
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#sharedSessions = createSharedSessions(this.#state);
-    this.#http = this.#createEndpoint();
-    this.#fetch = this.#createEndpoint();
-    this.#sse = new SSEEndpoint(this.#state);
-    const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, this.#sharedSessions);
+    const sharedSessions = createSharedSessions(this.#state);
+    this.#transports = new Transports(this.#state, sharedSessions);
+    const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, sharedSessions);
     this.toolActions = toolActions;
     this.resources = resources;
     this.prompts = prompts;
@@ -163,27 +104,7 @@ export class MCPServer implements AsyncDisposable {
    * @throws `OPTIONS_INVALID`; `SERVER_ALREADY_STARTED` when stdio is served already, `SERVER_CLOSED` after `close()`
    */
   async startStdio(options: StdioOptions = {}): Promise<void> {
-    checkOptions('startStdio', options, stdioChecks);
-    const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
-    const { exitAfter, serveProcessStdio } = await import('./connection/stdio.js');
-    const { logger } = this.#state;
-    this.#requireOpen();
-    if (this.#stdio) {
-      throw new QuiverError(
-        'SERVER_ALREADY_STARTED',
-        'This MCPServer serves stdio already, and a process has one standard input.',
-      );
-    }
-    this.#stdio = serveProcessStdio({
-      server: this.#state,
-      authInfo: toAuthInfo(authInfo),
-      input,
-      output,
-      onClose: () => {
-        this.#stdio = undefined;
-      },
-      onDisconnect: exitOnDisconnect ? () => void exitAfter(() => this.close(), logger) : undefined,
-    });
+    return this.#transports.startStdio(options);
   }
 
   /**
@@ -203,7 +124,7 @@ export class MCPServer implements AsyncDisposable {
     const resolved = resolveOptions('startHTTP', given, options, flat);
     const reply = new NodeReply(res);
     if (url.pathname === healthPath) return sendHealth(reply, this.health());
-    return this.#http.handle(new NodeRequest(req), reply, resolved, url.pathname === httpPath);
+    return this.#transports.http.handle(new NodeRequest(req), reply, resolved, url.pathname === httpPath);
   }
 
   /**
@@ -219,7 +140,7 @@ export class MCPServer implements AsyncDisposable {
     checkOptions('fetch', given, transportChecks.fetch);
     const { authInfo, ...options } = given;
     const reply = new WebReply(request);
-    void this.#fetch.handle(new WebRequest(request, authInfo), reply, options);
+    void this.#transports.fetch.handle(new WebRequest(request, authInfo), reply, options);
     return reply.response;
   }
 
@@ -236,7 +157,7 @@ export class MCPServer implements AsyncDisposable {
     const { url, ssePath, messagePath, req, res, options, ...flat } = given;
     const resolved = resolveOptions('startSSE', given, options, flat);
     const route = { url, ssePath, messagePath, servedBy: 'startSSE' } as const;
-    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
+    return this.#transports.sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
   }
 
   /**
@@ -254,10 +175,11 @@ export class MCPServer implements AsyncDisposable {
       Partial<StartHonoSSEWithContext>;
     const resolved = resolveOptions('startHonoSSE', given, options, flat);
     const route = { url, ssePath, messagePath, servedBy: 'startHonoSSE' } as const;
-    if (!context) return this.#sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
+    if (!context)
+      return this.#transports.sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
     const { request, reply } = fromHonoContext(context, authInfo);
     // A stream is a response long before it ends.
-    void this.#sse.handle(request, reply, route, resolved);
+    void this.#transports.sse.handle(request, reply, route, resolved);
     return reply.response as Promise<Result>;
   }
 
@@ -266,7 +188,7 @@ export class MCPServer implements AsyncDisposable {
     const { messagePath, res, options, ...flat } = given;
     const resolved = resolveOptions('connectSSE', given, options, flat);
     const route = { messagePath, servedBy: 'startSSE' } as const;
-    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
+    return this.#transports.sse.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
@@ -274,7 +196,7 @@ export class MCPServer implements AsyncDisposable {
     const { messagePath, context, authInfo, options, ...flat } = given;
     const resolved = resolveOptions('connectHonoSSE', given, options, flat);
     const { request, reply } = fromHonoContext(context, authInfo);
-    void this.#sse.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
+    void this.#transports.sse.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
     return reply.response;
   }
 
@@ -301,36 +223,29 @@ export class MCPServer implements AsyncDisposable {
    * server.onClose(() => pool.end());
    */
   onClose(handler: () => unknown): this {
-    this.#closeHandlers.add(handler);
+    this.#transports.onClose(handler);
     return this;
   }
 
   /** Returns the transport of `startStdio()`, or `undefined`. */
   getStdioTransport(): StdioServerTransport | undefined {
-    const connection = this.#stdio;
+    const connection = this.#transports.stdio;
     return connection && { close: async () => connection.close() };
   }
 
   /** Returns the connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
   getSseTransport(sessionId?: string): SSEServerTransport | undefined {
-    return this.#sse.find('startSSE', sessionId);
+    return this.#transports.sse.find('startSSE', sessionId);
   }
 
   /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
   getSseHonoTransport(sessionId?: string): SSETransport | undefined {
-    return this.#sse.find('startHonoSSE', sessionId);
+    return this.#transports.sse.find('startHonoSSE', sessionId);
   }
 
   /** Returns the sessions of `startHTTP()`, or `undefined` before the first request. */
   getStreamableHTTPTransport(): StreamableHTTPServerTransport | undefined {
-    const endpoint = this.#http;
-    if (!endpoint.isUsed) return undefined;
-    return {
-      get sessionIds() {
-        return [...endpoint.sessions].map(({ id }) => id);
-      },
-      close: () => endpoint.shutDown(),
-    };
+    return this.#transports.http.transport;
   }
 
   /**
@@ -341,38 +256,12 @@ export class MCPServer implements AsyncDisposable {
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
-    checkOptions('listen', options, transportChecks.listen);
-    this.#requireOpen();
-    const listener = await Listener.start(this.#createEndpoint(), options, () => this.health());
-    const { shutdownSignals = [] } = options;
-    const removeHandlers = onShutdownSignal(shutdownSignals, () => {
-      this.close().catch((error: unknown) =>
-        this.#state.logger.error(`The server could not be closed: ${toErrorMessage(error)}`, error),
-      );
-    });
-    this.#signalHandlers.add(removeHandlers);
-    this.#listening.add(listener);
-    const close = async (): Promise<void> => {
-      this.#signalHandlers.delete(removeHandlers);
-      removeHandlers();
-      await listener.shutDown();
-      this.#listening.delete(listener);
-    };
-    if (!this.#isOpen) await close();
-    this.#requireOpen();
-    void this.#state.tasks.watchOrphans();
-    return { url: listener.url, port: listener.port, close };
+    return this.#transports.listen(options);
   }
 
   /** Returns whether the server accepts requests, and the work that it is doing. */
   health(): ServerHealth {
-    const { lifecycle, sessions, tasks } = this.#state;
-    return {
-      status: healthStatusOf(lifecycle.state),
-      inFlight: this.#transports.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      sessions: sessions.size,
-      tasks: tasks.runningCount,
-    };
+    return this.#transports.health();
   }
 
   /**
@@ -383,20 +272,7 @@ export class MCPServer implements AsyncDisposable {
    * @throws `OPTIONS_INVALID`
    */
   async drain(options: CloseOptions = {}): Promise<void> {
-    checkOptions('drain', options, closeChecks);
-    const { grace = DEFAULT_GRACE } = options;
-    this.#beginDraining();
-    await until(() => this.health().inFlight === 0, grace);
-  }
-
-  #beginDraining(): void {
-    this.#state.lifecycle.drain();
-    for (const transport of this.#transports) transport.drain();
-  }
-
-  get #transports(): Transport[] {
-    const stdio = this.#stdio ? [this.#stdio] : [];
-    return [this.#http, this.#fetch, this.#sse, ...this.#listening, ...stdio];
+    return this.#transports.drain(options);
   }
 
   /**
@@ -408,55 +284,7 @@ export class MCPServer implements AsyncDisposable {
    * @throws `OPTIONS_INVALID`
    */
   async close(options: CloseOptions = {}): Promise<void> {
-    checkOptions('close', options, closeChecks);
-    const { grace = DEFAULT_GRACE } = options;
-    this.#beginDraining();
-    for (const remove of this.#signalHandlers) remove();
-    this.#signalHandlers.clear();
-    const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
-    const deadline = monotonicNow() + delay + grace;
-    await Promise.all(this.#transports.map((transport) => transport.shutDown(options.grace)));
-    const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;
-    lifecycle.close();
-    // After the transports: a call in flight may still have become a task.
-    await tasks.close(Math.max(0, deadline - monotonicNow()));
-    // Calls that were canceled just now have entries too.
-    await untilEmpty(auditing, grace);
-    subscribers.close();
-    await instance.close();
-    await this.#runCloseHandlers(grace);
-  }
-
-  async #runCloseHandlers(timeout: number): Promise<void> {
-    const { logger } = this.#state;
-    const handlers = [...this.#closeHandlers];
-    this.#closeHandlers.clear();
-    const run = async (handler: () => unknown): Promise<void> => {
-      try {
-        const running = Promise.resolve(handler());
-        await withinTime(running, timeout, (limit) => new Error(`It did not end within ${limit} ms.`));
-      } catch (error) {
-        logger.warn(`A handler of onClose() failed: ${toErrorMessage(error)}`, error);
-      }
-    };
-    this.#closeHandlersEnd = Promise.all([this.#closeHandlersEnd, ...handlers.map(run)]);
-    await this.#closeHandlersEnd;
-  }
-
-  #createEndpoint(): HttpEndpoint {
-    return new HttpEndpoint(this.#state, this.#sharedSessions);
-  }
-
-  get #isOpen(): boolean {
-    return this.#state.lifecycle.state === 'open';
-  }
-
-  #requireOpen(): void {
-    if (!this.#isOpen)
-      throw new QuiverError(
-        'SERVER_CLOSED',
-        'This MCPServer was closed, or drains, and cannot be started again; create a new one.',
-      );
+    return this.#transports.close(options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

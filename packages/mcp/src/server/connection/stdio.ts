@@ -1,6 +1,7 @@
 // No import of a Node module: a Worker is one file, in which every static import runs at startup.
 import type { Readable, Writable } from 'node:stream';
 import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
+import { anyValue, booleanValue, type OptionChecks } from '@quiver/core/options';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { endChildren } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
@@ -16,7 +17,35 @@ import {
 import type { Transport } from '../lifecycle.js';
 import type { ServerState } from '../definition/server-state.js';
 
+/** Options of `server.startStdio()`. */
 export interface StdioOptions {
+  /** Identity of the user of this process, for tools and for `mcp.scopes`. Default: none, and no scopes. */
+  authInfo?: unknown;
+  /**
+   * Whether the process exits with code 0 after the client disconnects or the host ends, also with open timers, pools and watchers. Before, the
+   * server closes, and child processes of `MCPClient`s end. Default `true`; `false` with `input` or `output`.
+   */
+  exitOnDisconnect?: boolean;
+  /** Stream to read from. Default: standard input. */
+  input?: Readable;
+  /** Stream to write to. Default: standard output, which then carries only the protocol. */
+  output?: Writable;
+}
+
+export const stdioChecks: OptionChecks<StdioOptions> = {
+  authInfo: anyValue,
+  exitOnDisconnect: booleanValue,
+  input: anyValue,
+  output: anyValue,
+};
+
+/** Standard input and output of the process, as served by `startStdio()`. */
+export interface StdioServerTransport {
+  /** Stops reading and cancels all in-flight requests. */
+  close(): Promise<void>;
+}
+
+interface PipeOptions {
   readonly server: ServerState;
   /** Identity of the caller. */
   readonly authInfo?: McpAuthInfo | undefined;
@@ -30,7 +59,7 @@ export interface StdioOptions {
 }
 
 /** Options of {@link serveProcessStdio}. */
-export type ProcessStdioOptions = Pick<StdioOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
+export type ProcessStdioOptions = Pick<PipeOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
   /** Default: standard input. */
   readonly input?: Readable | undefined;
   /** Default: standard output, which then carries only the protocol. */
@@ -48,7 +77,7 @@ export interface StdioConnection extends Transport {
 const endEvents = ['end', 'error', 'close'] as const;
 
 /** Serves one client over a pipe. */
-export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: StdioOptions): StdioConnection {
+export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
   const connection = new Connection({ server, write });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,

@@ -30,6 +30,14 @@ import { openStandaloneStream } from './standalone-stream.js';
 import { ownerOf, SessionStore } from './sessions.js';
 import { SharedSession } from './shared-session.js';
 
+/** All sessions of `startHTTP()`. */
+export interface StreamableHTTPServerTransport {
+  /** Ids of the open sessions. */
+  readonly sessionIds: readonly string[];
+  /** Waits for in-flight calls, refuses requests, then ends all sessions. */
+  close(): Promise<void>;
+}
+
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
 export class HttpEndpoint implements HttpEndpointState, Transport {
   readonly server: ServerState;
@@ -37,7 +45,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
   readonly lifecycle: Lifecycle;
   readonly pending: Set<ResponseWriter> = new Set();
   /** Whether the endpoint has served a request. */
-  isUsed = false;
+  #isUsed = false;
   /** Requests that are being handled, from the arrival of their headers. */
   #handling = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -47,6 +55,18 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     this.server = server;
     this.sessions = sessions;
     this.lifecycle = new Lifecycle(server.lifecycle);
+  }
+
+  /** All sessions, or `undefined` before the first request. */
+  get transport(): StreamableHTTPServerTransport | undefined {
+    if (!this.#isUsed) return undefined;
+    const { sessions } = this;
+    return {
+      get sessionIds() {
+        return Array.from(sessions, ({ id }) => id);
+      },
+      close: () => this.shutDown(),
+    };
   }
 
   get inFlight(): number {
@@ -140,7 +160,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     for (const response of this.pending) response.cancel();
     this.#stopBeating();
     if (this.sessions.endpoints.size === 0) this.sessions.endAll();
-    this.isUsed = false;
+    this.#isUsed = false;
   }
 
   /**
@@ -156,7 +176,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
 
   /** One timer serves the endpoint, and only while there is something to do. */
   #startBeating(): void {
-    this.isUsed = true;
+    this.#isUsed = true;
     if (this.#timer) return;
     this.sessions.endpoints.add(this);
     this.#timer = setInterval(() => this.beat(), KEEP_ALIVE_INTERVAL);

@@ -1,0 +1,181 @@
+import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { checkOptions, type OptionChecks } from '@quiver/core/options';
+import { monotonicNow } from '../monotonic-now.js';
+import { toAuthInfo } from './caller.js';
+import type { StdioConnection, StdioOptions } from './connection/stdio.js';
+import type { ServerState } from './definition/server-state.js';
+import { HttpEndpoint } from './http/endpoint.js';
+import { healthStatusOf, type ServerHealth } from './http/health.js';
+import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
+import type { SharedSessions } from './http/shared-sessions.js';
+import { onShutdownSignal } from './http/shutdown-signals.js';
+import { SSEEndpoint } from './http/sse.js';
+import { amount, transportChecks } from './http/transport-options.js';
+import { until, untilEmpty, type Transport } from './lifecycle.js';
+import { DEFAULT_GRACE } from './limits.js';
+
+/** Options of `server.drain()` and `server.close()`. */
+export interface CloseOptions {
+  /** Milliseconds to wait for in-flight calls. Default 10 000; `close()` waits for those of `listen()` for its `shutdownGrace`. */
+  grace?: number;
+}
+
+const closeChecks: OptionChecks<CloseOptions> = { grace: amount };
+
+/** Transports that a server has started, and the end of the server: the methods of `MCPServer` with the same names. */
+export class Transports {
+  /** Endpoint of `startHTTP()`. */
+  readonly http: HttpEndpoint;
+  /** Endpoint of `fetch()`. */
+  readonly fetch: HttpEndpoint;
+  readonly sse: SSEEndpoint;
+  readonly #state: ServerState;
+  readonly #sharedSessions: SharedSessions | undefined;
+  readonly #listening = new Set<Listener>();
+  readonly #signalHandlers = new Set<() => void>();
+  #stdio: StdioConnection | undefined;
+  readonly #closeHandlers = new Set<() => unknown>();
+  /** The run of the handlers, which every `close()` waits for. */
+  #closeHandlersEnd: Promise<unknown> = Promise.resolve();
+
+  constructor(state: ServerState, sharedSessions: SharedSessions | undefined) {
+    this.#state = state;
+    this.#sharedSessions = sharedSessions;
+    this.http = this.#createEndpoint();
+    this.fetch = this.#createEndpoint();
+    this.sse = new SSEEndpoint(state);
+  }
+
+  get stdio(): StdioConnection | undefined {
+    return this.#stdio;
+  }
+
+  get #all(): Transport[] {
+    const stdio = this.#stdio ? [this.#stdio] : [];
+    return [this.http, this.fetch, this.sse, ...this.#listening, ...stdio];
+  }
+
+  #createEndpoint(): HttpEndpoint {
+    return new HttpEndpoint(this.#state, this.#sharedSessions);
+  }
+
+  async startStdio(options: StdioOptions): Promise<void> {
+    const { exitAfter, serveProcessStdio, stdioChecks } = await import('./connection/stdio.js');
+    checkOptions('startStdio', options, stdioChecks);
+    const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
+    this.#requireOpen();
+    if (this.#stdio) {
+      throw new QuiverError(
+        'SERVER_ALREADY_STARTED',
+        'This MCPServer serves stdio already, and a process has one standard input.',
+      );
+    }
+    this.#stdio = serveProcessStdio({
+      server: this.#state,
+      authInfo: toAuthInfo(authInfo),
+      input,
+      output,
+      onClose: () => {
+        this.#stdio = undefined;
+      },
+      onDisconnect: exitOnDisconnect ? () => void exitAfter(() => this.close(), this.#state.logger) : undefined,
+    });
+  }
+
+  async listen(options: ListenOptions): Promise<McpHttpServer> {
+    checkOptions('listen', options, transportChecks.listen);
+    this.#requireOpen();
+    const listener = await Listener.start(this.#createEndpoint(), options, () => this.health());
+    const { shutdownSignals = [] } = options;
+    const removeHandlers = onShutdownSignal(shutdownSignals, () => {
+      this.close().catch((error: unknown) =>
+        this.#state.logger.error(`The server could not be closed: ${toErrorMessage(error)}`, error),
+      );
+    });
+    this.#signalHandlers.add(removeHandlers);
+    this.#listening.add(listener);
+    const close = async (): Promise<void> => {
+      this.#signalHandlers.delete(removeHandlers);
+      removeHandlers();
+      await listener.shutDown();
+      this.#listening.delete(listener);
+    };
+    if (!this.#isOpen) await close();
+    this.#requireOpen();
+    void this.#state.tasks.watchOrphans();
+    return { url: listener.url, port: listener.port, close };
+  }
+
+  get #isOpen(): boolean {
+    return this.#state.lifecycle.state === 'open';
+  }
+
+  #requireOpen(): void {
+    if (!this.#isOpen)
+      throw new QuiverError(
+        'SERVER_CLOSED',
+        'This MCPServer was closed, or drains, and cannot be started again; create a new one.',
+      );
+  }
+
+  health(): ServerHealth {
+    const { lifecycle, sessions, tasks } = this.#state;
+    return {
+      status: healthStatusOf(lifecycle.state),
+      inFlight: this.#all.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      sessions: sessions.size,
+      tasks: tasks.runningCount,
+    };
+  }
+
+  onClose(handler: () => unknown): void {
+    this.#closeHandlers.add(handler);
+  }
+
+  async drain(options: CloseOptions): Promise<void> {
+    checkOptions('drain', options, closeChecks);
+    this.#beginDraining();
+    await until(() => this.health().inFlight === 0, options.grace ?? DEFAULT_GRACE);
+  }
+
+  #beginDraining(): void {
+    this.#state.lifecycle.drain();
+    for (const transport of this.#all) transport.drain();
+  }
+
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptions('close', options, closeChecks);
+    const { grace = DEFAULT_GRACE } = options;
+    this.#beginDraining();
+    for (const remove of this.#signalHandlers) remove();
+    this.#signalHandlers.clear();
+    const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
+    const deadline = monotonicNow() + delay + grace;
+    await Promise.all(this.#all.map((transport) => transport.shutDown(options.grace)));
+    const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;
+    lifecycle.close();
+    // After the transports: a call in flight may still have become a task.
+    await tasks.close(Math.max(0, deadline - monotonicNow()));
+    // Calls that were canceled just now have entries too.
+    await untilEmpty(auditing, grace);
+    subscribers.close();
+    await instance.close();
+    await this.#runCloseHandlers(grace);
+  }
+
+  async #runCloseHandlers(timeout: number): Promise<void> {
+    const { logger } = this.#state;
+    const handlers = [...this.#closeHandlers];
+    this.#closeHandlers.clear();
+    const run = async (handler: () => unknown): Promise<void> => {
+      try {
+        const running = Promise.resolve(handler());
+        await withinTime(running, timeout, (limit) => new Error(`It did not end within ${limit} ms.`));
+      } catch (error) {
+        logger.warn(`A handler of onClose() failed: ${toErrorMessage(error)}`, error);
+      }
+    };
+    this.#closeHandlersEnd = Promise.all([this.#closeHandlersEnd, ...handlers.map(run)]);
+    await this.#closeHandlersEnd;
+  }
+}
