@@ -53,7 +53,7 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
     const { authInfo, validation, headers, toolAccess } = result;
     if (toolAccess) attachToolAccess(req, toolAccess);
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    req.auth = { ...(typeof req.auth === 'object' ? req.auth : undefined), ...authInfo };
+    req.auth = typeof req.auth === 'object' ? { ...req.auth, ...authInfo } : authInfo;
     return { proceed: true, handled: false, tokenValidation: validation };
   };
 }
