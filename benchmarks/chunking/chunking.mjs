@@ -12,6 +12,7 @@ import { installPackages } from '../install-packages.mjs';
 import { inputs } from './cases.mjs';
 import { readDocuments } from './documents.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -69,6 +70,7 @@ for (const [name, measured] of Object.entries(rates)) {
     if (!measured[system]) return '–';
     const rate = median(measured[system]);
     const ratio = median(measured.quiver.map((own, round) => own / measured[system][round]));
+    if (system !== 'quiver') record(`chunking/${name}/speed-to-${system}/Quiver`, ratio, 'most');
     return system === 'quiver' ? rate.toFixed(rate < 10 ? 1 : 0) : `${rate.toPrecision(2)} (${ratio.toPrecision(2)}×)`;
   });
   console.log(`| ${name} | ${cells.join(' | ')} |`);

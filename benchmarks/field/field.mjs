@@ -5,6 +5,7 @@
 // held-out half.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 import { anchors, openAnchor } from './anchors.mjs';
 import { defaultCache, readDocuments } from './documents.mjs';
 import { halves, readCases, readHalves } from './halves.mjs';
@@ -58,11 +59,21 @@ async function report(name) {
       measured[system.name] = await measure(system, cases[half], formatOf);
     }
     printHalf(half, measured, lost.length);
+    for (const [mode, { figures: own, separation }] of Object.entries(measured)) {
+      const label = name === 'quiver' ? `Quiver, ${mode}` : labelOf(name);
+      for (const metric of ['hit@1', 'hit@3', 'MRR']) record(`field/${half}/${metric}/${label}`, own[metric], 'most');
+      record(`field/${half}/AUC/${label}`, separation, 'most');
+    }
     if (flags.misses && half === 'visible') printMisses(measured, lost);
     const kept = Object.entries(measured).map(([mode, { asked: _asked, ...rest }]) => [mode, rest]);
     figures[half] = { lost: lost.length, ...Object.fromEntries(kept) };
   }
   return { chunks: chunks.length, flaws, ...figures };
+}
+
+/** `langchain?size=4000` is LangChain with chunks of 4,000 characters. */
+function labelOf(anchor) {
+  return anchor.replace('langchain', 'LangChain').replace('llamaindex', 'LlamaIndex').replace('?size=', ', chunks of ');
 }
 
 /** Whether a question is about the chosen formats and its documents are there. Questions without answers are always asked. */

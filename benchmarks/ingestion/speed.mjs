@@ -6,6 +6,7 @@ import { ingest, MDocument } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 
 const values = readFlags({
   documents: { type: 'string', default: '500' },
@@ -74,6 +75,7 @@ console.log(
 console.log('| | CPU seconds | chunks/s | × the speed by hand |\n|---|---|---|---|');
 for (const [name, own] of Object.entries(times)) {
   const ratio = median(own.map((time, round) => times['by hand'][round] / time));
+  record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratio, 'most');
   console.log(
     `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${ratio.toFixed(2)} |`,
   );

@@ -16,6 +16,7 @@ import readWorkbook from 'read-excel-file/universal';
 import { getDocumentProxy } from 'unpdf';
 import { defaultCache, readDocuments } from '../field/documents.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 
 const { cache, format, rounds } = readFlags({
   cache: { type: 'string', default: defaultCache },
@@ -104,6 +105,7 @@ async function compare(extension, parser, names) {
     median('alone').toFixed(0),
     median('loaded').toFixed(0),
   ];
+  record(`loaders/${extension}/cpu-to-parser/Quiver`, median('ratio'));
   console.log(`| ${cells.join(' | ')} | ${median('ratio').toFixed(2)} |`);
 }
 

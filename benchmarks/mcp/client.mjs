@@ -16,6 +16,7 @@ import { installClients } from './clients/install.mjs';
 import { sourceArguments } from './processes.mjs';
 import { median, ratioOf, table } from './report.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 
 const flags = readFlags({
   rounds: { type: 'string', default: '5' },
@@ -48,6 +49,9 @@ const systems = [
       ]
     : []),
 ];
+
+/** The systems of the tables without loads: a way to call has no start or memory of its own. */
+const shownOnce = systems.filter((system) => !system.variant);
 
 /** Further comparisons. The first system of each is the base of its ratios. */
 const [sdk1, quiver] = [
@@ -173,6 +177,7 @@ async function measure(compared, form, cases) {
 }
 
 function printCalls(title, compared, tables) {
+  for (const { title: column, rows } of tables) recordRatios(`client/${title}/${column}`, compared, rows, 'cpu');
   console.log(`**${title}**: CPU µs per call (×) · calls per second (×)\n`);
   print(
     tables.map((table) => table.title),
@@ -183,6 +188,7 @@ function printCalls(title, compared, tables) {
 
 async function starts() {
   const rows = await fresh(rounds, { job: 'start', url, count: 20 });
+  for (const key of ['totalCpu', 'warmCpu']) recordRatios(`client/Start/${key}`, shownOnce, rows, key);
   console.log('**Start**: 20 servers of 50 tools, connected and listed: ms (×) · CPU ms (×)\n');
   print(
     ['code loaded, connected', 'connected again'],
@@ -190,18 +196,26 @@ async function starts() {
       `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`,
       `${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)}`,
     ],
-    systems.filter((system) => !system.variant),
+    shownOnce,
   );
 }
 
 async function heaps() {
   const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
+  for (const key of ['held', 'read', 'without']) recordRatios(`client/Memory/${key}`, shownOnce, rows, key);
   console.log('**Memory**: KB of heap per open connection, after collection (×)\n');
   print(
     ['its 50 tools held', 'each of them read', 'tools dropped'],
     (index) => [cell(rows, index, 'held', 0), cell(rows, index, 'read', 0), cell(rows, index, 'without', 0)],
-    systems.filter((system) => !system.variant),
+    shownOnce,
   );
+}
+
+/** Records the ratio of each row to the first one. */
+function recordRatios(name, compared, rows, key) {
+  const valuesOf = (index) => rows[index].map((row) => row[key]);
+  for (const [index, { label }] of compared.entries())
+    record(`${name}/${label}`, ratioOf(valuesOf(index), valuesOf(0)));
 }
 
 /** @param cellsOf - the cells of a system by its number */
@@ -212,10 +226,9 @@ function print(columns, cellsOf, shown) {
 
 /** Measures every system in a new process. */
 async function fresh(times, message) {
-  const shown = systems.filter((system) => !system.variant);
-  const rows = shown.map(() => []);
+  const rows = shownOnce.map(() => []);
   for (let round = 0; round < times; round += 1) {
-    for (const [index, system] of shown.entries()) {
+    for (const [index, system] of shownOnce.entries()) {
       const client = startClient(system);
       rows[index].push(await client.run(message));
       client.stop();

@@ -75,7 +75,7 @@ const parts = {
   memory: async () => `**Memory of sessions**: heap after collection\n\n${await sessionMemory(context)}`,
   fetch: () => fetchPath(context),
   stdio: async () =>
-    '**stdio**: calls per second ×, and milliseconds from spawn to the `initialize` response (minimum) ×\n\n' +
+    '**stdio**: calls per second × · CPU of the server per call ×, and milliseconds from spawn to the `initialize` response (minimum) ×\n\n' +
     (await stdio(context)),
 };
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { serverFile, sourceArguments } from './processes.mjs';
 
 const initialize = {
@@ -31,11 +32,22 @@ function start({ name, source, folder }) {
         child.stdin.write(`${JSON.stringify(message)}\n`);
       }),
     notify: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
+    cpu: () => cpuOf(child.pid),
     stop: () => child.kill('SIGKILL'),
   };
 }
 
-/** Measures the calls per second with a fixed number of calls in flight, after a short warm-up. */
+/** Microseconds of CPU time of another process, in steps of 10 ms; `NaN` where there is no `/proc`. */
+function cpuOf(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Measures the calls per second, and the CPU time of the server per call in microseconds, with a fixed number of calls in flight, after a short warm-up. */
 export async function stdioCalls({ inFlight, seconds, ...server }) {
   const connection = start(server);
   await connection.request(initialize);
@@ -56,12 +68,14 @@ export async function stdioCalls({ inFlight, seconds, ...server }) {
         }
       }),
     );
-    return (calls / (performance.now() - started)) * 1000;
+    return { calls, perSecond: (calls / (performance.now() - started)) * 1000 };
   };
   await run(700);
-  const perSecond = await run(seconds * 1000);
+  const before = connection.cpu();
+  const { calls, perSecond } = await run(seconds * 1000);
+  const cpu = (connection.cpu() - before) / calls;
   connection.stop();
-  return perSecond;
+  return { perSecond, cpu };
 }
 
 /** Measures the milliseconds from spawn to the `initialize` response. */

@@ -12,6 +12,7 @@ import {
 import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 
 const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA } });
 if (!values.data) throw new Error('Name the folder of the collections: npm run bench:quality -- --data DIR');
@@ -37,6 +38,8 @@ for (const collection of collections) {
   console.log(`\n${name}: ${cases.length} queries, ${collection.documents.length} documents\n`);
   console.log([toLine(['system', ...guardedMetrics]), toLine(['---', ...guardedMetrics.map(() => '---')])].join('\n'));
   for (const { name: system, metrics } of evaluation.configurations) {
+    for (const metric of guardedMetrics)
+      record(`quality/${name}/${metric}/Quiver, ${system}`, metrics[metric].mean, 'most');
     console.log(toLine([system, ...guardedMetrics.map((metric) => toInterval(metrics[metric]))]));
   }
   const compared = evaluation.comparisons.filter(({ configuration }) => configuration === 'graph');

@@ -7,6 +7,7 @@ import { createTool } from '@quiver/core/tools';
 import { toModelSchema } from '@quiver/core/schema';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
 import { defaultCache, readDefinitions } from './definitions.mjs';
 import { servers } from './servers.mjs';
 import { rankByBM25, rankByRegularExpression, rankBySubstring, rankByWords } from './rankings.mjs';
@@ -52,6 +53,8 @@ for (const [name, rank] of Object.entries(rankings)) {
       console.error(`${request}\n  expected ${expected.join(', ')}\n  found    ${found.slice(0, 5).join(', ')}`);
   }
   const share = (count) => (recall[count] / requests.length).toFixed(3).replace(/^0/, '');
+  for (const count of [1, 5])
+    record(`tool-search/${half}/recall@${count}/${name}`, recall[count] / requests.length, 'most');
   console.log(`| ${name} | ${share(1)} | ${share(5)} | ${share(10)} |`);
 }
 

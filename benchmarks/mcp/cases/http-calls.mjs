@@ -1,5 +1,6 @@
+import { record } from '../../record.mjs';
 import { median, ratioOf, table } from '../report.mjs';
-import { systemsOf } from '../systems.mjs';
+import { names, systemsOf } from '../systems.mjs';
 
 /** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
 export async function measure({ client, server, mode, tool, inFlight, seconds, size }) {
@@ -56,9 +57,18 @@ export async function httpCalls({ mode, cases, anchors, start, client, rounds, s
         rows[server.name].push(await measure({ client, server, mode: systems[index].mode, tool, inFlight, seconds }));
     }
     results[`${tool}@${inFlight}`] = rows;
+    for (const [name, own] of Object.entries(rows)) {
+      for (const base of ['sdk1', 'bare'])
+        record(`server/${mode}/${tool}@${inFlight}/cpu-to-${base}/${names[name]}`, cpuRatio(own, rows[base]));
+    }
   }
   for (const server of servers) server.stop();
   return results;
+}
+
+function cpuRatio(rows, base) {
+  const cpu = (list) => list.map((row) => row.cpu);
+  return ratioOf(cpu(rows), cpu(base));
 }
 
 /** Returns the ratios to the first system: calls per second · CPU per call. */

@@ -1,10 +1,12 @@
+import { record } from '../../record.mjs';
 import { median, ratioOf, table } from '../report.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
-/** `[row, system, mode]`. The first row is the base of the ratios; other libraries run without these features. */
+/** `[row, system, mode]`. The first two rows are the bases of the ratios; other libraries run without these features. */
 const rows = [
   ['sdk1', 'sdk1', 'stateless'],
-  ['quiver', 'quiver', 'stateless'],
+  ['**Quiver**, `startHTTP()`', 'quiver', 'handler'],
+  ['**Quiver**, `listen()`', 'quiver', 'stateless'],
   ['**Quiver**, static token', 'quiver', 'static'],
   ['**Quiver**, JWT (ES256)', 'quiver', 'jwt'],
   ['**Quiver**, rate limit, time limit and audit', 'quiver', 'middleware'],
@@ -23,10 +25,12 @@ export async function operation({ start, client, anchors, rounds, seconds }) {
       cpu[index].push((await measure({ ...options, server, tool: 'echo', inFlight: 16, seconds })).cpu);
   }
   for (const server of servers) server.stop();
+  for (const [index, [row]] of rows.entries())
+    record(`server/operation/cpu-to-startHTTP/${row}`, ratioOf(cpu[index], cpu[1]));
   const ratio = (index, base) => ratioOf(cpu[index], cpu[base]);
   const cells = measured.map(([row], index) => [
     row,
     [median(cpu[index]).toFixed(1), ratio(index, 0).toFixed(3), ratio(index, 1).toFixed(2)],
   ]);
-  return table(['CPU µs per call', 'to SDK 1', 'to Quiver'], cells);
+  return table(['CPU µs per call', 'to SDK 1', 'to `startHTTP()`'], cells);
 }

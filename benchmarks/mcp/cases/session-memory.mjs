@@ -1,3 +1,5 @@
+import { record } from '../../record.mjs';
+import { names } from '../systems.mjs';
 import { table } from '../report.mjs';
 
 const count = 1000;
@@ -15,6 +17,7 @@ export async function sessionMemory({ start, client }) {
     await open({ count, end: false });
     const opened = await server.ask('heap');
     const kilobytes = (after, before) => ((after.heapUsed - before.heapUsed) / count / 1024).toFixed(2);
+    record(`server/session/kilobytes/${names[name]}`, Number(kilobytes(opened, ended)));
     rows.push([
       name,
       [kilobytes(opened, ended), kilobytes(ended, empty), ((opened.cpu - ended.cpu) / count).toFixed(0)],

@@ -1,8 +1,9 @@
+import { record } from '../../record.mjs';
 import { median, ratioOf, table } from '../report.mjs';
 import { coldStart, stdioCalls } from '../stdio.mjs';
-import { systemsOf } from '../systems.mjs';
+import { names, systemsOf } from '../systems.mjs';
 
-/** Measures the calls per second, and the time from spawn to the `initialize` response. */
+/** Measures calls per second, the CPU time of the server per call, and the time from spawn to the `initialize` response. */
 export async function stdio({ anchors, source, rounds, seconds }) {
   const systems = systemsOf('stdio', anchors).map(({ name }) => ({ name, source, folder: anchors[name]?.folder }));
   const inEveryRound = async (times, run) => {
@@ -13,12 +14,19 @@ export async function stdio({ anchors, source, rounds, seconds }) {
   };
   const one = await inEveryRound(rounds, (system) => stdioCalls({ ...system, inFlight: 1, seconds }));
   const many = await inEveryRound(rounds, (system) => stdioCalls({ ...system, inFlight: 32, seconds }));
-  const cold = await inEveryRound(rounds + 2, coldStart);
+  const cold = await inEveryRound(rounds + 2, async (system) => ({ milliseconds: await coldStart(system) }));
+  const valuesOf = (results, name, key) => results.get(name).map((result) => result[key]);
+  const ratio = (results, key, name, base = systems[0].name) =>
+    ratioOf(valuesOf(results, name, key), valuesOf(results, base, key));
   const rows = systems.map(({ name }) => {
-    const ratio = (results) => ratioOf(results.get(name), results.get(systems[0].name)).toFixed(2);
-    const start = cold.get(name);
-    const started = `${median(start).toFixed(0)} (${Math.min(...start).toFixed(0)}) · ${ratio(cold)}`;
-    return [name, [ratio(one), ratio(many), started]];
+    for (const [load, results] of Object.entries({ 1: one, 32: many }))
+      record(`server/stdio/echo@${load}/cpu-to-bare/${names[name]}`, ratio(results, 'cpu', name, 'bare'));
+    record(`server/stdio/cold-start-to-bare/${names[name]}`, ratio(cold, 'milliseconds', name, 'bare'));
+    const calls = (results) =>
+      `${ratio(results, 'perSecond', name).toFixed(2)} · ${ratio(results, 'cpu', name).toFixed(2)}`;
+    const start = valuesOf(cold, name, 'milliseconds');
+    const started = `${median(start).toFixed(0)} (${Math.min(...start).toFixed(0)}) · ${ratio(cold, 'milliseconds', name).toFixed(2)}`;
+    return [name, [calls(one), calls(many), started]];
   });
   return table(['1 in flight', '32 in flight', 'cold start'], rows);
 }

@@ -65,7 +65,7 @@ else if (mode === 'fetch') {
     const { user, system } = process.cpuUsage(before);
     process.send({ fetched: (user + system) / count });
   });
-} else if (mode === 'static' || mode === 'jwt') {
+} else if (mode === 'handler' || mode === 'static' || mode === 'jwt') {
   const { token, validateToken } = mode === 'jwt' ? jwt() : staticToken();
   const protect = createOAuthMiddleware({
     oauth: {
@@ -76,8 +76,8 @@ else if (mode === 'fetch') {
   });
   const http = createServer(async (req, res) => {
     const url = new URL(req.url, 'http://127.0.0.1');
-    const { proceed } = await protect(req, res, url);
-    if (proceed) await server.startHTTP({ url, httpPath: '/mcp', req, res, options: { serverless: true } });
+    if (mode !== 'handler' && !(await protect(req, res, url)).proceed) return;
+    await server.startHTTP({ url, httpPath: '/mcp', req, res, options: { serverless: true } });
   });
   http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
 } else {
