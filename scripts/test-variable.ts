@@ -1,14 +1,15 @@
 import process from 'node:process';
 import { expect, it } from 'vitest';
 
-/** Variables that name what some tests need: services, a browser, the test collections. */
+/** Variables that name what some tests need: services, a browser, the test collections, definitions of tools. */
 export type TestVariable =
   | 'QUIVER_CHROMA_URL'
   | 'QUIVER_CHROMIUM'
   | 'QUIVER_DATA'
   | 'QUIVER_POSTGRES_URL'
   | 'QUIVER_QDRANT_URL'
-  | 'QUIVER_REDIS_URL';
+  | 'QUIVER_REDIS_URL'
+  | 'QUIVER_TOOLS_CACHE';
 
 /**
  * Returns the value of a variable, `undefined` if it is not set or empty. Test files read these variables only here.

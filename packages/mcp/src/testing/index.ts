@@ -4,6 +4,8 @@
  * @module
  */
 export { describeEras } from './describe-eras.js';
+export { lintTools, type LintToolsOptions, type ToolProblem } from './lint-tools.js';
+export type { LintProvider, LintRule } from './lint-rules.js';
 export { expectMcp, type McpAssertions, type TextPattern } from './matchers.js';
 export {
   createTestClient,
