@@ -3,3 +3,11 @@ export type { ToolEmbedder, ToolIndex, ToolIndexOptions, ToolMatch, ToolSearchOp
 export type { SearchableTool, ToolDescription } from './describe-tool.js';
 export { searchTools, withToolSearch, type ToolSearchSettings } from './search-tools.js';
 export { toolTokens, type ToolTokens } from './tool-tokens.js';
+export {
+  describeFound,
+  requireFound,
+  searchToolDefinitions,
+  type InnerCall,
+  type SearchToolDefinition,
+  type SearchToolName,
+} from './search-tool-definitions.js';

@@ -10,7 +10,8 @@ import {
 } from '../options.js';
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool, type Tool, type ToolCallOptions, type ToolLike } from '../tools/index.js';
-import { readInput, type ToolDescription } from './describe-tool.js';
+import { readInput } from './describe-tool.js';
+import { describeFound, requireFound, searchToolDefinitions, type InnerCall } from './search-tool-definitions.js';
 import { createToolIndex, type ToolEmbedder } from './tool-index.js';
 import { toolTokens } from './tool-tokens.js';
 
@@ -97,68 +98,12 @@ export function searchTools(
   };
 }
 
-/** Descriptions of the three tools. */
-const callToolTexts = {
-  search_tools: {
-    title: 'Search tools',
-    description:
-      'Finds tools for a task, best first, with their parameters. Describe the task in a few words, then call what fits with call_read_tool or call_write_tool, as each result says.',
-    annotations: { title: 'Search tools', readOnlyHint: true, openWorldHint: false },
-  },
-  call_read_tool: {
-    title: 'Call a tool that reads',
-    description: 'Calls a tool that search_tools has found and that only reads. Give its name and its arguments.',
-    annotations: { title: 'Call a tool that reads', readOnlyHint: true },
-  },
-  call_write_tool: {
-    title: 'Call a tool that writes',
-    description:
-      'Calls a tool that search_tools has found and that may change something. Give its name and its arguments.',
-    annotations: { title: 'Call a tool that writes', readOnlyHint: false, destructiveHint: true },
-  },
-} as const;
-
-/** The input of `search_tools`. */
-const searchInput = {
-  type: 'object',
-  properties: { query: { type: 'string', description: 'The task, such as "create an issue in a repository"' } },
-  required: ['query'],
-  additionalProperties: false,
-} as const;
-
-/** The input of both calling tools. */
-const callInput = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', description: 'Name of the tool, as search_tools returned it' },
-    arguments: { type: 'object', description: 'Arguments of the tool', additionalProperties: true },
-  },
-  required: ['name'],
-  additionalProperties: false,
-} as const;
-
-/** Name of the tool that calls a tool. */
-function callerOf({ mcp }: ToolLike): 'call_read_tool' | 'call_write_tool' {
-  return mcp?.annotations?.readOnlyHint === true ? 'call_read_tool' : 'call_write_tool';
-}
-
-/** What a model needs to call a tool that was found. */
-function describeMatch({ name, title, description }: ToolDescription, tool: ToolLike): object {
-  return { name, ...(title && { title }), description, inputSchema: readInput(tool), call: callerOf(tool) };
-}
-
-/** A call of a found tool: which one, and with what. */
-interface InnerCall {
-  name: string;
-  arguments?: Record<string, unknown>;
-}
-
 function createCallTools(
   tools: Record<string, ToolLike>,
   pinned: Record<string, ToolLike>,
   { maxResults = 5, embedder }: ToolSearchSettings,
 ): Record<string, Tool> {
-  const clash = Object.keys(callToolTexts).find((name) => Object.hasOwn(pinned, name));
+  const clash = Object.keys(searchToolDefinitions).find((name) => Object.hasOwn(pinned, name));
   if (clash !== undefined)
     throw new QuiverError(
       'TOOL_NAME_TAKEN',
@@ -168,25 +113,26 @@ function createCallTools(
   const find = (name: string): ToolLike | undefined => (Object.hasOwn(tools, name) ? tools[name] : undefined);
   const inner = new WeakMap<object, ToolLike>();
   const search = createTool({
-    id: 'search_tools',
-    ...textsOf('search_tools'),
-    inputSchema: searchInput,
+    ...searchToolDefinitions.search_tools,
     execute: async ({ query }: { query: string }, { abortSignal: signal }) => {
       const matches = await index.search(query, { maxResults, ...(signal && { signal }) });
-      return { tools: matches.map(({ name, tool }) => describeMatch(tool, tools[name] as ToolLike)) };
+      return {
+        tools: matches.map(({ name, tool: description }) => {
+          const tool = tools[name] as ToolLike;
+          return describeFound(description, readInput(tool), tool);
+        }),
+      };
     },
   });
   const caller = (id: 'call_read_tool' | 'call_write_tool'): Tool =>
     createTool({
-      id,
-      ...textsOf(id),
-      inputSchema: callInput,
+      ...searchToolDefinitions[id],
       requireApproval: async ({ name, arguments: input = {} }: InnerCall, context) => {
         const { needsApproval } = (find(name) ?? {}) as Partial<Tool>;
         return typeof needsApproval === 'function' ? await needsApproval(input, context) : needsApproval === true;
       },
       execute: async ({ name, arguments: input = {} }: InnerCall, context) => {
-        const tool = requireCallable(find(name), name, id);
+        const tool = requireFound(find(name), name, id);
         const output = await executeTool(tool, input, { ...context, toolName: name } as ToolCallOptions);
         if (typeof output === 'object' && output !== null) inner.set(output, tool);
         return output;
@@ -205,25 +151,4 @@ function createCallTools(
     call_read_tool: caller('call_read_tool'),
     call_write_tool: caller('call_write_tool'),
   };
-}
-
-/**
- * Returns the tool of a call.
- *
- * @throws `TOOL_UNKNOWN`, and `TOOL_CALLED_WRONGLY` for a tool that the other of both calls
- */
-function requireCallable(tool: ToolLike | undefined, name: string, calledBy: string): ToolLike {
-  if (!tool)
-    throw new QuiverError('TOOL_UNKNOWN', `There is no tool '${name}'. Use a name that search_tools has returned.`);
-  const expected = callerOf(tool);
-  if (expected === calledBy) return tool;
-  throw new QuiverError(
-    'TOOL_CALLED_WRONGLY',
-    `The tool '${name}' ${expected === 'call_write_tool' ? 'may change something' : 'only reads'}: call it with ${expected}.`,
-  );
-}
-
-function textsOf(name: keyof typeof callToolTexts): { title: string; description: string; mcp: object } {
-  const { title, description, annotations } = callToolTexts[name];
-  return { title, description, mcp: { annotations } };
 }

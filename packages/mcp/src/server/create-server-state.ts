@@ -22,6 +22,7 @@ import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
 import { Tasks } from './tasks/tasks.js';
 import { ToolRegistry } from './tools/tool-registry.js';
+import { ToolSearch } from './tools/tool-search.js';
 
 /**
  * Returns what all transports share, made from the configuration.
@@ -42,6 +43,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
   const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
   const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
+  if (config.search) tools.addSearch(new ToolSearch(config.search, tools));
   const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,

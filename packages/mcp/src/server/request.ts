@@ -8,6 +8,7 @@ import type {
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
+import type { SearchToolName } from '@quiver/core/tool-search';
 import type { Result } from '../content.js';
 import type { Era, LoggingLevel } from '../protocol/constants.js';
 import {
@@ -68,6 +69,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   checkedOutput: unknown = noOutput;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
+  /** Tool of the search that calls the tool of the request. */
+  readonly calledBy: SearchToolName | undefined;
   readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
   readonly #http: Caller['http'];
@@ -94,7 +97,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
     this.#server = server;
-    this.#message = message;
+    const inner = server.tools.search?.unwrap(message);
+    this.#message = inner?.message ?? message;
+    this.calledBy = inner?.calledBy;
     this.#http = http;
     this.#channel = channel;
   }

@@ -13,6 +13,7 @@ import { cacheableMethods } from '../../protocol/methods.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { CacheHint, CacheHints, MCPServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { TasksOptions } from '../tasks/tasks.js';
+import type { ServerSearchOptions } from '../tools/tool-search.js';
 
 /** A list would be served under the names 0, 1 and so on, and a promise or a map as nothing. */
 const record: OptionCheck = (value, option) => {
@@ -58,6 +59,11 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   maskErrors: anyValue,
   visible: functionValue,
   resultLimit: anyValue,
+  search: objectOf<ServerSearchOptions>({
+    pinned: stringList,
+    maxResults: wholeNumber(1),
+    embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
+  }),
   pageSize: wholeNumber(1),
   cacheHints: objectOf<CacheHints>(
     // The cast: the keys are all cacheable methods.

@@ -11,6 +11,7 @@ import type { ScopedItem, ToolType, Visible } from '../tools/catalog.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { ServerEventBus } from '../client/subscribers.js';
 import type { TasksOptions } from '../tasks/tasks.js';
+import type { ServerSearchOptions } from '../tools/tool-search.js';
 import type { ToolsInput } from '../tools/tool-registry.js';
 
 /** Source repository of a server. */
@@ -94,6 +95,11 @@ export interface MCPServerConfig {
    * and link to the rest. Default: none.
    */
   resultLimit?: ResultLimit;
+  /**
+   * Lists `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools that are not pinned, for hosts that do not search.
+   * Default: all tools are listed.
+   */
+  search?: ServerSearchOptions;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
   /** Time for which modern clients may cache lists and resources, by method. Default: no caching. */

@@ -10,7 +10,7 @@ import {
   type Result,
 } from '../../content.js';
 import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
 import { elicitationRequest, missingCapabilities } from '../client/client-requests.js';
@@ -30,7 +30,16 @@ import { requireTasks, supportsTasks } from './tasks.js';
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
 export async function callTool(request: ServerRequest): Promise<Result> {
-  const registered = parseToolCall(request);
+  try {
+    return await callFound(request, parseToolCall(request));
+  } catch (error) {
+    // Of a call by the search, whose model can correct it.
+    if (request.calledBy && isQuiverError(error)) return encodeFailure(error.message);
+    throw error;
+  }
+}
+
+async function callFound(request: ServerRequest, registered: RegisteredTool): Promise<Result> {
   if (registered.task?.mode === 'required') requireTasks(request);
   const { resultLimit: limit } = registered;
   if (!limit) return runTool(request, registered);
@@ -176,12 +185,15 @@ export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefin
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */
 function parseToolCall(request: ServerRequest): RegisteredTool {
-  const { server, params, toolAccess, arguments: args } = request;
+  const { server, params, toolAccess, calledBy, arguments: args } = request;
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
-  const registered = server.tools.find(request, name);
+  const found = server.tools.find(request, name);
+  const { search } = server.tools;
+  const registered = calledBy && search ? search.require(found, name, calledBy) : found;
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
-  request.requireParamHeaders(registered.paramHeaders);
+  // The client repeats arguments of the tool that it has called.
+  if (!calledBy) request.requireParamHeaders(registered.paramHeaders);
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   return registered;
@@ -211,7 +223,9 @@ export function requireToolAccessOfAll(messages: readonly unknown[], request: Se
   if (!toolAccess) return;
   for (const message of messages) {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;
-    const { name } = message['params'];
+    // The cast: its method and params have been checked.
+    const call = message as unknown as JsonRpcRequest;
+    const name = (server.tools.search?.unwrap(call)?.message ?? call).params?.['name'];
     if (typeof name === 'string' && server.tools.find(request, name)) requireToolAccess(name, toolAccess);
   }
 }

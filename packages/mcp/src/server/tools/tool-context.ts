@@ -56,6 +56,8 @@ export interface ToolRequest {
   ask<Result>(create: () => ClientRequest<Result>, options?: ElicitOptions): Promise<Result>;
 }
 
+let readRequest: (context: ToolContext) => ToolRequest;
+
 /**
  * `context.mcp` and `context.mcp.extra` of tools and callbacks, one object: it has the declared members and nothing of the server.
  * Functions need no `this`, so that tools may take them apart: `const { sample } = context.mcp`.
@@ -68,6 +70,10 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
   readonly #request: ToolRequest;
+
+  static {
+    readRequest = (context) => context.#request;
+  }
 
   constructor(request: ToolRequest) {
     const { requestId, authInfo, sessionId } = request;
@@ -150,6 +156,12 @@ export class ToolContext implements ToolMcpContext, McpExtra {
       return this.#request.ask(() => rawRequest(request), options);
     };
   }
+}
+
+/** Returns the request behind a context, for tools of the server itself. */
+export function toolRequestOf(context: ToolMcpContext | undefined): ToolRequest {
+  // The cast: the server passes no other contexts.
+  return readRequest(context as ToolContext);
 }
 
 function sendLog(request: ToolRequest, level: string, message: string, data: unknown): void {

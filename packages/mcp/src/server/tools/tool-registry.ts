@@ -1,4 +1,4 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { evictOldest } from '../../evict-oldest.js';
@@ -15,6 +15,7 @@ import {
   type ListedTool,
   type ToolType,
 } from './catalog.js';
+import type { ToolSearch } from './tool-search.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
 import { encodePage, type PageRequest } from '../list-page.js';
 import { parseTaskOptions, type TaskOptions } from './task-options.js';
@@ -58,6 +59,9 @@ export class ToolRegistry {
   #firstPages: Partial<Record<Era, Result>> = {};
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
   readonly #former = new Map<string, RegisteredTool>();
+  /** Stands for the tools; every change replaces it. */
+  #version: object = {};
+  #search: ToolSearch | undefined;
 
   constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
     this.#catalog = catalog;
@@ -68,6 +72,34 @@ export class ToolRegistry {
   /** Whether callers may receive different lists. */
   get isFiltered(): boolean {
     return this.#catalog.isFiltered('tool') === true;
+  }
+
+  /** Search in place of the tools that are not pinned. */
+  get search(): ToolSearch | undefined {
+    return this.#search;
+  }
+
+  /** @throws `SERVER_CONFIG_INVALID` when a tool has the name of one of the search */
+  addSearch(search: ToolSearch): void {
+    for (const [name, tool] of Object.entries(search.createTools())) {
+      if (this.#tools.has(name))
+        throw new QuiverError(
+          'SERVER_CONFIG_INVALID',
+          `A tool of MCPServer has the name '${name}', which \`search\` needs. Rename it.`,
+        );
+      this.add(name, tool);
+    }
+    this.#search = search;
+  }
+
+  /** Returns what the tools of a request consist of: equal parts mean equal tools. */
+  partsFor(_request: CatalogRequest): readonly object[] {
+    return [this.#version];
+  }
+
+  /** Returns all tools of a request, whether its caller can see them or not. */
+  all(_request: CatalogRequest): RegisteredTool[] {
+    return [...this.#tools.values()];
   }
 
   /** Returns a tool that the caller can see. */
@@ -111,6 +143,7 @@ export class ToolRegistry {
 
   #forget(name: string): void {
     this.#firstPages = {};
+    this.#version = {};
     const former = this.#tools.get(name);
     if (!former || !this.isFiltered) return;
     this.#former.delete(name);
@@ -126,7 +159,9 @@ export class ToolRegistry {
   list(request: ListRequest): Result {
     const { era, params } = request;
     const encode = (): Result => {
-      const shown = Array.from(this.#tools.values()).filter((tool) => this.#sees(request, tool));
+      const shown = this.all(request).filter(
+        (tool) => this.#search?.isListed(tool.name) !== false && this.#sees(request, tool),
+      );
       const items = shown.map((tool) => listedFor(era, tool));
       return encodePage(request, 'tools', items, ({ name }) => name, this.isFiltered);
     };

@@ -1,0 +1,101 @@
+import { QuiverError } from '../errors.js';
+import type { JsonSchema } from '../schema/index.js';
+import type { ToolLike } from '../tools/index.js';
+import type { ToolDescription } from './describe-tool.js';
+
+/** Tools that a model sees in place of many. */
+export type SearchToolName = 'search_tools' | 'call_read_tool' | 'call_write_tool';
+
+/** Members of `createTool` that describe one of the tools. */
+export interface SearchToolDefinition {
+  readonly id: SearchToolName;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly mcp: { readonly annotations: Record<string, string | boolean> };
+}
+
+/** The input of both calling tools: a call of a tool that was found. */
+export interface InnerCall {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+const searchInput = {
+  type: 'object',
+  properties: { query: { type: 'string', description: 'The task, such as "create an issue in a repository"' } },
+  required: ['query'],
+  additionalProperties: false,
+};
+
+const callInput = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', description: 'Name of the tool, as search_tools returned it' },
+    arguments: { type: 'object', description: 'Arguments of the tool', additionalProperties: true },
+  },
+  required: ['name'],
+  additionalProperties: false,
+};
+
+/** Definitions of the three tools. Reads and writes are separate, so that a host or a person can allow reading without writing. */
+export const searchToolDefinitions: Readonly<Record<SearchToolName, SearchToolDefinition>> = {
+  search_tools: {
+    id: 'search_tools',
+    title: 'Search tools',
+    description:
+      'Finds tools for a task, best first, with their parameters. Describe the task in a few words, then call what fits with call_read_tool or call_write_tool, as each result says.',
+    inputSchema: searchInput,
+    mcp: { annotations: { title: 'Search tools', readOnlyHint: true, openWorldHint: false } },
+  },
+  call_read_tool: {
+    id: 'call_read_tool',
+    title: 'Call a tool that reads',
+    description: 'Calls a tool that search_tools has found and that only reads. Give its name and its arguments.',
+    inputSchema: callInput,
+    mcp: { annotations: { title: 'Call a tool that reads', readOnlyHint: true } },
+  },
+  call_write_tool: {
+    id: 'call_write_tool',
+    title: 'Call a tool that writes',
+    description:
+      'Calls a tool that search_tools has found and that may change something. Give its name and its arguments.',
+    inputSchema: callInput,
+    mcp: { annotations: { title: 'Call a tool that writes', readOnlyHint: false, destructiveHint: true } },
+  },
+};
+
+/** Returns what a model needs to call a tool that was found. */
+export function describeFound(
+  { name, title, description }: Pick<ToolDescription, 'name' | 'title' | 'description'>,
+  inputSchema: JsonSchema | undefined,
+  tool: Pick<ToolLike, 'mcp'>,
+): object {
+  return { name, ...(title && { title }), description, inputSchema, call: callerOf(tool) };
+}
+
+/**
+ * Returns the tool of a call.
+ *
+ * @param calledBy - the tool that calls it
+ * @throws `TOOL_UNKNOWN`, and `TOOL_CALLED_WRONGLY` for a tool that the other of both calls
+ */
+export function requireFound<Tool extends Pick<ToolLike, 'mcp'>>(
+  tool: Tool | undefined,
+  name: string,
+  calledBy: SearchToolName,
+): Tool {
+  if (!tool)
+    throw new QuiverError('TOOL_UNKNOWN', `There is no tool '${name}'. Use a name that search_tools has returned.`);
+  const expected = callerOf(tool);
+  if (expected === calledBy) return tool;
+  throw new QuiverError(
+    'TOOL_CALLED_WRONGLY',
+    `The tool '${name}' ${expected === 'call_write_tool' ? 'may change something' : 'only reads'}: call it with ${expected}.`,
+  );
+}
+
+/** Name of the tool that calls a tool. */
+function callerOf({ mcp }: Pick<ToolLike, 'mcp'>): SearchToolName {
+  return mcp?.annotations?.readOnlyHint === true ? 'call_read_tool' : 'call_write_tool';
+}
