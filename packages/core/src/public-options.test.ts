@@ -52,6 +52,8 @@ const exempt: Record<string, string> = {
   untilAborted: none,
   withinTime: none,
   getToolId: none,
+  describeFound: none,
+  requireFound: none,
   isToolFailure: none,
   isVercelTool: none,
   toModelOutput: none,
