@@ -384,6 +384,18 @@ test('whatever is given, a filter is either accepted or refused with FILTER_INVA
   );
 });
 
+test('a filter is checked once, as it was written', () => {
+  fc.assert(
+    fc.property(filters, (filter) => {
+      const checked = checkFilter(filter);
+      expect(checked).toEqual(filter);
+      expect(checkFilter(checked)).toBe(checked);
+      expect(parseFilter(checked)).toBe(parseFilter(checked));
+      expect(parseFilter(checked)).toEqual(parseFilter(filter));
+    }),
+  );
+});
+
 test('a parsed filter cannot be changed', () => {
   const isDeeplyFrozen = (node: unknown): boolean =>
     typeof node !== 'object' || node === null || (Object.isFrozen(node) && Object.values(node).every(isDeeplyFrozen));

@@ -26,9 +26,8 @@ const maxPathLength = 100;
  * const filter = parseFilter({ team: 'red', year: { $gte: 2024 } });
  */
 export function parseFilter(input: unknown): Filter {
-  const checked = parsed.get(input as object);
-  if (checked) return checked;
   try {
+    if (isChecked(input)) return input[parsedForm];
     const value = typeof input === 'string' ? parseJson(input) : input;
     if (!isPlainObject(value)) throw filterError('', `A filter must be a plain object, not ${describe(value)}.`);
     return parseQuery(value, { path: [], where: '', depth: 1, isElement: false, total: { conditions: 0 } });
@@ -39,35 +38,48 @@ export function parseFilter(input: unknown): Filter {
   }
 }
 
-/** Parsed forms of the immutable objects that {@link checkFilter} returns. */
-const parsed = new WeakMap<object, Filter>();
+/** Key of the parsed form of a checked filter. JSON cannot contain it, and a second copy of this module knows it. */
+const parsedForm: unique symbol = Symbol.for('quiver.filter');
 
-/**
- * Checks a filter ahead of the query that uses it. The store that receives the returned object does not parse it again.
- *
- * @returns an immutable copy, also of the JSON text of a filter
- * @throws `FILTER_INVALID`
- */
-export function checkFilter(input: unknown): Readonly<Record<string, unknown>> {
-  const copy = (typeof input === 'string' ? parseJson(input) : input) as Record<string, unknown>;
-  const filter = parseFilter(copy);
-  const checked = deepFreeze(structuredClone(copy));
-  parsed.set(checked, filter);
-  return checked;
+/** A filter as it was written, which cannot change, with its parsed form. Stores do not parse it again. */
+export interface CheckedFilter {
+  readonly [name: string]: unknown;
+  readonly [parsedForm]: Filter;
 }
 
-type OptionalFilter = Readonly<Record<string, unknown>> | null | undefined;
+function isChecked(input: unknown): input is CheckedFilter {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, parsedForm);
+}
 
-/** Returns a filter that requires both of two filters, each if it is present. */
-export function bothFilters(first: OptionalFilter, second: OptionalFilter): OptionalFilter {
-  if (!first || !second) return first ?? second;
-  const both = Object.freeze({ $and: Object.freeze([first, second]) });
-  parsed.set(both, and([parseFilter(first), parseFilter(second)]));
-  return both;
+function toChecked(written: Readonly<Record<string, unknown>>, filter: Filter): CheckedFilter {
+  return deepFreeze(Object.defineProperty(written, parsedForm, { value: filter })) as CheckedFilter;
+}
+
+/**
+ * Checks a filter ahead of the queries that use it.
+ *
+ * @param input - a filter, the JSON text of one, or a checked filter, which is returned
+ * @throws `FILTER_INVALID`
+ */
+export function checkFilter(input: unknown): CheckedFilter {
+  if (isChecked(input)) return input;
+  const written = (typeof input === 'string' ? parseJson(input) : input) as Readonly<Record<string, unknown>>;
+  const filter = parseFilter(written);
+  return toChecked(structuredClone(written), filter);
+}
+
+/** Returns a filter that requires both of two filters, each if it is present. @throws `FILTER_INVALID` */
+export function bothFilters(first: unknown, second: unknown): CheckedFilter | undefined {
+  const [one, other] = [first, second].flatMap((filter) =>
+    (filter ?? undefined) === undefined ? [] : [checkFilter(filter)],
+  );
+  if (!one || !other) return one;
+  return toChecked({ $and: [one, other] }, and([one[parsedForm], other[parsedForm]]));
 }
 
 function deepFreeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value))
+    Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;
 }
 

@@ -3,7 +3,7 @@ import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core
 import type { Chunk } from '../document/chunk.js';
 import { fixedKeys } from '../document/metadata-keys.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { bothFilters, checkFilter } from '../filter/index.js';
+import { bothFilters, type CheckedFilter } from '../filter/index.js';
 import { invalidArgument } from './check-arguments.js';
 import { objectValue } from './options.js';
 import type { VectorFilter, VectorMetadata } from './vector-store.js';
@@ -91,15 +91,13 @@ export const trustedFilterChecks: OptionChecks<TrustedFilterOptions> = {
  * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
  *   tenants
  */
-export function readTrustedFilter(options: TrustedFilterOptions): VectorFilter {
+export function readTrustedFilter(options: TrustedFilterOptions): CheckedFilter | undefined {
   const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
   if (absent !== undefined)
     throw invalidArgument(
       `'${absent}' is ${String(options[absent])}. Leave it out if all records of the index may be found.`,
     );
-  const { filter } = options;
-  const scope = toScopeFilter(parseScope(options.scope));
-  return bothFilters(filter === undefined ? undefined : checkFilter(filter), scope && checkFilter(scope));
+  return bothFilters(options.filter, toScopeFilter(parseScope(options.scope)));
 }
 
 /**
