@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { eitherOf, objectOf, oneOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
 import type { Filter, FilterField, FilterScalar } from './filter.js';
-import { checkFilter, parseFilter } from './parse.js';
+import { checkFilter, parseFilter, type CheckedFilter } from './parse.js';
 import { repairFilter } from './repair-filter.js';
 
 const fieldValue = eitherOf(
@@ -42,7 +42,7 @@ export function describeFields(fields: Fields): string {
  *
  * @throws `FILTER_INVALID`; for an undeclared field, with its name in `details.undeclared`
  */
-export function requireDeclared(filter: unknown, fields: Fields): Readonly<Record<string, unknown>> {
+export function requireDeclared(filter: unknown, fields: Fields): CheckedFilter {
   const checked = checkFilter(repairFilter(filter, Object.keys(fields), (name) => fieldOf(fields, name)));
   checkNode(parseFilter(checked), fields, '');
   return checked;

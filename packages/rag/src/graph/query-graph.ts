@@ -1,19 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
-import { bothFilters, createFilterTest, parseFilter } from '../filter/index.js';
-import type {
-  FusionWeights,
-  QueryMode,
-  QueryParams,
-  VectorFilter,
-  VectorMatch,
-  VectorRecord,
-  VectorStore,
-} from '../store/index.js';
+import { createFilterTest } from '../filter/index.js';
+import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
+import { toFilter } from '../store/check-arguments.js';
+import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
@@ -26,7 +20,10 @@ import { namesIn } from './term-edges.js';
 
 export interface IndexQuery {
   readonly store: VectorStore;
-  readonly indexName: string;
+  /** The records that the application allows: the graph consists of these only. */
+  readonly allowed: IndexRead;
+  /** Those of them that match the filter of the model: other passages are neither found nor steps between others. */
+  readonly read: IndexRead;
   readonly queryText: string;
   readonly model: EmbedderInput;
   readonly providerOptions?: EmbeddingProviderOptions | undefined;
@@ -35,12 +32,6 @@ export interface IndexQuery {
   /** Search mode for the seeds, see `createGraphRAGTool`. */
   readonly seeds?: QueryMode | undefined;
   readonly fusion?: FusionWeights | undefined;
-  /** Filter of the application: the graph consists of matching records only. */
-  readonly scopeFilter: VectorFilter;
-  /** Filter of the model: other passages are neither found nor steps between others. */
-  readonly filter: VectorFilter;
-  readonly databaseConfig?: object | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: GraphProgress) => void) | undefined;
 }
 
@@ -80,7 +71,8 @@ export interface IndexAnswer {
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, indexName, queryText, settings, scopeFilter, filter, providerOptions, signal, onProgress } = query;
+  const { store, allowed: application, read, queryText, settings, providerOptions, onProgress } = query;
+  const { indexName, signal } = read;
   const { edges, maxNodes, dimension } = settings;
   const topK = Math.floor(query.topK);
   if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
@@ -98,7 +90,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const embed = async (): Promise<Float32Array | undefined> =>
     (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
   const queryVector = mode === 'keyword' ? undefined : await embed();
-  const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
+  const whole = await findGraph({ store, indexName, filter: application.filter, edges, maxNodes, signal, onProgress });
   const depth = { topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)), includeVector: !whole };
   let matches = await searchSeeds({ mode, queryText, queryVector, ...depth, fusion });
   const isFixed = query.seeds !== undefined || query.fusion?.vector !== undefined;
@@ -111,7 +103,8 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);
-  const allowed = whole && filter ? await readAllowed(query, whole) : undefined;
+  const isNarrowed = filterKey(read.filter) !== filterKey(application.filter);
+  const allowed = whole && isNarrowed ? await readAllowed(query, whole) : undefined;
   const isAllowed = (id: string): boolean => allowed?.has(id) ?? true;
   const found = new Map<string, VectorRecord>([
     ...matches.map((match) => [match.id, match] as const),
@@ -166,18 +159,9 @@ type IndexSearch = (
   },
 ) => Promise<VectorMatch[]>;
 
-function searchOf({ store, indexName, databaseConfig, scopeFilter, filter, signal }: IndexQuery): IndexSearch {
-  const both = bothFilters(scopeFilter, filter);
-  return ({ queryVector, fusion, ...search }) =>
-    store.query({
-      ...databaseConfig,
-      ...search,
-      indexName,
-      queryVector,
-      ...(search.mode === 'hybrid' && fusion && { fusion }),
-      filter: both,
-      signal,
-    });
+function searchOf({ store, read }: IndexQuery): IndexSearch {
+  return ({ fusion, ...search }) =>
+    store.query({ ...read, ...search, fusion: search.mode === 'hybrid' ? fusion : undefined });
 }
 
 /** Passages whose neighbors are requested in each round. With the other searches that makes 25 queries at most. */
@@ -197,7 +181,7 @@ async function exploreIndex(
   search: IndexSearch,
   namesMode: 'hybrid' | 'vector',
   seeds: readonly VectorMatch[],
-  { settings: { edges, restartProb }, signal }: IndexQuery,
+  { settings: { edges, restartProb }, read: { signal } }: IndexQuery,
 ): Promise<{ graph: ChunkGraph; records: ReadonlyMap<string, VectorRecord> }> {
   const records = new Map(seeds.map((seed) => [seed.id, seed]));
   const connect = (): Promise<ChunkGraph> => {
@@ -235,7 +219,7 @@ async function exploreIndex(
 }
 
 /** @throws `VECTOR_DIMENSION_MISMATCH` when the index has another dimension than the options */
-async function requireDimension({ store, indexName, signal }: IndexQuery, dimension: number): Promise<void> {
+async function requireDimension({ store, read: { indexName, signal } }: IndexQuery, dimension: number): Promise<void> {
   const { dimension: actual } = await store.describeIndex({ indexName, signal });
   if (actual === dimension) return;
   throw new QuiverError(
@@ -255,16 +239,14 @@ const maxAllowed = 16;
 const allowedOf = new WeakMap<ChunkGraph, Map<string, ReadonlySet<string>>>();
 
 /** Returns the passages of a graph that match the filters of a query, as the store evaluates them. */
-async function readAllowed(query: IndexQuery, graph: ChunkGraph): Promise<ReadonlySet<string>> {
-  const { store, indexName, signal } = query;
+async function readAllowed({ store, read }: IndexQuery, graph: ChunkGraph): Promise<ReadonlySet<string>> {
   const known = allowedOf.get(graph) ?? new Map<string, ReadonlySet<string>>();
   allowedOf.set(graph, known);
-  const key = filterKey(query.filter);
+  const key = filterKey(read.filter);
   const allowed = known.get(key);
   if (allowed) return allowed;
   const ids = new Set<string>();
-  const filter = bothFilters(query.scopeFilter, query.filter);
-  const pages = scanPages(store, { indexName, filter, limit: allowedPageSize, signal });
+  const pages = scanPages(store, { ...read, limit: allowedPageSize });
   for await (const records of pages) for (const { id } of records) ids.add(id);
   known.set(key, ids);
   const [oldest] = known.keys();
@@ -277,13 +259,12 @@ async function readAllowed(query: IndexQuery, graph: ChunkGraph): Promise<Readon
  * left out: since the version was read, it may have become another tenant's.
  */
 export async function readRecords(
-  { store, indexName, databaseConfig, scopeFilter, filter, signal }: IndexQuery,
+  { store, read: { filter, ...target } }: IndexQuery,
   ids: readonly string[],
 ): Promise<Map<string, VectorRecord>> {
   if (ids.length === 0) return new Map();
-  const records = await store.get({ ...databaseConfig, indexName, ids, signal });
-  const both = bothFilters(scopeFilter, filter);
-  const matches = createFilterTest(both ? parseFilter(both) : undefined);
+  const records = await store.get({ ...target, ids });
+  const matches = createFilterTest(toFilter(filter));
   const allowed = records.filter(({ metadata }) => matches(metadata));
   return new Map(allowed.map((record) => [record.id, record]));
 }

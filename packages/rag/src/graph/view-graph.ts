@@ -46,17 +46,17 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
   checkOptions('viewGraph', options, optionChecks, graphSettings);
   const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
+  const store = readStore('viewGraph', options, graphSettings);
+  const read = { indexName, filter: readTrustedFilter(options), signal };
   const query: IndexQuery = {
-    store: readStore('viewGraph', options, graphSettings),
-    indexName,
+    store,
+    allowed: read,
+    read,
     model: readModel('viewGraph', options, graphSettings),
     queryText,
     topK,
     seeds,
     settings: parseGraphOptions('viewGraph', graphOptions),
-    scopeFilter: readTrustedFilter(options),
-    filter: undefined,
-    signal,
   };
   return toView(query, await queryGraph(query));
 }

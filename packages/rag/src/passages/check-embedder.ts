@@ -1,14 +1,13 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import type { Embedder } from '../embedding/index.js';
-import type { IndexParams, VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
+import type { IndexRead } from '../store/index-read.js';
+import type { VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
 
 /** An index that is searched by vectors of an embedder. */
-export interface EmbeddedQuery extends Pick<IndexParams, 'indexName'> {
+export interface EmbeddedQuery {
   readonly store: VectorStore;
+  readonly read: IndexRead;
   readonly embedder: Embedder;
-  /** Settings of the store. */
-  readonly databaseConfig?: object | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -32,7 +31,7 @@ export async function withSameEmbedder(
   return matches;
 }
 
-function requireSame({ indexName, embedder }: EmbeddedQuery, { embedder: existing }: VectorMetadata): void {
+function requireSame({ read: { indexName }, embedder }: EmbeddedQuery, { embedder: existing }: VectorMetadata): void {
   if (typeof existing !== 'string' || existing === embedder.id) return;
   throw new QuiverError(
     'QUERY_EMBEDDER_CHANGED',
@@ -43,10 +42,9 @@ function requireSame({ indexName, embedder }: EmbeddedQuery, { embedder: existin
 
 /** @throws the error that names the reason, if a record of the index tells it */
 async function explainDimension(query: EmbeddedQuery, cause: unknown): Promise<void> {
-  const { store, indexName, embedder, databaseConfig, signal } = query;
-  const { records } = await store
-    .scan({ ...databaseConfig, indexName, limit: 1, signal })
-    .catch(() => ({ records: [] }));
+  const { store, embedder, read } = query;
+  const { indexName } = read;
+  const { records } = await store.scan({ ...read, filter: undefined, limit: 1 }).catch(() => ({ records: [] }));
   const [first] = records;
   if (!first) return;
   requireSame(query, first.metadata);

@@ -11,12 +11,13 @@ import {
 } from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
-import { bothFilters, checkFilter } from '../filter/index.js';
+import { bothFilters } from '../filter/index.js';
 import { invalidArgument, recordText } from '../store/check-arguments.js';
 import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { partsOf } from '../store/store-call.js';
-import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata } from '../store/vector-store.js';
+import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
 import { joinTexts } from './join-texts.js';
 
@@ -89,14 +90,26 @@ export async function expandPassages<Match extends VectorMatch>(
   options: ExpandPassagesOptions,
 ): Promise<ExpandedPassage<Match>[]> {
   checkOptions('expandPassages', options, optionChecks, argumentSettings);
-  const limits = toLimits(options.expand);
+  const store = readStore('expandPassages', options, argumentSettings);
+  const { expand, indexName, filter, databaseConfig, signal } = options;
+  return expandMatches(matches, expand, store, toIndexRead(store, { indexName, filter, databaseConfig, signal }));
+}
+
+/** Does what {@link expandPassages} does, with options that were checked. */
+export async function expandMatches<Match extends VectorMatch>(
+  matches: readonly Match[],
+  expand: PassageExpansion,
+  store: VectorStore,
+  read: IndexRead,
+): Promise<ExpandedPassage<Match>[]> {
+  const limits = toLimits(expand);
   if (!Array.isArray(matches)) throw invalidArgument('expandPassages() needs matches, a list of records.');
   const found = new Map<string, PlacedChunk>();
   for (const match of matches) {
     const chunk = toPlacedChunk(match);
     if (chunk && !found.has(chunk.id)) found.set(chunk.id, chunk);
   }
-  const chains = linkChunks(found, await readNeighbors([...found.values()], limits.maxLength, options));
+  const chains = linkChunks(found, await readNeighbors([...found.values()], limits.maxLength, store, read));
   const scores = new Map(matches.toReversed().map(({ id, score }) => [id, score]));
   const passages: { rank: number; passage: ExpandedPassage<Match> }[] = [];
   const add = (rank: number, chunks: readonly PlacedChunk[]): void => {
@@ -169,27 +182,25 @@ const maxRecords = 50_000;
 async function readNeighbors(
   found: readonly PlacedChunk[],
   maxLength: number,
-  options: ExpandPassagesOptions,
+  store: VectorStore,
+  allowed: IndexRead,
 ): Promise<PlacedChunk[]> {
-  const { indexName, filter, databaseConfig, signal } = options;
-  const store = readStore('expandPassages', options, argumentSettings);
-  const trusted = filter === undefined || filter === null ? undefined : checkFilter(filter);
+  const trusted = bothFilters(allowed.filter, undefined);
   const neighbors: PlacedChunk[] = [];
   for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {
-    const params = { ...databaseConfig?.[store.databaseConfigKey], indexName, signal };
     // Stores have an index of `source`, and none of ranges.
     const sources = [...new Set(part.map(({ source }) => source))];
     const both = bothFilters(trusted, { source: { $in: sources }, $or: part });
-    let read = 0;
-    for await (const records of scanPages(store, { ...params, filter: both, limit: recordsPerPage })) {
+    let count = 0;
+    for await (const records of scanPages(store, { ...allowed, filter: both, limit: recordsPerPage })) {
       for (const record of records) {
         const chunk = toPlacedChunk(record);
         if (chunk) neighbors.push(chunk);
       }
-      read += records.length;
-      if (read > maxRecords)
+      count += records.length;
+      if (count > maxRecords)
         throw invalidArgument(
-          `More than ${maxRecords} records of the index '${indexName}' have the sources of ${part.length} passages and places next to them. metadata.source must name one document, such as its path.`,
+          `More than ${maxRecords} records of the index '${allowed.indexName}' have the sources of ${part.length} passages and places next to them. metadata.source must name one document, such as its path.`,
         );
     }
   }

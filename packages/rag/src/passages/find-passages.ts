@@ -1,13 +1,31 @@
+import type { Embedder } from '../embedding/index.js';
 import { candidateDepth, rankCandidates } from '../retrieval/rank-candidates.js';
+import type { IndexRead } from '../store/index-read.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
+import { withSameEmbedder, type EmbeddedQuery } from './check-embedder.js';
 import { queryChunks } from './query-chunks.js';
 
+/** The records to search, and the embedder of the query vector, which the mode `keyword` does not need. */
+export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & { readonly embedder: Embedder | undefined };
+
 /**
- * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, and, for a query with words,
- * ranked anew by {@link rankCandidates}. Searches by vectors alone and diverse results keep the order of the store.
+ * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
+ * embedder recommends, and, for a query with words, ranked anew by {@link rankCandidates}. Searches by vectors alone and diverse results keep the
+ * order of the store.
+ *
+ * @throws `QUERY_EMBEDDER_CHANGED` if another embedder made the vectors of the index; errors of the store
  */
-export async function findPassages(store: VectorStore, params: QueryParams): Promise<VectorMatch[]> {
-  const { mode = 'vector', queryText, topK = 10, diversity } = params;
+export async function findPassages(
+  { store, read, embedder }: SearchedPassages,
+  { mode = 'vector', ...query }: Omit<QueryParams, keyof IndexRead>,
+): Promise<VectorMatch[]> {
+  const fusion = mode === 'hybrid' ? { vector: embedder?.hybridWeight ?? 1, ...query.fusion } : undefined;
+  const find = (): Promise<VectorMatch[]> => queryRanked(store, { ...read, ...query, mode, fusion });
+  return embedder && mode !== 'keyword' ? withSameEmbedder({ store, read, embedder }, find) : find();
+}
+
+async function queryRanked(store: VectorStore, params: QueryParams): Promise<VectorMatch[]> {
+  const { mode, queryText, topK = 10, diversity } = params;
   if (mode === 'vector' || diversity || typeof queryText !== 'string') return queryChunks(store, params);
   const query = { ...params, topK: Math.max(topK, candidateDepth) };
   if (mode === 'hybrid' && !isKeywordAlone(params))

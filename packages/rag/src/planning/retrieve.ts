@@ -18,13 +18,13 @@ import {
 import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters } from '../filter/index.js';
-import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
 import { invalidArgument } from '../store/check-arguments.js';
+import { toIndexRead } from '../store/index-read.js';
 import {
   argumentSettings,
   confidenceValue,
@@ -206,26 +206,14 @@ async function search(
   searches: readonly PlannedSearch[],
   { store, limit, filter }: { store: VectorStore; limit: number; filter: VectorFilter },
 ): Promise<VectorMatch[][]> {
-  const { indexName, mode = 'vector', fusion, databaseConfig, signal } = options;
+  const { indexName, mode, fusion, databaseConfig, signal } = options;
   const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options, argumentSettings));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
-  const block = databaseConfig?.[store.databaseConfigKey];
+  const read = toIndexRead(store, { indexName, databaseConfig, filter, signal });
   return Promise.all(
-    searches.map(({ text }, place) => {
-      const find = (): Promise<VectorMatch[]> =>
-        findPassages(store, {
-          ...block,
-          indexName,
-          mode,
-          queryText: text,
-          queryVector: vectors[place],
-          fusion: mode === 'hybrid' ? { vector: embedder?.hybridWeight ?? 1, ...fusion } : undefined,
-          topK: limit,
-          filter,
-          signal,
-        });
-      const query = { store, indexName, databaseConfig: block, signal };
-      return embedder ? withSameEmbedder({ ...query, embedder }, find) : find();
+    searches.map(({ text: queryText }, place) => {
+      const query = { mode, queryText, queryVector: vectors[place], fusion, topK: limit };
+      return findPassages({ store, read, embedder }, query);
     }),
   );
 }

@@ -95,8 +95,6 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
         ...call,
         settings: parseGraphOptions('createGraphRAGTool', resolveGraphOptions(graphOptions, call.requestContext)),
         seeds,
-        scopeFilter: call.trustedFilter,
-        filter: call.modelFilter,
         onProgress,
       });
       const sources = found.map(({ record, score, path }): GraphQueryResult => {

@@ -1,20 +1,18 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { bothFilters, checkFilter, type FilterField } from '../filter/index.js';
+import { bothFilters, checkFilter, type CheckedFilter, type FilterField } from '../filter/index.js';
 import { hiddenKeys } from '../document/metadata-keys.js';
 import { describeFields, requireDeclared } from '../filter/declared-fields.js';
+import type { IndexRead } from '../store/index-read.js';
 import { isScalar } from '../store/scope.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 
 /** Metadata fields that a model may filter by: a description, or a description with type and values, by name. `auto`: those of the index. */
 export type FilterFields = Readonly<Record<string, string | FilterField>> | 'auto';
 
-/** The records that the application allows. */
 interface FilteredIndex {
   readonly store: VectorStore;
-  readonly indexName: string;
-  readonly trustedFilter: VectorFilter;
-  readonly databaseConfig: object | undefined;
-  readonly signal: AbortSignal | undefined;
+  /** The records that the application allows. */
+  readonly allowed: IndexRead;
 }
 
 /**
@@ -28,7 +26,7 @@ export async function readModelFilter(
   given: unknown,
   fields: FilterFields | undefined,
   index: FilteredIndex,
-): Promise<VectorFilter> {
+): Promise<CheckedFilter> {
   if (fields === undefined) return checkFilter(given);
   const isAuto = fields === 'auto';
   let known = isAuto ? toFields(await sampleFields(index)) : fields;
@@ -62,15 +60,8 @@ async function sampleFields(index: FilteredIndex): Promise<Map<string, SampledFi
   return sample;
 }
 
-function scan(index: FilteredIndex, filter: VectorFilter, limit: number): ReturnType<VectorStore['scan']> {
-  const { store, indexName, trustedFilter, databaseConfig, signal } = index;
-  return store.scan({
-    ...databaseConfig,
-    indexName,
-    filter: bothFilters(trustedFilter, filter),
-    limit,
-    signal,
-  });
+function scan({ store, allowed }: FilteredIndex, filter: VectorFilter, limit: number): ReturnType<VectorStore['scan']> {
+  return store.scan({ ...allowed, filter: bothFilters(allowed.filter, filter), limit });
 }
 
 function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, prefix: string): void {

@@ -1,8 +1,9 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
-import { bothFilters, checkFilter } from '../filter/index.js';
+import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { invalidArgument } from '../store/check-arguments.js';
+import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { argumentSettings } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readModelFilter } from './model-filter.js';
@@ -47,20 +48,17 @@ type CallSetting =
 type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
 
 /** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
-export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'indexName' | 'model'> {
+export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'model'> {
   readonly store: VectorStore;
   readonly queryText: string;
   readonly topK: number;
   /** Position of a page of records; absent for the first one. */
   readonly cursor: string | undefined;
-  /** Filter of the application; always applies. */
-  readonly trustedFilter: VectorFilter;
-  /** Filter of the model, if filters are enabled: it can narrow the search, never widen it. */
-  readonly modelFilter: VectorFilter;
-  /** Settings of the store. */
-  readonly databaseConfig: object | undefined;
+  /** The records that the application allows. */
+  readonly allowed: IndexRead;
+  /** Those of them that match the filter of the model, if filters are enabled: it can narrow the search, never widen it. */
+  readonly read: IndexRead;
   readonly requestContext: AnyRequestContext;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Numbers of passages. */
@@ -80,7 +78,7 @@ export function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0)
 interface CreatedTool {
   readonly options: QueryToolOptions;
   readonly limits: Limits;
-  readonly trusted: VectorFilter;
+  readonly trusted: CheckedFilter | undefined;
 }
 
 /**
@@ -102,11 +100,16 @@ export async function resolveCall(
     : trusted;
   const store = await resolveStore(options, context);
   const indexName = setting('indexName') ?? options.indexName;
-  const databaseConfig = (setting('databaseConfig') ?? {})[store.databaseConfigKey];
-  const index = { store, indexName, trustedFilter, databaseConfig, signal };
+  const databaseConfig = setting('databaseConfig');
+  const allowed = toIndexRead(store, { indexName, databaseConfig, filter: trustedFilter, signal });
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
+  const modelFilter = hasModelFilter
+    ? await readModelFilter(filter, options.filterFields, { store, allowed })
+    : undefined;
   return {
-    ...index,
+    store,
+    allowed,
+    read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
     queryText,
     model: setting('model') ?? options.model,
     maxTokens: setting('maxTokens'),
@@ -121,7 +124,6 @@ export async function resolveCall(
     minConfidence: setting('minConfidence'),
     topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
-    modelFilter: hasModelFilter ? await readModelFilter(filter, options.filterFields, index) : undefined,
     requestContext,
   };
 }
@@ -147,8 +149,9 @@ function settingOf<Key extends keyof QueryToolOptions>(
 }
 
 /** Checks of settings that no other function checks. */
-const { maxTokens, minConfidence, includeSources, includeVectors } = vectorQueryToolChecks;
+const { expand, maxTokens, minConfidence, includeSources, includeVectors } = vectorQueryToolChecks;
 const contextChecks: Partial<OptionChecks<QueryToolOptions>> = {
+  expand,
   maxTokens,
   minConfidence,
   includeSources,

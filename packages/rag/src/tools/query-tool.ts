@@ -7,9 +7,8 @@ import {
 } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
-import { bothFilters } from '../filter/index.js';
 import { vectorOfKey, ingestKeys } from '../document/metadata-keys.js';
-import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
+import { expandMatches, type MergedRecord } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { toChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
@@ -91,12 +90,16 @@ export function createQueryTool<Output extends PassagesOutput>(
       try {
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
         if (options.scope !== 'all') warnOfMissingFilter(call, result.sources);
-        const chunks = result.sources.some(isFurtherVector) ? await sourceChunks(call, result.sources) : result.sources;
+        const chunks = result.sources.some(isFurtherVector)
+          ? await toChunks(call.store, call.read, result.sources)
+          : result.sources;
         const { passages, ...emptiness } =
           call.mode === 'filter'
             ? { passages: chunks }
             : await ratePassages(chunks, { ...call, question: call.queryText });
-        const expanded = call.expand === undefined ? passages : await expandSources(call, passages);
+        // Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround.
+        const expanded =
+          call.expand === undefined ? passages : await expandMatches(passages, call.expand, call.store, call.allowed);
         // Two chunks of two copies have the same section.
         const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
@@ -108,8 +111,8 @@ export function createQueryTool<Output extends PassagesOutput>(
           ...(omitted > 0 && { omitted }),
         } as unknown as Output;
       } catch (error) {
-        if (isQuiverError(error) || call.signal?.aborted) throw error;
-        throw toFailure(call.indexName, error);
+        if (isQuiverError(error) || call.read.signal?.aborted) throw error;
+        throw toFailure(call.read.indexName, error);
       }
     },
   });
@@ -138,7 +141,8 @@ function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>
   call: QueryCall,
   query: (call: QueryCall) => Promise<Result>,
 ): Promise<Result> {
-  const { indexName, queryText, topK } = call;
+  const { queryText, topK } = call;
+  const { indexName } = call.read;
   const event: RetrievalTraceEvent = { type: 'retrieval', operation: 'query', indexName, kind, queryText, topK };
   return channel.trace(event, async () => {
     const result = await query(call);
@@ -155,9 +159,11 @@ const restrictions = ['where', 'namespace'] as const;
 
 /** A model could read the documents of every owner. The results tell so without a request. */
 function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): void {
-  const { store, indexName, trustedFilter, databaseConfig } = call;
-  const isRestricted = restrictions.some((name) => (databaseConfig as Record<string, unknown> | undefined)?.[name]);
-  if (isRestricted || Object.keys(trustedFilter ?? {}).length > 0) return;
+  const { store, allowed } = call;
+  const { indexName, filter } = allowed;
+  const settings: Readonly<Record<string, unknown>> = { ...allowed };
+  const isRestricted = restrictions.some((name) => settings[name]);
+  if (isRestricted || Object.keys(filter ?? {}).length > 0) return;
   const scoped = sources.find(isScoped);
   if (!scoped || warned.get(store)?.has(indexName)) return;
   warned.set(store, (warned.get(store) ?? new Set()).add(indexName));
@@ -171,25 +177,6 @@ function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): 
 /** Whether a record has a further vector of a chunk, see `ChunkVectors`. */
 function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
   return metadata[vectorOfKey] !== undefined;
-}
-
-function sourceChunks(call: QueryCall, sources: readonly QueryResult[]): Promise<QueryResult[]> {
-  const { store, indexName, databaseConfig, trustedFilter, modelFilter, signal } = call;
-  const filter = bothFilters(trustedFilter, modelFilter);
-  return toChunks(store, { ...databaseConfig, indexName, filter, signal }, sources);
-}
-
-/** Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround. */
-function expandSources(call: QueryCall, sources: readonly QueryResult[]): Promise<QueryResult[]> {
-  const { store, indexName, databaseConfig, signal } = call;
-  return expandPassages(sources, {
-    store,
-    indexName,
-    expand: call.expand as PassageExpansion,
-    filter: call.trustedFilter,
-    databaseConfig: { [store.databaseConfigKey]: databaseConfig },
-    signal,
-  });
 }
 
 /** Converts a record of a store to a passage. */

@@ -5,10 +5,9 @@ import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
-import { withSameEmbedder } from '../passages/check-embedder.js';
 import { findPassages } from '../passages/find-passages.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
-import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
+import type { QueryMode, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
 import { createQueryTool, toQueryResult, type PassagesOutput } from './query-tool.js';
@@ -106,46 +105,29 @@ const cursorSchema: JsonSchema = {
 const isChunk = { [vectorOfKey]: { $exists: false } };
 
 async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'sources' | 'nextCursor'>> {
-  const { store, indexName, topK, cursor, includeVectors, signal } = call;
+  const { store, read, topK, cursor, includeVectors } = call;
+  const filter = bothFilters(read.filter, isChunk);
   const { records, nextCursor } = await store.scan({
-    ...call.databaseConfig,
-    indexName,
-    filter: bothFilters(bothFilters(call.trustedFilter, call.modelFilter), isChunk),
+    ...read,
+    filter,
     limit: topK,
     cursor,
     includeVector: includeVectors ?? false,
-    signal,
   });
   const sources = records.map((record) => toQueryResult(record, 1));
   return { sources, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
 async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise<VectorMatch[]> {
-  const { store, indexName, queryText, topK, diversity, reranker, providerOptions, signal } = call;
+  const { store, read, queryText, topK, fusion, diversity, reranker, providerOptions } = call;
+  const { signal } = read;
   const embedder = toEmbedder(call.model, { providerOptions });
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
-  const fusion = { vector: embedder.hybridWeight ?? 1, ...call.fusion };
-  const params: QueryParams = {
-    ...call.databaseConfig,
-    indexName,
-    mode,
-    queryText,
-    queryVector,
-    fusion: mode === 'hybrid' ? fusion : undefined,
-    diversity,
-    topK,
-    filter: bothFilters(call.trustedFilter, call.modelFilter),
-    includeVector: call.includeVectors ?? false,
-    signal,
-  };
-  const search = (): Promise<VectorMatch[]> => findPassages(store, params);
-  const matches = mode === 'keyword' ? await search() : await withSameEmbedder({ ...call, embedder }, search);
+  const includeVector = call.includeVectors ?? false;
+  const query = { mode, queryText, queryVector, fusion, diversity, topK, includeVector };
+  const matches = await findPassages({ store, read, embedder }, query);
   if (!reranker || matches.length === 0) return matches;
-  const ranked = await rerank(matches, queryText, reranker.model, {
-    topK,
-    ...reranker.options,
-    queryEmbedding: queryVector,
-    signal,
-  });
+  const options = { topK, ...reranker.options, queryEmbedding: queryVector, signal };
+  const ranked = await rerank(matches, queryText, reranker.model, options);
   return ranked.map(({ result }) => result);
 }

@@ -1,0 +1,17 @@
+import type { IndexParams, VectorFilter, VectorStore } from './vector-store.js';
+
+/** The records of an index that a call reads: what each `query` and `scan` of the call spreads. Settings of the store are among its members. */
+export interface IndexRead extends IndexParams {
+  filter: VectorFilter;
+}
+
+/** Returns the parameters of reads, with the block of `databaseConfig` that belongs to the store. */
+export function toIndexRead(
+  store: VectorStore,
+  {
+    databaseConfig,
+    ...read
+  }: IndexRead & { databaseConfig?: Readonly<Record<string, object | undefined>> | undefined },
+): IndexRead {
+  return { ...databaseConfig?.[store.databaseConfigKey], ...read };
+}
