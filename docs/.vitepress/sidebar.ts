@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DefaultTheme } from 'vitepress';
-import { readEntryPoints } from '../check/entry-points.ts';
+import { readEntryPoints, readStoreNames } from '../check/entry-points.ts';
 
 const pages = fileURLToPath(new URL('..', import.meta.url));
 
@@ -87,13 +87,7 @@ const guides: DefaultTheme.SidebarItem[] = [
       group(
         'Vector stores',
         'guides/stores/api',
-        'guides/stores/local',
-        'guides/stores/pg',
-        'guides/stores/libsql',
-        'guides/stores/lance',
-        'guides/stores/qdrant',
-        'guides/stores/chroma',
-        'guides/stores/pinecone',
+        ...readStoreNames().map((name) => `guides/stores/${name}`),
         'guides/stores/moving',
       ),
       page('guides/observability'),

@@ -29,3 +29,9 @@ export function readEntryPoints(): EntryPoint[] {
     });
   });
 }
+
+/** Returns the names of the stores, in the order of the table that compares their situations. */
+export function readStoreNames(): string[] {
+  const page = readFileSync(new URL('../guides/choose-chunks-and-store.md', import.meta.url), 'utf8');
+  return [...new Set(Array.from(page.matchAll(/\]\(stores\/(?!moving)(\w+)\.md\)/g), ([, name]) => name as string))];
+}
