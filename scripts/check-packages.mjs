@@ -9,11 +9,14 @@ import { formatMessage } from 'publint/utils';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = JSON.parse(readFileSync(join(root, 'scripts', 'public-names.json'), 'utf8'));
+const { packageVersion } = await import('../packages/core/dist/version.js');
 const problems = [];
 
 for (const name of readdirSync(join(root, 'packages'))) {
   const directory = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  if (manifest.version !== packageVersion)
+    problems.push(`${manifest.name} ${manifest.version}: the build says that it is version ${packageVersion}`);
   await checkManifest(directory, manifest);
   checkTypes(directory);
   await checkNames(directory, manifest);

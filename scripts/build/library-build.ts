@@ -12,6 +12,7 @@ interface ExportTarget {
  */
 export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
   const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {
+    version: string;
     exports: Record<string, ExportTarget | string>;
     bin?: Record<string, string>;
   };
@@ -37,6 +38,7 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
     dts: false,
     silent: true,
     external: [/^node:/],
+    define: { QUIVER_VERSION: JSON.stringify(manifest.version) },
     // Deno and Workers resolve Node modules only with the prefix `node:`.
     removeNodeProtocol: false,
   });

@@ -3,10 +3,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/replace-file';
+import { packageVersion } from '@quiver/core/version';
 import type { LoadedDocument, SkippedFile } from '../formats/document-loader.js';
-
-/** Version of the parsers. `scripts/write-version.mjs` replaces it. */
-export const packageVersion = '0.0.0';
 
 /** The texts of a file, and its parts without text. Plain data. */
 export interface CachedFile {

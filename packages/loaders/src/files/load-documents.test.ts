@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,6 @@ import { ingest } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { column, scan, writePdf } from '../formats/pdf/pdf-document.fixture.js';
 import type { RecognizeText } from '../formats/pdf/scanned-page.js';
-import { packageVersion } from './document-cache.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
@@ -244,11 +243,6 @@ describe('loadDocuments', () => {
       expect(skipped.at(-1)).toMatchObject({ reason: 'no text', error: { message: 'offline' } });
       await run();
       expect(recognized).toEqual(['a.pdf']);
-    });
-
-    test('names the version of the package, because another one may read differently', async () => {
-      const manifest = new URL('../../package.json', import.meta.url);
-      expect(packageVersion).toBe((JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version);
     });
 
     test('rejects a folder that cannot be created', async () => {

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -9,17 +8,11 @@ import { createLexicalEmbedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
 import { ingest, type IngestSettings, type IngestReport } from './ingest.js';
-import { packageVersion } from './known-documents.js';
 
 const indexName = 'docs';
 const embedder = createLexicalEmbedder();
 const guide = (text: string, source: unknown = 'guide.md'): MDocument => MDocument.fromMarkdown(text, { source });
 const twoSections = '# A\n\nOne.\n\n# B\n\nTwo.';
-
-it('names the version of the package, because another one may chunk differently', () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  expect(packageVersion).toBe(version);
-});
 
 describe.each(['memory', 'folder'])('documents that are known to be stored, in a store in a %s', (place) => {
   let path: string;

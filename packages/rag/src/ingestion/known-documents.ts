@@ -1,11 +1,9 @@
+import { packageVersion } from '@quiver/core/version';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
 import { toScopeFilter, type Sources } from '../store/scope.js';
-
-/** `pnpm run version` writes the package's version here: another version may chunk differently. */
-export const packageVersion = '0.0.0';
 
 /** Chunks of one run. Above this number the list of documents is not stored: it takes about 35 bytes for each chunk. */
 const maxChunks = 1_000_000;
@@ -91,6 +89,7 @@ export class KnownDocuments {
   static async read(target: IngestTarget, settings: unknown): Promise<KnownDocuments | undefined> {
     if (!target.store.version || !isPlain(settings)) return undefined;
     const { embedder, scope = {}, indexName, isUpdate } = target;
+    // Another version may chunk differently.
     const identity = contentHash(canonicalJson([packageVersion, embedder.id, scope, settings]));
     const count = isUpdate
       ? (await callStore(target, (store, end) => store.describeIndex({ indexName, ...end }))).count

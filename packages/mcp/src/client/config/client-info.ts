@@ -1,4 +1,5 @@
 import { valueThat, type OptionCheck } from '@quiver/core/options';
+import { packageVersion } from '@quiver/core/version';
 import { isObject } from '../../protocol/json-rpc.js';
 
 /** Description of the client that servers receive. */
@@ -18,5 +19,5 @@ export const clientInfoCheck: OptionCheck = valueThat((value) => {
   return typeof name === 'string' && name !== '' && typeof version === 'string' && version !== '';
 }, "an object with a non-empty `name` and `version`, such as { name: 'acme', version: '1.0.0' }");
 
-/** `pnpm run version` writes the package's version here. */
-export const defaultClientInfo: ClientInfo = { name: 'quiver', version: '0.0.0' };
+/** Client that servers see unless the application names another. */
+export const defaultClientInfo: ClientInfo = { name: 'quiver', version: packageVersion };
