@@ -14,12 +14,12 @@ const embedder = createLexicalEmbedder();
 const guide = (text: string, source: unknown = 'guide.md'): MDocument => MDocument.fromMarkdown(text, { source });
 const twoSections = '# A\n\nOne.\n\n# B\n\nTwo.';
 
-describe.each(['memory', 'folder'])('documents that are known to be stored, in a store in a %s', (place) => {
+describe('documents that are known to be stored', () => {
   let path: string;
   let store: LocalVector;
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), 'quiver-known-'));
-    store = new LocalVector(place === 'memory' ? {} : { path });
+    store = new LocalVector({ path });
   });
   afterEach(async () => {
     await store.close();
@@ -230,6 +230,15 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
       expect((await store.scan({ indexName })).records).toMatchObject([{ metadata: { box: [left, 0, 50, 10] } }]);
     }
   });
+});
+
+it('compares all documents in a store without derived data', async () => {
+  const store = new LocalVector();
+  const get = vi.spyOn(store, 'get');
+  const run = (): Promise<IngestReport> => ingest({ documents: [guide(twoSections)], store, indexName, embedder });
+  expect(await run()).toMatchObject({ added: 2 });
+  expect(await run()).toMatchObject({ unchanged: 2 });
+  expect(get).toHaveBeenCalledTimes(1);
 });
 
 it('completes a run whose store cannot use derived data', async () => {

@@ -26,9 +26,6 @@ interface KnownDocument {
   isPartial?: true;
 }
 
-/** The lists of stores that cannot store them as derived data, such as `LocalVector` in memory; by index and scope, one each. They live as long as their store. */
-const inProcess = new WeakMap<VectorStore, Map<string, StoredDocuments>>();
-
 /** The runs in progress, by store and index. */
 const inProgress = new WeakMap<VectorStore, Map<string, Set<RunInProgress>>>();
 
@@ -61,8 +58,8 @@ export function startRun({ store, indexName }: Pick<IngestTarget, 'store' | 'ind
 
 /**
  * The documents whose chunks are known to be stored, so that a run need not chunk and compare them: those of the last run, by a hash of
- * everything that their records are made of, as long as no other call has changed the index since. The list is derived data of the index, or
- * lives as long as the store object. Without it, every chunk is compared.
+ * everything that their records are made of, as long as no other call has changed the index since. The list is derived data of the index.
+ * Without it, every chunk is compared.
  */
 export class KnownDocuments {
   readonly #target: IngestTarget;
@@ -84,10 +81,10 @@ export class KnownDocuments {
 
   /**
    * @param settings - everything but the documents that decides what is stored
-   * @returns `undefined` where documents cannot be known: the settings contain functions, or the store does not report changes
+   * @returns `undefined` where documents cannot be known: the settings contain functions, or the store does not report changes or store derived data
    */
   static async read(target: IngestTarget, settings: unknown): Promise<KnownDocuments | undefined> {
-    if (!target.store.version || !isPlain(settings)) return undefined;
+    if (!target.store.version || !target.store.derived || !isPlain(settings)) return undefined;
     const { embedder, scope = {}, indexName, isUpdate } = target;
     // Another version may chunk differently.
     const identity = contentHash(canonicalJson([packageVersion, embedder.id, scope, settings]));
@@ -162,7 +159,7 @@ export class KnownDocuments {
     ids: ReadonlySet<string>;
     progress: RunInProgress;
   }): Promise<void> {
-    const { store, indexName } = this.#target;
+    const { indexName } = this.#target;
     const version = await this.#version();
     if (version === undefined || (version === this.#last?.version && this.#isLast(run.cleanup))) return;
     // Another caller has changed a record since.
@@ -181,14 +178,8 @@ export class KnownDocuments {
     if (!run.progress.isAlone || count !== this.#countBefore + run.grown || chunks > maxChunks) return;
     // An index that this run has created holds nothing else.
     const cleanup = this.#target.isUpdate ? run.cleanup : 'all';
-    const stored: StoredDocuments = { version, cleanup, documents };
-    const isStored = await this.#ifAllowed(async ({ derived }, end) => {
-      const data = derived && encode(stored);
-      return data && derived.write({ indexName, name: this.#name, data, ...end });
-    });
-    if (isStored) return;
-    const lists = inProcess.get(store) ?? new Map<string, StoredDocuments>();
-    inProcess.set(store, lists.set(`${indexName} ${this.#name}`, stored));
+    const data = encode({ version, cleanup, documents });
+    await this.#ifAllowed(({ derived }, end) => derived?.write({ indexName, name: this.#name, data, ...end }));
   }
 
   /** Whether the stored list says the same about the documents of this run. */
@@ -202,17 +193,15 @@ export class KnownDocuments {
   }
 
   async #readLast(): Promise<StoredDocuments | undefined> {
-    const { store, indexName } = this.#target;
-    const data = await this.#ifAllowed(async ({ derived }, end) =>
-      derived?.read({ indexName, name: this.#name, ...end }),
-    );
-    const stored = data?.length ? parse(data) : inProcess.get(store)?.get(`${indexName} ${this.#name}`);
+    const { indexName } = this.#target;
+    const data = await this.#ifAllowed(({ derived }, end) => derived?.read({ indexName, name: this.#name, ...end }));
+    const stored = data && parse(data);
     return stored && stored.version === (await this.#version()) ? stored : undefined;
   }
 
   /** Derived data can be missing: an account that may not use them, or a full disk, does not fail the run. */
   async #ifAllowed<Result>(
-    use: (store: VectorStore, cancellable: Cancellable) => Promise<Result>,
+    use: (store: VectorStore, cancellable: Cancellable) => Promise<Result> | undefined,
   ): Promise<Result | undefined> {
     const { store, signal } = this.#target;
     try {
