@@ -44,7 +44,7 @@ export {
 export type { CompleteOptions } from './features/completion.js';
 export type { ClientPrompts, GetPromptOptions } from './features/prompts.js';
 export type { BinaryContent, ClientResources, ReadResourceResult, ResourceContents } from './features/resources.js';
-export type { ServerStatus } from './server/remote-server.js';
+export type { ServerStatus } from './server/server-connection.js';
 export type { Answers, ListOptions, ServerErrorDetails } from './server/shared-servers.js';
 export { fingerprintTool, type DefinitionChanges } from './server/tool-definitions.js';
 export type { CallToolOptions } from './tools/call-tool.js';

@@ -41,8 +41,6 @@ export interface MethodFacts {
   readonly target?: 'tool' | 'prompt' | 'resource';
   /** Whether the result may require input. Such requests declare a log level, and the server may send requests meanwhile. */
   readonly isInteractive?: true;
-  /** Whether requests declare the tasks extension. */
-  readonly declaresTasks?: true;
   /** Whether clients may cache the result: it has a cache hint. */
   readonly isCacheable?: true;
 }
@@ -61,7 +59,7 @@ const both = { era: 'both' } as const;
 const legacy = { era: 'legacy', capability: undefined, resultSchema: undefined } as const;
 const modern = { era: 'modern', capability: undefined, resultSchema: undefined } as const;
 const subscription = { ...legacy, capability: 'resources', target: 'resource' } as const;
-const ofTask = { ...modern, nameSource: 'taskId', declaresTasks: true } as const;
+const ofTask = { ...modern, nameSource: 'taskId' } as const;
 const cacheable = { era: 'both', isCacheable: true } as const;
 
 /** The requests of clients. */
@@ -87,7 +85,6 @@ export const requestMethods: {
     nameSource: 'name',
     target: 'tool',
     isInteractive: true,
-    declaresTasks: true,
   },
   'resources/list': {
     ...cacheable,

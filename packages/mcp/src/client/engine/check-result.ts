@@ -1,5 +1,3 @@
-import { taskStatuses, type TaskStatus } from '../../protocol/constants.js';
-import type { CallToolResult } from '../../protocol/types.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
 
@@ -41,35 +39,4 @@ function isTextResult({ content, structuredContent, isError, _meta }: Params): b
 function isPlainText(part: unknown): boolean {
   if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
   return part['annotations'] === undefined && part['_meta'] === undefined;
-}
-
-/** Result of a tool call that the server runs as a task. Members that only describe it are not checked. */
-export interface CreatedTask extends Params {
-  readonly resultType: 'task';
-  readonly taskId: string;
-  readonly status: TaskStatus;
-}
-
-export function isCreatedTask(result: CallToolResult | CreatedTask): result is CreatedTask {
-  // The engine removes the member from all other results.
-  return result['resultType'] === 'task';
-}
-
-/** The id is sent in a header. */
-const maxTaskIdLength = 1024;
-
-/** Checks the result of a call that the server runs as a task. @throws `TypeError` when it violates the protocol */
-export function requireCreatedTask(result: Params): CreatedTask {
-  const { taskId } = result;
-  if (typeof taskId !== 'string' || taskId === '' || taskId.length > maxTaskIdLength)
-    throw new TypeError(`Invalid result for tools/call: taskId is not a text of 1 to ${maxTaskIdLength} characters`);
-  requireTaskStatus('tools/call', result);
-  return result as CreatedTask;
-}
-
-/** Returns the status of a task. @throws `TypeError` for one that the protocol does not define */
-export function requireTaskStatus(method: string, { status }: Params): TaskStatus {
-  const known = taskStatuses.find((candidate) => candidate === status);
-  if (known === undefined) throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
-  return known;
 }

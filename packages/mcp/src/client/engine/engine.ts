@@ -1,121 +1,52 @@
-import { isQuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
-import type { AnyRequestContext } from '@quiver/core/tools';
-import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
-import { errorCodes, metaKeys, TASKS_EXTENSION, type Era, type LoggingLevel } from '../../protocol/constants.js';
+import { traceChannels, type McpTraceEvent } from '@quiver/core';
+import type { SubscriptionFilter } from '../../protocol/types.js';
+import { metaKeys } from '../../protocol/constants.js';
 import {
   isObject,
   parseMessage,
   withMeta,
   type JsonRpcNotification,
-  type JsonRpcRequest,
   type JsonRpcResponse,
   type Params,
   type RequestId,
 } from '../../protocol/json-rpc.js';
-import { describeMethod, findMethod } from '../../protocol/methods.js';
+import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { declareHandlers, type ProgressUpdate, type RequestHandlers } from '../config/handlers.js';
-import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
-import { AbandonedCalls } from './abandoned-calls.js';
-import { checkResult, requireCreatedTask } from './check-result.js';
-import { provideInput, type Application } from './provide-input.js';
-import { RequestClocks, type RequestClock } from './request-clocks.js';
+import type { ProgressUpdate } from '../config/handlers.js';
+import { ConnectionLostError, type Channel, type Receiver } from '../transports/channel.js';
+import {
+  abortHandlers,
+  RequestTimeoutError,
+  type Call,
+  type EngineRequestOptions,
+  type RequestExtension,
+} from './call.js';
+import { checkResult } from './check-result.js';
+import { createRequestEnvelope, type ClientDescription } from './envelope.js';
+import type { Application } from './provide-input.js';
+import { RequestClocks } from './request-clocks.js';
+import { Responder } from './responder.js';
+import { createMessageEvent, traceSession, type ServerFacts } from './traced-connection.js';
 
-/** Description of a server from its handshake. Empty before, and without more than its era after a session was resumed. */
-export interface ServerFacts {
-  readonly era?: Era;
-  readonly protocolVersion?: string;
-  readonly capabilities?: ServerCapabilities;
-  readonly info?: { readonly name: string; readonly version: string; readonly title?: string | undefined } | undefined;
-  readonly instructions?: string | undefined;
-}
-
-/** Options of a request. Each layer passes on the same object. */
-export interface EngineRequestOptions extends RequestHandlers {
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds; 0 for no limit. Default: that of the connection. */
-  readonly timeout?: number | undefined;
-  /** Milliseconds that progress cannot extend. */
-  readonly maxTotalTimeout?: number | undefined;
-  /** Whether progress starts the timeout again. Default: the setting of the connection. */
-  readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Number of times that the server's client repeats the request after the connection was lost. Default 0. */
-  readonly retries?: number | undefined;
-  readonly requestContext?: AnyRequestContext | undefined;
-  /** Requests progress under this token. Later requests with a token in use get a number after it. */
-  readonly progressToken?: string | undefined;
-  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
-  /** Headers of the request, by lower-case name. */
-  readonly headers?: Sending['headers'];
-  /**
-   * Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. A
-   * subscription does not count as a request in progress.
-   */
-  readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
-  /** Id of the tool call that sends the request, for its trace. */
-  readonly toolCallId?: string | undefined;
-}
-
-export interface EngineOptions {
+export interface EngineOptions extends ClientDescription {
   readonly channel: Channel;
-  readonly clientInfo: { readonly name: string; readonly version: string };
-  /** Capabilities that every modern request declares. */
-  readonly capabilities: ClientCapabilities;
   /** Milliseconds of requests that set none; 0 for no limit. Default 0. */
   readonly timeout?: number | undefined;
   /** Whether progress starts the timeout of a request again that does not set it. Default `false`. */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Whether a modern server may run tool calls as tasks. Default `false`. */
-  readonly tasks?: boolean | undefined;
   readonly application: Application;
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
-  /** Log level that modern requests declare. */
-  readonly logLevel?: LoggingLevel | undefined;
   readonly onError: (error: unknown) => void;
   readonly onSessionLost: () => void;
-  /**
-   * A call ended before its response, which may be on its way and name a task that only its id ends.
-   *
-   * @param taskId - `undefined` when there is no task; the request has been canceled if it had no response
-   */
-  readonly onAbandoned?:
-    | ((taskId: Promise<string | undefined>, requestContext?: AnyRequestContext) => void)
-    | undefined;
   /** The connection ended without {@link Engine.close}. */
   readonly onClosed: () => void;
 }
 
-/** The time limit of a request expired. */
-export class RequestTimeoutError extends Error {
-  override readonly name = 'RequestTimeoutError';
-  /** Milliseconds. */
-  readonly timeout: number;
-
-  constructor(timeout: number) {
-    super('Request timed out');
-    this.timeout = timeout;
-  }
-}
-
-/** Milliseconds in which the response of an abandoned call may arrive. */
-const lateResponseTime = 2000;
+/** Milliseconds in which the result of a call that has ended may arrive. */
+const lateResultTime = 2000;
 
 const channel = traceChannels['quiver:mcp.client'];
-
-/** A request of the application: one message, or one per input round. */
-interface Call extends Sending {
-  readonly method: string;
-  readonly options: EngineRequestOptions;
-  readonly timeout: number;
-  /** The last message. */
-  id: number;
-  resolve: (result: Params) => void;
-  reject: (error: unknown) => void;
-  /** Ends the handlers of the application that respond to the server for it. */
-  handling: Set<AbortController> | undefined;
-  readonly clock: RequestClock;
-}
 
 /**
  * One negotiated connection to a server, over any channel, in both protocol eras. Matches responses to requests, limits their time,
@@ -123,42 +54,65 @@ interface Call extends Sending {
  */
 export class Engine implements Receiver {
   isClosed = false;
-  /** Number of requests in progress. */
-  active = 0;
   server: ServerFacts = {};
   readonly channel: Channel;
   readonly #options: EngineOptions;
-  /** Capabilities with the tasks extension. */
-  readonly #taskCapabilities: ClientCapabilities | undefined;
   readonly #calls = new Set<Call>();
   /** Calls whose message has no response yet, by its id. */
   readonly #waiting = new Map<number, Call>();
   #progress: Map<string, Call> | undefined;
-  #responding: Map<RequestId, AbortController> | undefined;
   readonly #clocks = new RequestClocks();
-  readonly #abandoned = new AbandonedCalls();
+  readonly #responder: Responder;
   #lastId = 0;
+  #holds = 0;
+  #isRetired = false;
   /** Ends the published session; further calls have no effect. */
   #endSession: ((error?: unknown) => void) | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.channel = options.channel;
-    const { capabilities, tasks } = options;
-    if (tasks)
-      this.#taskCapabilities = {
-        ...capabilities,
-        extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} },
-      };
+    const { application, maxInputRounds } = options;
+    this.#responder = new Responder({
+      engine: this,
+      application,
+      maxInputRounds,
+      calls: this.#calls,
+      clocks: this.#clocks,
+    });
   }
 
   get isModern(): boolean {
     return this.server.era === 'modern';
   }
 
+  /** Whether an operation is in progress. */
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Keeps a retired connection open until {@link release}. */
+  hold(): void {
+    this.#holds += 1;
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    if (this.#isRetired) this.retire();
+  }
+
+  /** Closes the connection as soon as no operation is in progress. */
+  retire(): void {
+    this.#isRetired = true;
+    // Later: an operation may wait for the promise of this connection, and hold it next.
+    setTimeout(() => {
+      if (!this.isHeld && !this.isClosed) this.close().catch((error: unknown) => this.#options.onError(error));
+    });
+  }
+
   /**
-   * Sends a request, provides the input that its result requires, and resolves with the checked result. A tool call that the server
-   * runs as a task resolves with the task, whose `resultType` is `task`; other results have no `resultType`.
+   * Sends a request, provides the input that its result requires, and resolves with the checked result. A result of a type of the
+   * request's extension is returned with its `resultType`, which other results do not have.
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`
@@ -171,24 +125,22 @@ export class Engine implements Receiver {
     event?: McpTraceEvent,
   ): Promise<Params> {
     if (!event && channel.isActive) {
-      const sent = this.#createEvent('sent', method, params, options.toolCallId);
+      const sent = createMessageEvent(this, 'sent', method, params, options.toolCallId);
       return channel.trace(sent, () => this.request(method, withMeta(params, sent.meta), options, sent));
     }
-    const { signal, progressToken, onAcknowledged } = options;
+    const { signal, progressToken, extension } = options;
     signal?.throwIfAborted();
     const call = this.#start(method, options);
     const onAbort = signal && (() => this.#end(call, signal.reason, String(signal.reason)));
     if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
     const token = progressToken === undefined ? undefined : this.#trackProgress(call, progressToken);
-    const weight = onAcknowledged ? 0 : 1;
-    this.active += weight;
     try {
       const described = this.#describe(method, params, options, token);
       let received = await this.#exchange(call, described);
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
-        if (received['resultType'] === 'task' && method === 'tools/call' && this.#taskCapabilities)
-          return requireCreatedTask(received);
-        received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
+        if (extension?.accepts?.(received)) return received;
+        const input = await this.#responder.provideInput(call, received, round);
+        received = await this.#exchange(call, { ...described, ...input });
       }
       const result = 'resultType' in received ? withoutType(received) : received;
       const schema = findMethod(method)?.resultSchema;
@@ -200,7 +152,6 @@ export class Engine implements Receiver {
         event.requestId = call.id;
         event.protocolVersion = this.server.protocolVersion;
       }
-      this.active -= weight;
       this.#calls.delete(call);
       if (this.#waiting.get(call.id) === call) this.#waiting.delete(call.id);
       this.#clocks.stop(call.clock);
@@ -212,7 +163,7 @@ export class Engine implements Receiver {
   /** Sends a notification. */
   async notify(method: string, params?: Params, isTraced: boolean = channel.isActive): Promise<void> {
     if (isTraced) {
-      const event = this.#createEvent('sent', method, params);
+      const event = createMessageEvent(this, 'sent', method, params);
       return channel.trace(event, () => this.notify(method, event.meta ? withMeta(params, event.meta) : params, false));
     }
     const described = this.isModern ? this.#describe(method, params ?? {}, {}) : params;
@@ -221,11 +172,7 @@ export class Engine implements Receiver {
 
   /** Publishes the session, from now to its end. */
   traceSession(): void {
-    if (!channel.isActive || this.isClosed) return;
-    const end = new Promise<void>((resolve, reject) => {
-      this.#endSession = (error) => (error === undefined ? resolve() : reject(error as Error));
-    });
-    channel.trace({ type: 'mcp.session', side: 'client', ...this.#describeLink() }, () => end).catch(() => {});
+    if (channel.isActive && !this.isClosed) this.#endSession = traceSession(this);
   }
 
   /** Ends the connection. Requests in progress fail. */
@@ -261,7 +208,7 @@ export class Engine implements Receiver {
     const incoming = parseMessage(value);
     if (incoming?.kind === 'response') this.#settle(incoming.message);
     else if (incoming) {
-      if (incoming.kind === 'request') void this.#respond(incoming.message, this.#findCall(requestId));
+      if (incoming.kind === 'request') void this.#responder.respond(incoming.message, this.#findCall(requestId));
       else this.#receiveNotification(incoming.message);
       this.#options.application.onMessage?.(incoming.message);
     } else {
@@ -332,71 +279,39 @@ export class Engine implements Receiver {
     });
   }
 
-  /** Returns the parameters with which a request is repeated whose result is not complete. Its clock stops meanwhile. */
-  async #provideInput(call: Call, result: Params, round: number): Promise<Params> {
-    const { application, maxInputRounds } = this.#options;
-    const controller = new AbortController();
-    const required = { method: call.method, result, round, maxInputRounds, handlers: call.options };
-    this.#pause(call, controller);
-    try {
-      return await provideInput(application, required, controller.signal);
-    } catch (error) {
-      controller.abort(error);
-      throw error;
-    } finally {
-      this.#resume(call, controller);
-    }
-  }
-
-  /** Stops the clock of a call while a handler responds to the server for it; of all calls without one. */
-  #pause(call: Call | undefined, handler: AbortController): void {
-    if (call) (call.handling ??= new Set()).add(handler);
-    this.#clocks.pause(call?.clock);
-  }
-
-  #resume(call: Call | undefined, handler: AbortController): void {
-    call?.handling?.delete(handler);
-    this.#clocks.resume(call?.clock);
-  }
-
   /** Ends a call before its response, and notifies the server. */
   #end(call: Call, error: unknown, reason: string): void {
     abortHandlers(call, error);
     if (!this.#take(call.id)) return;
     call.reject(error);
-    if (!this.isModern && findMethod(call.method)?.isInteractive) this.#abandoned.add(call.options);
-    const { onAbandoned } = this.#options;
-    if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
-      onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
+    if (!this.isModern && findMethod(call.method)?.isInteractive) this.#responder.abandon(call);
+    const { extension, requestContext } = call.options;
+    if (extension?.onLateResult && this.#has(extension))
+      extension.onLateResult(this.#awaitLateResult(call, reason), requestContext);
     else this.#cancel(call, reason);
   }
 
-  /** Whether the client declares the tasks extension, and the server has it. */
-  get #createsTasks(): boolean {
+  #has({ name }: RequestExtension): boolean {
     const { extensions } = this.server.capabilities ?? {};
-    const hasTasks = isObject(extensions) && TASKS_EXTENSION in extensions;
-    return hasTasks && this.isModern && this.#taskCapabilities !== undefined;
+    return this.isModern && isObject(extensions) && name in extensions;
   }
 
-  /** Resolves with the id of the task that a late response names. Cancels the request if no response arrives. */
-  #awaitLateTask(call: Call, reason: string): Promise<string | undefined> {
+  /** Resolves with the result of a late response; with `undefined` if none arrives, and the request is canceled. */
+  #awaitLateResult(call: Call, reason: string): Promise<Params | undefined> {
     const { id } = call;
-    this.active += 1;
-    return new Promise<Params>((resolve) => {
+    this.hold();
+    return new Promise<Params | undefined>((resolve) => {
       const timer = setTimeout(() => {
         this.#take(id);
         this.#cancel(call, reason);
-        resolve({});
-      }, lateResponseTime);
-      const settle = (received: Params): void => {
+        resolve(undefined);
+      }, lateResultTime);
+      const settle = (received?: Params): void => {
         clearTimeout(timer);
         resolve(received);
       };
-      this.#waiting.set(id, { ...call, resolve: settle, reject: () => settle({}) });
-    }).then((received) => {
-      this.active -= 1;
-      return received['resultType'] === 'task' ? requireCreatedTask(received).taskId : undefined;
-    });
+      this.#waiting.set(id, { ...call, resolve: settle, reject: () => settle() });
+    }).finally(() => this.release());
   }
 
   #cancel(call: Call, reason: string): void {
@@ -407,37 +322,14 @@ export class Engine implements Receiver {
       .finally(() => call.cancel?.());
   }
 
-  #createEvent(
-    direction: McpTraceEvent['direction'],
-    method: string,
-    params: Params | undefined,
-    toolCallId?: string,
-  ): McpTraceEvent {
-    const { sessionId } = this.channel;
-    const origin = { sessionId, toolCallId, ...this.#describeLink() };
-    return { type: 'mcp', side: 'client', direction, method, params, ...describeMethod(method, params), ...origin };
-  }
-
-  #describeLink(): Pick<McpTraceEvent, 'protocolVersion' | 'transport' | 'serverAddress' | 'serverPort'> {
-    const { kind: transport, url } = this.channel;
-    const { protocolVersion } = this.server;
-    if (!url || transport === 'in-process') return { protocolVersion, transport };
-    const serverPort = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-    return { protocolVersion, transport, serverAddress: url.hostname, serverPort };
-  }
-
-  #describe(method: string, params: Params, handlers: RequestHandlers, progressToken?: string): Params {
-    const { clientInfo, capabilities, logLevel } = this.#options;
+  #describe(method: string, params: Params, options: EngineRequestOptions, progressToken?: string): Params {
     const token = progressToken !== undefined && { progressToken };
-    if (!this.isModern) return token ? { ...params, _meta: { ...(params['_meta'] as Params), ...token } } : params;
-    const facts = findMethod(method);
-    const always = (facts?.declaresTasks && this.#taskCapabilities) || capabilities;
-    const { onElicitation, onSampling } = handlers;
-    const declared =
-      onElicitation || onSampling ? { ...declareHandlers(onElicitation, onSampling), ...always } : always;
-    const envelope = createEnvelope(this.server.protocolVersion, clientInfo, declared);
-    const level = logLevel !== undefined && facts?.isInteractive && { [metaKeys.logLevel]: logLevel };
-    return { ...params, _meta: { ...envelope, ...level, ...(params['_meta'] as Params), ...token } };
+    if (!this.isModern && !token) return params;
+    const { onElicitation, onSampling, extension } = options;
+    const declared = { onElicitation, onSampling, extension: extension?.name };
+    const { protocolVersion } = this.server;
+    const envelope = this.isModern && createRequestEnvelope(this.#options, protocolVersion, method, declared);
+    return { ...params, _meta: { ...envelope, ...(params['_meta'] as Params), ...token } };
   }
 
   #trackProgress(call: Call, wanted: string): string {
@@ -459,7 +351,7 @@ export class Engine implements Receiver {
   #receiveNotification(notification: JsonRpcNotification): void {
     const { method, params = {} } = notification;
     if (method === 'notifications/cancelled') {
-      this.#responding?.get(params['requestId'] as RequestId)?.abort(new Error(String(params['reason'] ?? 'canceled')));
+      this.#responder.cancel(params['requestId'] as RequestId, params['reason']);
     } else if (method === 'notifications/subscriptions/acknowledged') {
       const id = isObject(params['_meta']) ? params['_meta'][metaKeys.subscriptionId] : undefined;
       const honored = isObject(params['notifications']) ? params['notifications'] : {};
@@ -473,52 +365,9 @@ export class Engine implements Receiver {
     }
   }
 
-  /**
-   * Returns the request that a request of the server belongs to: the one on whose stream it arrived. Other transports do not tell; there,
-   * it is the only one in progress that may require input, unless the tool of another caller's abandoned call may still ask.
-   */
+  /** Returns the call that a request of the server belongs to: the one on whose stream it arrived. */
   #findCall(requestId: RequestId | undefined): Call | undefined {
-    if (requestId !== undefined) return this.#waiting.get(requestId as number);
-    const [call, ...others] = [...this.#calls].filter(({ method }) => findMethod(method)?.isInteractive);
-    const isCertain = others.length === 0 && !this.#abandoned.mayBelongToOther(call?.options ?? {});
-    return isCertain ? call : undefined;
-  }
-
-  /** Says why a request of the server was not passed to the handlers of a call. */
-  #explainUnassigned(error: unknown): unknown {
-    if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
-    if (![...this.#calls].some(({ options }) => options.onElicitation ?? options.onSampling)) return error;
-    const reason =
-      'Several calls are in progress or were canceled, and the transport does not tell which of them the request belongs to.';
-    return new ProtocolError(error.code, `${error.message}. ${reason}`);
-  }
-
-  /** @param call - the request that it belongs to, if that is known */
-  async #respond({ id, method, params = {} }: JsonRpcRequest, call: Call | undefined): Promise<void> {
-    const controller = new AbortController();
-    const responding = (this.#responding ??= new Map());
-    responding.set(id, controller);
-    this.#pause(call, controller);
-    let outcome: Pick<JsonRpcResponse, 'result' | 'error'>;
-    try {
-      const { application } = this.#options;
-      const { signal } = controller;
-      const respond = async (): Promise<Params> =>
-        method === 'ping' ? {} : application.respond(method, params, signal, call?.options);
-      const event = channel.isActive && { ...this.#createEvent('received', method, params), requestId: id };
-      outcome = { result: await (event ? channel.trace(event, respond) : respond()) };
-    } catch (error) {
-      outcome = { error: toErrorObject(call ? error : this.#explainUnassigned(error)) };
-    } finally {
-      responding.delete(id);
-      this.#resume(call, controller);
-    }
-    if (controller.signal.aborted || this.isClosed) return;
-    try {
-      await this.channel.send({ jsonrpc: '2.0', id, ...outcome }, {});
-    } catch (error) {
-      this.onError(error);
-    }
+    return requestId === undefined ? this.#responder.findCall() : this.#waiting.get(requestId as number);
   }
 
   #finish(error: unknown): void {
@@ -526,33 +375,15 @@ export class Engine implements Receiver {
     this.isClosed = true;
     this.#endSession?.(error);
     this.#clocks.close();
-    for (const controller of this.#responding?.values() ?? []) controller.abort(error);
-    for (const call of this.#calls) abortHandlers(call, error);
+    this.#responder.close(error);
     for (const call of [...this.#calls, ...this.#waiting.values()]) call.reject(error);
     this.#waiting.clear();
   }
 }
 
-function abortHandlers({ handling }: Call, error: unknown): void {
-  for (const handler of handling ?? []) handler.abort(error);
-}
-
 function withoutType(received: Params): Params {
   const { resultType, ...result } = received;
   return resultType === undefined ? received : result;
-}
-
-/** `_meta` of a modern request, which describes the client. */
-export function createEnvelope(
-  protocolVersion: string | undefined,
-  clientInfo: EngineOptions['clientInfo'],
-  capabilities: ClientCapabilities,
-): Params {
-  return {
-    [metaKeys.protocolVersion]: protocolVersion,
-    [metaKeys.clientInfo]: clientInfo,
-    [metaKeys.clientCapabilities]: capabilities,
-  };
 }
 
 /** Parses the parameters of a progress notification. */
@@ -562,15 +393,5 @@ export function toProgressUpdate({ progressToken, progress, total, message }: Pa
     progress: progress as number,
     ...(typeof total === 'number' && { total }),
     ...(typeof message === 'string' && { message }),
-  };
-}
-
-function toErrorObject(error: unknown): { code: number; message: string; data?: unknown } {
-  const { code, message, data } = error as Partial<ProtocolError>;
-  return {
-    code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
-    message: message ?? 'Internal error',
-    ...(data !== undefined && { data }),
-    ...(isQuiverError(error) && { data: { code: error.code } }),
   };
 }

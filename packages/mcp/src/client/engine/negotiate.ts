@@ -4,7 +4,10 @@ import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from 
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { HttpError } from '../transports/channel.js';
-import { createEnvelope, RequestTimeoutError, type Engine, type ServerFacts } from './engine.js';
+import { RequestTimeoutError } from './call.js';
+import type { Engine } from './engine.js';
+import { createEnvelope } from './envelope.js';
+import type { ServerFacts } from './traced-connection.js';
 
 /** `auto` tries the modern era first. */
 export type NegotiationMode = 'auto' | Era;
@@ -57,9 +60,9 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
 
 /** @returns `undefined` for a legacy server */
 async function discover(engine: Engine, options: NegotiateOptions): Promise<ServerFacts | undefined> {
-  const { clientInfo, capabilities, mode, url } = options;
+  const { mode, url } = options;
   const timeout = url || mode === 'modern' ? 0 : localProbeTimeout;
-  const _meta = createEnvelope(MODERN_VERSION, clientInfo, capabilities);
+  const _meta = createEnvelope(options, MODERN_VERSION);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const result = await engine.request('server/discover', { _meta }, { timeout });

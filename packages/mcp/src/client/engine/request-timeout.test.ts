@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import type { Channel } from '../transports/channel.js';
 import { createInProcessChannel } from '../transports/in-process.js';
-import { Engine, type EngineRequestOptions } from './engine.js';
+import type { EngineRequestOptions } from './call.js';
+import { Engine } from './engine.js';
 import { negotiate } from './negotiate.js';
 
 let engine: Engine;

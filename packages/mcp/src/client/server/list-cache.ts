@@ -8,7 +8,8 @@ import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions } from '../config/server-definition.js';
-import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { EngineRequestOptions } from '../engine/call.js';
+import type { Engine } from '../engine/engine.js';
 import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
 
 /** A list of a server. */

@@ -1,10 +1,16 @@
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
+import { TASKS_EXTENSION, taskStatuses, type TaskStatus } from '../../protocol/constants.js';
+import type { Params } from '../../protocol/json-rpc.js';
 import type { LoggingLevel } from '../config/handlers.js';
-import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { EngineRequestOptions, RequestExtension } from '../engine/call.js';
+import type { Engine } from '../engine/engine.js';
 
 /** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
 const stopTimeout = 3000;
+
+/** Extension of requests about tasks. */
+export const tasksExtension: RequestExtension = { name: TASKS_EXTENSION };
 
 /** A task that a caller waits for. */
 export interface AwaitedTask {
@@ -15,15 +21,18 @@ export interface AwaitedTask {
 /** The part of a server that its tasks need. */
 interface TaskServer {
   readonly name: string;
+  readonly options: { readonly tasks?: boolean };
   request<Result>(
     run: (engine: Engine, options: EngineRequestOptions) => Promise<Result>,
-    settings: { readonly requestContext: AnyRequestContext | undefined; readonly timeout: number },
+    options: EngineRequestOptions,
   ): Promise<Result>;
   log(level: LoggingLevel, message: string, details?: unknown, requestContext?: AnyRequestContext): void;
 }
 
 /** Tasks of one server that this client has to end: without their callers, nobody continues them. */
 export class ServerTasks {
+  /** Extension of tool calls; `undefined` when the server must not run them as tasks. */
+  readonly ofCalls: RequestExtension | undefined;
   readonly #server: TaskServer;
   /** They survive lost connections, and end with the client. */
   readonly #awaited = new Set<AwaitedTask>();
@@ -32,6 +41,9 @@ export class ServerTasks {
 
   constructor(server: TaskServer) {
     this.#server = server;
+    const onLateResult: RequestExtension['onLateResult'] = (late, requestContext) =>
+      void this.#cancelLate(late, requestContext);
+    if (server.options.tasks !== false) this.ofCalls = { ...tasksExtension, accepts: isCreatedTask, onLateResult };
   }
 
   get isEmpty(): boolean {
@@ -56,10 +68,10 @@ export class ServerTasks {
     await withinTime(Promise.all([...stopping, ...this.#late]), stopTimeout, () => error).catch(() => {});
   }
 
-  /** Cancels the task of an abandoned call, if its late response names one. Resolves when that is done. Never rejects. */
-  async cancelLate(found: Promise<string | undefined>, requestContext?: AnyRequestContext): Promise<void> {
-    const canceled = found
-      .then((taskId) => (taskId === undefined ? undefined : this.cancel(taskId, requestContext)))
+  /** Cancels the task of an abandoned call, if its late result names one. */
+  async #cancelLate(late: Promise<Params | undefined>, requestContext: AnyRequestContext | undefined): Promise<void> {
+    const canceled = late
+      .then((result) => (result && isCreatedTask(result) ? this.cancel(result.taskId, requestContext) : undefined))
       .catch((error: unknown) => this.#server.log('debug', toErrorMessage(error), error));
     this.#late.add(canceled);
     await canceled;
@@ -74,10 +86,37 @@ export class ServerTasks {
   /** Cancels a task that no caller waits for. A failure is logged. */
   async cancel(taskId: string, requestContext?: AnyRequestContext): Promise<void> {
     try {
-      const settings = { requestContext, timeout: stopTimeout };
-      await this.#server.request((engine, to) => engine.request('tasks/cancel', { taskId }, to), settings);
+      const options = { requestContext, timeout: stopTimeout, extension: tasksExtension };
+      await this.#server.request((engine, to) => engine.request('tasks/cancel', { taskId }, to), options);
     } catch (error) {
       this.#server.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
     }
   }
+}
+
+/** Result of a tool call that the server runs as a task. Members that only describe it are not checked. */
+export interface CreatedTask extends Params {
+  readonly resultType: 'task';
+  readonly taskId: string;
+  readonly status: TaskStatus;
+}
+
+/** The id is sent in a header. */
+const maxTaskIdLength = 1024;
+
+/** Returns whether the server runs a call as a task. @throws `TypeError` when its result violates the protocol */
+export function isCreatedTask(result: Params): result is CreatedTask {
+  const { resultType, taskId } = result;
+  if (resultType !== 'task') return false;
+  if (typeof taskId !== 'string' || taskId === '' || taskId.length > maxTaskIdLength)
+    throw new TypeError(`Invalid result for tools/call: taskId is not a text of 1 to ${maxTaskIdLength} characters`);
+  requireTaskStatus('tools/call', result);
+  return true;
+}
+
+/** Returns the status of a task. @throws `TypeError` for one that the protocol does not define */
+export function requireTaskStatus(method: string, { status }: Params): TaskStatus {
+  const known = taskStatuses.find((candidate) => candidate === status);
+  if (known === undefined) throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
+  return known;
 }

@@ -6,9 +6,9 @@ import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-heade
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
-import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
-import type { EngineRequestOptions } from '../engine/engine.js';
+import type { EngineRequestOptions } from '../engine/call.js';
 import type { RemoteServer } from '../server/remote-server.js';
+import { isCreatedTask, type CreatedTask } from '../server/server-tasks.js';
 import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */
@@ -98,7 +98,7 @@ export async function sendCall(
   const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
   const retries = idempotentHint === true || readOnlyHint === true ? retryIdempotent : 0;
   const progressToken = enableProgressTracking || given.onProgress ? runId : undefined;
-  const call: ToolCall = { ...given, onProgress, progressToken, retries };
+  const call: ToolCall = { ...given, onProgress, progressToken, retries, extension: server.tasks.ofCalls };
   const params = { name, arguments: args, _meta: { ...meta } };
   const result = await server.request(async (engine) => {
     if (!engine.isModern) return engine.request('tools/call', params, call);

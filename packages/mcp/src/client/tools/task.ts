@@ -4,8 +4,9 @@ import { errorCodes } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { RequestOptions } from '../config/caller.js';
-import { checkResult, requireTaskStatus } from '../engine/check-result.js';
+import { checkResult } from '../engine/check-result.js';
 import type { RemoteServer } from '../server/remote-server.js';
+import { requireTaskStatus, tasksExtension } from '../server/server-tasks.js';
 
 /** Members that a task has in every state. */
 export interface TaskDescription {
@@ -134,14 +135,15 @@ function request<Result>(
   read: (received: Params) => Result | Promise<Result>,
 ): Promise<Result> {
   const { name } = server;
-  return server.request(async (engine, to) => {
+  const call = { ...options, extension: tasksExtension };
+  return server.request(async (engine) => {
     if (!engine.isModern || server.options.tasks === false)
       throw new QuiverError(
         'MCP_TASKS_UNSUPPORTED',
         `Cannot send '${method}' to MCP server '${name}': its connection has no tasks. They need protocol version 2026-07-28 (\`protocol: 'auto'\` or 'modern') and a definition without \`tasks: false\`.`,
       );
     try {
-      return await read(await engine.request(method, params, to));
+      return await read(await engine.request(method, params, call));
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== errorCodes.invalidParams) throw error;
       throw new QuiverError(
@@ -150,5 +152,5 @@ function request<Result>(
         { cause: error, details: { server: name, taskId: params.taskId } },
       );
     }
-  }, options);
+  }, call);
 }

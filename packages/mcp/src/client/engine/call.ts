@@ -1,0 +1,77 @@
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { Params } from '../../protocol/json-rpc.js';
+import type { SubscriptionFilter } from '../../protocol/types.js';
+import type { ProgressUpdate, RequestHandlers } from '../config/handlers.js';
+import type { Sending } from '../transports/channel.js';
+import type { RequestClock } from './request-clocks.js';
+
+/** What an extension of the protocol changes about a modern request. */
+export interface RequestExtension {
+  /** Name that the request declares. */
+  readonly name: string;
+  /** Returns whether a result has a type of the extension. It is returned with it. @throws `TypeError` when it violates the extension */
+  accepts?(result: Params): boolean;
+  /**
+   * Receives the result that arrives up to two seconds after a request ended that the server has received; `undefined` when none does, and
+   * the request has been canceled. Without it, requests are canceled at once, and where the server does not have the extension.
+   */
+  onLateResult?(late: Promise<Params | undefined>, requestContext: AnyRequestContext | undefined): void;
+}
+
+/** Options of a request. Each layer passes on the same object. */
+export interface EngineRequestOptions extends RequestHandlers {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds; 0 for no limit. Default: that of the connection. */
+  readonly timeout?: number | undefined;
+  /** Milliseconds that progress cannot extend. */
+  readonly maxTotalTimeout?: number | undefined;
+  /** Whether progress starts the timeout again. Default: the setting of the connection. */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Number of times that the server's client repeats the request after the connection was lost. Default 0. */
+  readonly retries?: number | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
+  /** Requests progress under this token. Later requests with a token in use get a number after it. */
+  readonly progressToken?: string | undefined;
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** Headers of the request, by lower-case name. */
+  readonly headers?: Sending['headers'];
+  /**
+   * Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. A
+   * subscription does not count as a request in progress.
+   */
+  readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
+  readonly extension?: RequestExtension | undefined;
+  /** Id of the tool call that sends the request, for its trace. */
+  readonly toolCallId?: string | undefined;
+}
+
+/** The time limit of a request expired. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError';
+  /** Milliseconds. */
+  readonly timeout: number;
+
+  constructor(timeout: number) {
+    super('Request timed out');
+    this.timeout = timeout;
+  }
+}
+
+/** A request of the application: one message, or one per input round. */
+export interface Call extends Sending {
+  readonly method: string;
+  readonly options: EngineRequestOptions;
+  readonly timeout: number;
+  /** The last message. */
+  id: number;
+  resolve: (result: Params) => void;
+  reject: (error: unknown) => void;
+  /** Ends the handlers of the application that respond to the server for it. */
+  handling: Set<AbortController> | undefined;
+  readonly clock: RequestClock;
+}
+
+/** Ends the handlers of the application that respond to the server for a call. */
+export function abortHandlers({ handling }: Call, error: unknown): void {
+  for (const handler of handling ?? []) handler.abort(error);
+}

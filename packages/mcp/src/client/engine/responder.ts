@@ -1,0 +1,159 @@
+import { isQuiverError, traceChannels } from '@quiver/core';
+import { errorCodes } from '../../protocol/constants.js';
+import type { JsonRpcRequest, JsonRpcResponse, Params, RequestId } from '../../protocol/json-rpc.js';
+import { findMethod } from '../../protocol/methods.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { monotonicNow } from '../../monotonic-now.js';
+import type { Caller } from '../config/caller.js';
+import { abortHandlers, type Call } from './call.js';
+import { provideInput, type Application } from './provide-input.js';
+import type { RequestClocks } from './request-clocks.js';
+import { createMessageEvent, type TracedConnection } from './traced-connection.js';
+
+const channel = traceChannels['quiver:mcp.client'];
+
+/** Milliseconds in which the tool of a call that was canceled, or timed out, may still send requests. */
+const lateRequestTime = 10 * 60_000;
+
+interface RespondingEngine extends TracedConnection {
+  readonly isClosed: boolean;
+  onError(error: unknown): void;
+}
+
+export interface ResponderOptions {
+  readonly engine: RespondingEngine;
+  readonly application: Application;
+  /** Default 10. */
+  readonly maxInputRounds: number | undefined;
+  /** Calls in progress. */
+  readonly calls: ReadonlySet<Call>;
+  readonly clocks: RequestClocks;
+}
+
+/**
+ * Responds to the server for the application: to its requests, and to results that require input. The clock of the call that they belong to
+ * stands still meanwhile.
+ */
+export class Responder {
+  readonly #options: ResponderOptions;
+  readonly #responding = new Map<RequestId, AbortController>();
+  /** Callers whose calls ended before their response. Their tools may continue, and ask. */
+  readonly #abandoned = new Set<object | undefined>();
+  #abandonedUntil = 0;
+
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the call that a request of the server belongs to, where the transport does not tell: the only one in progress that may require
+   * input, unless the tool of another caller's abandoned call may still ask.
+   */
+  findCall(): Call | undefined {
+    const [call, ...others] = [...this.#options.calls].filter(({ method }) => findMethod(method)?.isInteractive);
+    return others.length === 0 && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
+  }
+
+  /** @param call - the request that it belongs to, if that is known */
+  async respond({ id, method, params = {} }: JsonRpcRequest, call: Call | undefined): Promise<void> {
+    const { engine, application } = this.#options;
+    const controller = new AbortController();
+    this.#responding.set(id, controller);
+    this.#pause(call, controller);
+    let outcome: Pick<JsonRpcResponse, 'result' | 'error'>;
+    try {
+      const { signal } = controller;
+      const respond = async (): Promise<Params> =>
+        method === 'ping' ? {} : application.respond(method, params, signal, call?.options);
+      const event = channel.isActive && { ...createMessageEvent(engine, 'received', method, params), requestId: id };
+      outcome = { result: await (event ? channel.trace(event, respond) : respond()) };
+    } catch (error) {
+      outcome = { error: toErrorObject(call ? error : this.#explainUnassigned(error)) };
+    } finally {
+      this.#responding.delete(id);
+      this.#resume(call, controller);
+    }
+    if (controller.signal.aborted || engine.isClosed) return;
+    try {
+      await engine.channel.send({ jsonrpc: '2.0', id, ...outcome }, {});
+    } catch (error) {
+      engine.onError(error);
+    }
+  }
+
+  /** Ends the handler of a request that the server has canceled. */
+  cancel(id: RequestId, reason: unknown): void {
+    this.#responding.get(id)?.abort(new Error(String(reason ?? 'canceled')));
+  }
+
+  /** Returns the parameters with which a call is repeated whose result is not complete. */
+  async provideInput(call: Call, result: Params, round: number): Promise<Params> {
+    const { application, maxInputRounds } = this.#options;
+    const controller = new AbortController();
+    const required = { method: call.method, result, round, maxInputRounds, handlers: call.options };
+    this.#pause(call, controller);
+    try {
+      return await provideInput(application, required, controller.signal);
+    } catch (error) {
+      controller.abort(error);
+      throw error;
+    } finally {
+      this.#resume(call, controller);
+    }
+  }
+
+  /** Remembers a call that ended before its response. */
+  abandon({ options }: Call): void {
+    this.#abandonedUntil = monotonicNow() + lateRequestTime;
+    // Two callers are enough to doubt every one.
+    if (this.#abandoned.size < 2) this.#abandoned.add(identityOf(options));
+  }
+
+  /** Ends all handlers. */
+  close(error: unknown): void {
+    for (const controller of this.#responding.values()) controller.abort(error);
+    for (const call of this.#options.calls) abortHandlers(call, error);
+  }
+
+  /** Stops the clock of a call while a handler responds to the server for it; of all calls without one. */
+  #pause(call: Call | undefined, handler: AbortController): void {
+    if (call) (call.handling ??= new Set()).add(handler);
+    this.#options.clocks.pause(call?.clock);
+  }
+
+  #resume(call: Call | undefined, handler: AbortController): void {
+    call?.handling?.delete(handler);
+    this.#options.clocks.resume(call?.clock);
+  }
+
+  /** Returns whether a request of the server may belong to an abandoned call of another caller. */
+  #mayBelongToOther(caller: Caller): boolean {
+    if (monotonicNow() >= this.#abandonedUntil) this.#abandoned.clear();
+    const own = identityOf(caller);
+    return [...this.#abandoned].some((other) => other !== own);
+  }
+
+  /** Says why a request of the server was not passed to the handlers of a call. */
+  #explainUnassigned(error: unknown): unknown {
+    if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
+    if (![...this.#options.calls].some(({ options }) => options.onElicitation ?? options.onSampling)) return error;
+    const reason =
+      'Several calls are in progress or were canceled, and the transport does not tell which of them the request belongs to.';
+    return new ProtocolError(error.code, `${error.message}. ${reason}`);
+  }
+}
+
+/** Without a request context, calls with one handler ask one user. `undefined` stands for a caller too: that of calls with neither. */
+function identityOf({ requestContext, onElicitation, onSampling }: Caller): object | undefined {
+  return requestContext ?? onElicitation ?? onSampling;
+}
+
+function toErrorObject(error: unknown): { code: number; message: string; data?: unknown } {
+  const { code, message, data } = error as Partial<ProtocolError>;
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
+    message: message ?? 'Internal error',
+    ...(data !== undefined && { data }),
+    ...(isQuiverError(error) && { data: { code: error.code } }),
+  };
+}

@@ -1,0 +1,343 @@
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { createBackOff } from '../../back-off.js';
+import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
+import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
+import { declareHandlers, type LoggingLevel, type RequestHandlers, type ServerHandlers } from '../config/handlers.js';
+import type { ServerOptions, ServerTarget } from '../config/server-definition.js';
+import type { Engine } from '../engine/engine.js';
+import type { Application } from '../engine/provide-input.js';
+import type { Channel } from '../transports/channel.js';
+import { openConnection } from './open-connection.js';
+import type { Subscriptions } from './subscriptions.js';
+
+/** Connection status of one server. */
+export interface ServerStatus {
+  /** `idle`: not used yet, or disconnected. `failed`: the last attempt to connect failed. */
+  state: 'idle' | 'connecting' | 'ready' | 'failed';
+  transport?: Channel['kind'];
+  protocolVersion?: string;
+  serverInfo?: { name: string; version: string; title?: string };
+  capabilities?: ServerCapabilities;
+  /** The server's description of its use. It comes from the server. */
+  instructions?: string;
+  /** Why the last attempt to connect failed, or why a connected server is suspended; see `maxConsecutiveTimeouts`. */
+  error?: { message: string; code: string };
+  /** Milliseconds until the next attempt after a failed one, or until the next request to a suspended server. */
+  retryIn?: number;
+}
+
+/** The part of a server that its connection needs. */
+interface ConnectedServer {
+  readonly name: string;
+  readonly target: ServerTarget;
+  readonly options: ServerOptions;
+  readonly handlers: ServerHandlers;
+  readonly subscriptions: Subscriptions;
+  readonly application: Application;
+  log(level: LoggingLevel, message: string, details?: unknown): void;
+  invalidate(): void;
+}
+
+export interface ConnectionDefaults {
+  /** Milliseconds one request may take, unless the definition sets them; 0 for no limit. */
+  readonly timeout: number;
+  readonly clientInfo?: ClientInfo | undefined;
+}
+
+/** Number of handlers that a connection declares, so that handlers which are set later are noticed. */
+interface Declared {
+  /** Kinds of handlers of the server, as a sum: every request compares them. */
+  readonly always: number;
+  /** Kinds of handlers that requests have had. */
+  readonly byRequests: number;
+}
+
+interface Opening {
+  readonly attempt: AbortController;
+  /** Resolves when the connection is open and set up. */
+  readonly opened: Promise<Engine>;
+  readonly declared: Declared;
+}
+
+type State =
+  | { readonly kind: 'idle' }
+  /** `error`: that of the attempt before. */
+  | ({ readonly kind: 'connecting'; readonly error: QuiverError | undefined } & Opening)
+  | ({ readonly kind: 'ready'; readonly engine: Engine; isSetUp: boolean } & Opening)
+  | { readonly kind: 'failed'; readonly error: QuiverError };
+
+/** Milliseconds until a connection must be open. The start of a process may include a download; a busy machine delays both. */
+const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
+  http: 3000,
+  'in-process': 30_000,
+  stdio: 60_000,
+};
+
+/** Connection of one server. It is opened on first use, by one attempt for all callers, and again after it was lost. */
+export class ServerConnection {
+  readonly #server: ConnectedServer;
+  readonly #defaults: ConnectionDefaults;
+  readonly #backOff = createBackOff();
+  /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
+  readonly #requestHandlers = new Set<keyof RequestHandlers>();
+  #state: State = { kind: 'idle' };
+  /** Whether to resume the session of the definition. */
+  #resume = true;
+  #revival: NodeJS.Timeout | undefined;
+
+  constructor(server: ConnectedServer, defaults: ConnectionDefaults) {
+    this.#server = server;
+    this.#defaults = defaults;
+  }
+
+  get engine(): Engine | undefined {
+    return this.#state.kind === 'ready' ? this.#state.engine : undefined;
+  }
+
+  /** Error of the last attempt. */
+  get error(): QuiverError | undefined {
+    return 'error' in this.#state ? this.#state.error : undefined;
+  }
+
+  status(): ServerStatus {
+    const state = this.#state;
+    if (state.kind === 'failed') {
+      const { message, code } = state.error;
+      return { state: 'failed', error: { message, code }, retryIn: this.#backOff.remaining() };
+    }
+    if (state.kind !== 'ready') return { state: state.kind };
+    const { channel, server } = state.engine;
+    const { protocolVersion, info, capabilities, instructions } = server;
+    return {
+      state: 'ready',
+      transport: channel.kind,
+      ...(protocolVersion !== undefined && { protocolVersion }),
+      ...(info && {
+        serverInfo: { name: info.name, version: info.version, ...(info.title !== undefined && { title: info.title }) },
+      }),
+      ...(capabilities && { capabilities }),
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  /** Returns the connection if it is set up and declares what the handlers of a request need; otherwise {@link connectFor} opens one. */
+  readyFor({ onElicitation, onSampling }: RequestHandlers): Engine | undefined {
+    const state = this.#state;
+    if (state.kind !== 'ready' || !state.isSetUp || !this.#declaresAll(state)) return undefined;
+    return (onElicitation || onSampling) && !state.engine.isModern ? undefined : state.engine;
+  }
+
+  /** Connects with the capabilities that the handlers of a request need, for which a legacy server is connected again. */
+  connectFor({ onElicitation, onSampling }: RequestHandlers): Promise<Engine> {
+    if (!onElicitation && !onSampling) return this.connect();
+    const { elicitation, sampling } = this.#capabilities;
+    if (onElicitation && !elicitation) this.#requestHandlers.add('onElicitation');
+    if (onSampling && !sampling) this.#requestHandlers.add('onSampling');
+    // An attempt in progress may declare less.
+    return this.connect().then((engine) => (this.declaresHandlers ? engine : this.connect()));
+  }
+
+  /** Whether the connection declares all handlers that are set. */
+  get declaresHandlers(): boolean {
+    return this.#state.kind === 'ready' && this.#declaresAll(this.#state);
+  }
+
+  /** Modern requests declare their own handlers. */
+  #declaresAll({ engine, declared }: State & { kind: 'ready' }): boolean {
+    if (declared.always !== this.#handlerKinds) return false;
+    return engine.isModern || declared.byRequests === this.#requestHandlers.size;
+  }
+
+  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
+  connect(): Promise<Engine> {
+    const state = this.#state;
+    if (state.kind === 'ready' && !this.#declaresAll(state)) this.forget(state.engine);
+    else if ('opened' in state) return state.opened;
+    else if (state.kind === 'failed' && this.#backOff.remaining() > 0) return Promise.reject(state.error);
+    const attempt = new AbortController();
+    const declared = { always: this.#handlerKinds, byRequests: this.#requestHandlers.size };
+    const opened = this.#open(attempt.signal, (engine) => {
+      this.#state = { kind: 'ready', engine, isSetUp: false, attempt, opened, declared };
+    });
+    const connecting: State = { kind: 'connecting', error: this.error, attempt, opened, declared };
+    this.#state = connecting;
+    opened.catch((error: QuiverError) => {
+      if (this.#state !== connecting) return;
+      this.#server.log('error', error.message, error);
+      this.#state = { kind: 'failed', error };
+      // The server works, and the user may sign in at any moment; showing the page again and again does not help.
+      if (isQuiverError(error, 'OAUTH_AUTHORIZATION_REQUIRED')) return;
+      this.#backOff.failed();
+      this.#reviveLater();
+    });
+    return opened;
+  }
+
+  /** Ends the session and the connection, or the attempt. */
+  async disconnect(): Promise<void> {
+    const state = this.#state;
+    this.#state = { kind: 'idle' };
+    this.#backOff.reset();
+    clearTimeout(this.#revival);
+    // Changes go unnoticed until the next connection.
+    this.#server.invalidate();
+    if (!('opened' in state)) return;
+    state.attempt.abort(new Error('the client was disconnected'));
+    // Does not wait for the set-up of an open connection: it may be what never settles.
+    const engine = state.kind === 'ready' ? state.engine : await state.opened.catch(() => undefined);
+    if (!engine) return;
+    await this.#close(engine);
+    this.#server.log('debug', 'Disconnected.');
+  }
+
+  /** Makes the next request connect again. Requests in progress are not disturbed. */
+  forget(lost: Engine): void {
+    this.#server.subscriptions.release(lost);
+    if (this.engine !== lost) return;
+    this.#state = { kind: 'idle' };
+    this.#server.invalidate();
+    lost.retire();
+  }
+
+  /** Kinds of handlers of the server, as a sum: every request compares them. */
+  get #handlerKinds(): number {
+    const { elicitation, sampling, roots } = this.#server.handlers;
+    return (elicitation ? 1 : 0) + (sampling ? 2 : 0) + (roots ? 4 : 0);
+  }
+
+  /** The capabilities that follow from the handlers of the server, extended by those of the definition. */
+  get #capabilities(): ClientCapabilities {
+    const { handlers, options } = this.#server;
+    const { elicitation, sampling, roots } = handlers;
+    return {
+      ...declareHandlers(elicitation, sampling),
+      ...(roots && { roots: { listChanged: true } }),
+      ...options.capabilities,
+    };
+  }
+
+  async #open(signal: AbortSignal, onOpen: (engine: Engine) => void): Promise<Engine> {
+    const { name, target, options, application } = this.#server;
+    const { enableServerLogs = true, maxInputRounds, resetTimeoutOnProgress, logger = options.log } = options;
+    const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
+    const capabilities = this.#capabilities;
+    const ofRequests = this.#requestHandlers;
+    let opened: Engine | undefined;
+    const engine = await openConnection(
+      {
+        name,
+        application,
+        target,
+        limit: this.#connectLimit,
+        clientInfo: options.clientInfo ?? this.#defaults.clientInfo ?? defaultClientInfo,
+        capabilities,
+        handshakeCapabilities: {
+          ...declareHandlers(ofRequests.has('onElicitation'), ofRequests.has('onSampling')),
+          ...capabilities,
+        },
+        maxInputRounds,
+        timeout: options.timeout ?? this.#defaults.timeout,
+        resetTimeoutOnProgress,
+        logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,
+        resume: this.#resume,
+        onError: (error) => this.#logError(error),
+        onSessionLost: () => {
+          if (opened && !opened.isHeld) this.#lose(opened);
+        },
+        onClosed: () => {
+          if (opened) this.#lose(opened);
+        },
+      },
+      signal,
+    );
+    this.#resume = false;
+    opened = engine;
+    if (signal.aborted) {
+      await this.#close(engine);
+      throw disconnected(name);
+    }
+    if (engine.isClosed) {
+      throw new QuiverError(
+        'MCP_CLIENT_CONNECT_FAILED',
+        `MCP server '${name}' ended the connection as soon as it was open.`,
+      );
+    }
+    if (this.error) this.#backOff.reset();
+    onOpen(engine);
+    const { channel, server } = engine;
+    const version = server.protocolVersion ?? 'unknown';
+    this.#server.log('debug', `Connected: transport ${channel.kind}, protocol version ${version}.`);
+    await this.#setUp(engine);
+    if (signal.aborted) throw disconnected(name);
+    if (this.#state.kind === 'ready' && this.#state.engine === engine) this.#state.isSetUp = true;
+    return engine;
+  }
+
+  /** Sends the log level and the subscriptions to a new connection. A failure is logged. */
+  async #setUp(engine: Engine): Promise<void> {
+    const { subscriptions } = this.#server;
+    const level = this.#logLevel;
+    engine.hold();
+    try {
+      if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
+        await engine.request('logging/setLevel', { level });
+      if (!subscriptions.isEmpty) await subscriptions.restore(engine);
+    } catch (error) {
+      this.#server.log('warning', `The connection could not be set up completely: ${toErrorMessage(error)}`, error);
+    } finally {
+      engine.release();
+    }
+  }
+
+  /** The connection ended, and the client did not close it. */
+  #lose(lost: Engine): void {
+    if (this.engine !== lost) return;
+    this.#server.log('warning', 'The connection was lost. The next request connects again.');
+    this.forget(lost);
+    this.#reviveLater();
+  }
+
+  /** Connects again without a request if there are subscriptions. */
+  #reviveLater(): void {
+    if (this.#server.subscriptions.isEmpty) return;
+    clearTimeout(this.#revival);
+    this.#revival = setTimeout(() => {
+      this.connect().catch(() => {});
+    }, this.#backOff.remaining() + 1);
+    this.#revival.unref?.();
+  }
+
+  async #close(engine: Engine): Promise<void> {
+    this.#server.subscriptions.release(engine);
+    // A server that does not respond to the end of its session delays nothing: the end of the connection ends the request.
+    const timer = setTimeout(() => void engine.close().catch(() => {}), this.#connectLimit);
+    try {
+      await engine.channel.endSession?.();
+    } catch (error) {
+      this.#server.log('debug', `The session could not be ended: ${toErrorMessage(error)}`, error);
+    } finally {
+      clearTimeout(timer);
+      await engine.close().catch((error: unknown) => this.#logError(error));
+    }
+  }
+
+  #logError(error: unknown): void {
+    this.#server.log('debug', toErrorMessage(error), error);
+  }
+
+  /** Milliseconds until a connection must be open, and until its session must have ended. */
+  get #connectLimit(): number {
+    const { options, target } = this.#server;
+    return options.connectTimeout ?? defaultConnectTimeouts[target.kind];
+  }
+
+  get #logLevel(): ProtocolLoggingLevel | undefined {
+    const { serverLogLevel } = this.#server.options;
+    return serverLogLevel === 'warn' ? 'warning' : serverLogLevel;
+  }
+}
+
+function disconnected(name: string): QuiverError {
+  return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+}
