@@ -141,16 +141,19 @@ export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection
   const write = output.write.bind(output);
   const restore = options.output ? undefined : redirectStandardOutput();
   const { ppid: parent } = process;
+  let lines = '';
+  const writeLines = (): void => {
+    if (!output.destroyed) write(lines);
+    lines = '';
+  };
   const connection = serveStdio({
     server,
     authInfo,
     input,
     write: (line) => {
-      if (output.destroyed) return;
       // The lines of one turn of the event loop are written at once.
-      output.cork();
-      write(`${line}\n`);
-      process.nextTick(() => output.uncork());
+      if (lines === '') process.nextTick(writeLines);
+      lines += `${line}\n`;
     },
     onClose: () => {
       clearInterval(parentCheck);
