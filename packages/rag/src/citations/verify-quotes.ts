@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, oneOf, wholeNumber, type OptionChecks } from '@quiver/core/options';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
 import { citationAt, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';

@@ -1,6 +1,6 @@
 import { checkOptions, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { traceEmbedding } from './call-model.js';
-import { lacksDirection } from '../store/check-arguments.js';
+import { lacksDirection } from '../store/checked-record.js';
 import type { Embedder, EmbedOptions } from './embedder.js';
 import { contentTermsOf, englishAnalysis } from '../retrieval/terms/analysis.js';
 

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { otherPlaces, type OtherPlace } from '../passages/merge-copies.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { scanPages } from '../store/scan-pages.js';
 import { describeTarget, type CaseTarget, type RetrievalCase } from './cases.js';

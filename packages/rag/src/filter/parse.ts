@@ -38,6 +38,11 @@ export function parseFilter(input: unknown): Filter {
   }
 }
 
+/** Returns the parsed form of a filter, if it is present. @throws `FILTER_INVALID` */
+export function toFilter(input: unknown): Filter | undefined {
+  return input === undefined || input === null ? undefined : parseFilter(input);
+}
+
 /** Key of the parsed form of a checked filter. JSON cannot contain it, and a second copy of this module knows it. */
 const parsedForm: unique symbol = Symbol.for('quiver.filter');
 

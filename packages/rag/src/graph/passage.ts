@@ -1,4 +1,4 @@
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 
 /** A statement of a text. */

@@ -1,12 +1,11 @@
 import { QuiverError } from '@quiver/core';
 import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
-import { createFilterTest } from '../filter/index.js';
+import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
-import { toFilter } from '../store/check-arguments.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';

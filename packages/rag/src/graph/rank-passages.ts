@@ -1,7 +1,7 @@
 import { english, type Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { TopK } from '../retrieval/top-k.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { roundScore, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
 import type { GraphSettings } from './graph-options.js';

@@ -3,7 +3,7 @@ import type { Chunk } from '../document/chunk.js';
 import { summaryKeys } from '../document/metadata-keys.js';
 import { contentHash } from '../document/content-hash.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/options.js';
 
 /**
  * Further vectors of each chunk: of the questions that it answers, one each, and of its summary, as the extractors write them; or of the

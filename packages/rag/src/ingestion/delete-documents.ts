@@ -1,6 +1,6 @@
 import { anyValue, checkOptions, signalValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/options.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';

@@ -4,7 +4,8 @@ import { contextKey, vectorOfKey, ingestKeys, reservedKeys } from '../document/m
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../embedding/call-model.js';
-import { type IndexShape, lacksDirection } from '../store/check-arguments.js';
+import { lacksDirection } from '../store/checked-record.js';
+import type { IndexShape } from '../store/index-shape.js';
 import type {
   Cancellable,
   ScanPage,

@@ -19,7 +19,7 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { abortableItems, runAhead } from '@quiver/core/async-items';
 import type { IngestEstimate } from './dry-run.js';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/options.js';
 import { argumentSettings, objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {

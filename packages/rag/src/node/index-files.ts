@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/options.js';
 import { argumentSettings, readStore, type StoreOption } from '../store/options.js';
 import {
   exportChecks,

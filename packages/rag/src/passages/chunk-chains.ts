@@ -1,6 +1,6 @@
 import { canonicalJson } from '../document/content-hash.js';
 import { partKeys, vectorOfKey } from '../document/metadata-keys.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
 /** A record with its place in a source. */

@@ -12,7 +12,8 @@ import {
 import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters } from '../filter/index.js';
-import { invalidArgument, recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
+import { invalidArgument } from '../store/options.js';
 import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';

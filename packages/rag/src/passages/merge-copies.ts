@@ -1,6 +1,6 @@
 import { canonicalJson } from '../document/content-hash.js';
 import { alsoInKey, copyKeys, partKeys, placeKeys, vectorOfKey, type PlaceKey } from '../document/metadata-keys.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
 /** Another place of the text of a result, in its `metadata.alsoIn`: with the part of the file, such as `page` or `attachment`. */

@@ -1,7 +1,7 @@
 import { checkOptions } from '@quiver/core/options';
-import { createFilterTest } from '../filter/index.js';
+import { createFilterTest, toFilter } from '../filter/index.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
-import { recordText, toFilter } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import { argumentSettings, topKValue } from '../store/options.js';
 import { diverseCandidates } from '../store/search.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';

@@ -2,7 +2,7 @@ import { confidenceOf, weighTerms, type WeightedTerm } from '../retrieval/confid
 import { isFunctionTerm } from '../retrieval/terms/analysis.js';
 import { english, type Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
-import { keywordText, recordText } from '../store/check-arguments.js';
+import { keywordText, recordText } from '../store/record-text.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { passageTopic } from './passage-topic.js';
 

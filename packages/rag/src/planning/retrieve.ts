@@ -23,7 +23,6 @@ import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
-import { invalidArgument } from '../store/check-arguments.js';
 import { toIndexRead } from '../store/index-read.js';
 import {
   argumentSettings,
@@ -35,6 +34,7 @@ import {
   storeChecks,
   topKValue,
   type StoreOption,
+  invalidArgument,
 } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';

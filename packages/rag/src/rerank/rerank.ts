@@ -1,4 +1,4 @@
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import { QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
 import {
   anyValue,

@@ -1,4 +1,4 @@
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import { detectLanguage } from './terms/detect-language.js';
 import { stopWordLists } from './terms/stop-word-lists.js';

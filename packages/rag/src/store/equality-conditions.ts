@@ -1,5 +1,5 @@
 import type { Filter, FilterScalar } from '../filter/index.js';
-import { type FieldCondition, type ServiceCondition, toServiceCondition } from './search.js';
+import { type FieldCondition, type ServiceCondition, toServiceCondition } from './service-condition.js';
 import type { VectorMetadata } from './vector-store.js';
 
 /** Fields below this depth, and longer values, are not among the conditions of a record. */

@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { indexNotFound, type IndexShape, requireIndexShape } from './check-arguments.js';
+import { indexNotFound, type IndexShape, requireIndexShape } from './index-shape.js';
 import type { ServiceCalls } from './store-call.js';
 import type { CreateIndexParams, IndexParams } from './vector-store.js';
 

@@ -9,7 +9,6 @@ import {
   type CheckOptionsSettings,
   type OptionCheck,
 } from '@quiver/core/options';
-import { largestTopK } from './check-arguments.js';
 import type { DiversityOptions, FusionWeights, VectorStore } from './vector-store.js';
 
 /** Settings of `checkOptions` in this package. */
@@ -19,6 +18,13 @@ export interface OptionSettings extends CheckOptionsSettings {
 
 /** Settings of `checkOptions` for most functions. */
 export const argumentSettings: OptionSettings = { code: 'VECTOR_ARGUMENT_INVALID' };
+
+export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
+  return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
+}
+
+/** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */
+export const largestTopK = 1_000_000;
 
 /** Accepts a number of results. */
 export const topKValue: OptionCheck = wholeNumber(1, largestTopK);

@@ -8,19 +8,11 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
-import { createFilterTest, type Filter } from '../filter/index.js';
-import {
-  type CheckedRecord,
-  checkUpdate,
-  checkUpsert,
-  type IndexShape,
-  invalidArgument,
-  requireIds,
-  toFilter,
-  toSelection,
-  toVector,
-} from './check-arguments.js';
-import { argumentSettings, diversityValue, fusionValue, modeValue, topKValue } from './options.js';
+import { createFilterTest, type Filter, toFilter } from '../filter/index.js';
+import { requireIds, toSelection } from './selection.js';
+import type { IndexShape } from './index-shape.js';
+import { type CheckedRecord, checkUpdate, checkUpsert, toVector } from './checked-record.js';
+import { argumentSettings, diversityValue, fusionValue, modeValue, topKValue, invalidArgument } from './options.js';
 import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
 import type {
   Cancellable,

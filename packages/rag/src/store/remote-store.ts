@@ -1,4 +1,4 @@
-import type { IndexShape } from './check-arguments.js';
+import type { IndexShape } from './index-shape.js';
 import { idListings } from './id-listings.js';
 import { indexCache, type IndexCache, type IndexCacheOptions } from './index-cache.js';
 import { type OpenIndex, RecordStore, type StoreParameters } from './record-store.js';

@@ -4,7 +4,7 @@ import type { Chunk } from '../document/chunk.js';
 import { fixedKeys } from '../document/metadata-keys.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { bothFilters, type CheckedFilter } from '../filter/index.js';
-import { invalidArgument } from './check-arguments.js';
+import { invalidArgument } from './options.js';
 import { objectValue } from './options.js';
 import type { VectorFilter, VectorMetadata } from './vector-store.js';
 

@@ -1,16 +1,8 @@
 import { QuiverError } from '@quiver/core';
-import { createFilterTest, type Filter } from '../filter/index.js';
 import { maximalMarginalRelevance } from '../retrieval/maximal-marginal-relevance.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
-import { invalidArgument, largestTopK } from './check-arguments.js';
-import type {
-  QueryMode,
-  QueryParams,
-  VectorMatch,
-  VectorMetric,
-  VectorRecord,
-  VectorStoreCapabilities,
-} from './vector-store.js';
+import { invalidArgument, largestTopK } from './options.js';
+import type { QueryMode, QueryParams, VectorMatch, VectorStoreCapabilities } from './vector-store.js';
 
 /** A query after it was checked, with its defaults. */
 export type Search = VectorSearch | KeywordSearch | HybridSearch;
@@ -46,6 +38,32 @@ export interface SearchedStore {
   /** For messages. */
   readonly name: string;
   readonly capabilities: VectorStoreCapabilities;
+}
+
+/**
+ * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `diversity` is set.
+ *
+ * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
+ * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
+ *   `params.signal`; errors of `find`
+ */
+export async function runSearch(
+  params: QueryParams,
+  store: SearchedStore,
+  find: (search: Search) => Promise<VectorMatch[]>,
+): Promise<VectorMatch[]> {
+  const { mode = 'vector', includeVector = false } = params;
+  requireMode(mode, store);
+  const { topK = 10 } = params;
+  const diversity = params.diversity && parseDiversity(params.diversity, topK);
+  const limit = diversity?.candidates ?? topK;
+  const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });
+  params.signal?.throwIfAborted();
+  const found = await find(search);
+  if (!diversity) return found;
+  const chosen = maximalMarginalRelevance(found, { lambda: diversity.lambda, topK });
+  if (!includeVector) for (const match of chosen) delete match.vector;
+  return chosen;
 }
 
 function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): void {
@@ -91,43 +109,6 @@ function parseDiversity(
   return { lambda, candidates };
 }
 
-/**
- * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `diversity` is set.
- *
- * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
- * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
- *   `params.signal`; errors of `find`
- */
-export async function runSearch(
-  params: QueryParams,
-  store: SearchedStore,
-  find: (search: Search) => Promise<VectorMatch[]>,
-): Promise<VectorMatch[]> {
-  const { mode = 'vector', includeVector = false } = params;
-  requireMode(mode, store);
-  const { topK = 10 } = params;
-  const diversity = params.diversity && parseDiversity(params.diversity, topK);
-  const limit = diversity?.candidates ?? topK;
-  const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });
-  params.signal?.throwIfAborted();
-  const found = await find(search);
-  if (!diversity) return found;
-  const chosen = maximalMarginalRelevance(found, { lambda: diversity.lambda, topK });
-  if (!includeVector) for (const match of chosen) delete match.vector;
-  return chosen;
-}
-
-/**
- * Returns the results of `find` with a score above `minScore`.
- */
-export async function aboveMinScore(
-  minScore: number | undefined,
-  find: () => Promise<VectorMatch[]>,
-): Promise<VectorMatch[]> {
-  if (minScore === undefined) return find();
-  return (await find()).filter(({ score }) => score > minScore);
-}
-
 /** Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search. */
 export async function fuseSearches(
   search: Search,
@@ -154,111 +135,4 @@ export async function fuseSearches(
     ];
     return { ...(matches.get(id) as VectorMatch), score, foundBy };
   });
-}
-
-export interface FoundRecord {
-  /** As `toScore` takes it. */
-  readonly similarity: number;
-  readonly record: VectorRecord;
-}
-
-export interface NearestMatchingOptions {
-  readonly wanted: number;
-  /** Filter to evaluate in full on the returned records. */
-  readonly filter: Filter | undefined;
-  readonly metric: VectorMetric;
-  /** The nearest `limit` records, in any order; fewer only when there are no more. */
-  readonly find: (limit: number) => Promise<FoundRecord[]>;
-  /** Records that `find` can return at most. Default: any number. */
-  readonly largest?: number;
-  /** Whether a record counts as found. Default: every one. */
-  readonly isFound?: (similarity: number) => boolean;
-  /** Default: the score of the metric. */
-  readonly toScore?: (similarity: number) => number;
-  /** Creates the error for a result that is too small to be certain. */
-  readonly tooNarrow?: (found: number) => Error;
-}
-
-/** Additional records to fetch, so that equal similarities at the end can be ordered. */
-const reserve = 4;
-const growth = 4;
-
-/**
- * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
- * and does not order ties, so this function fetches more records until the result is certain.
- */
-export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
-  const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;
-  const { isFound = () => true, toScore: scoreOf = (similarity) => toScore(metric, similarity) } = options;
-  const matches = createFilterTest(filter);
-  for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
-    const limit = Math.min(fetched, largest);
-    const answer = await find(limit);
-    const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
-    const matching = found.filter(({ record }) => matches(record.metadata));
-    const last = found.at(-1);
-    const worst = matching[wanted - 1];
-    const isComplete =
-      answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
-    if (!isComplete && limit < largest) continue;
-    if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
-    return matching.slice(0, wanted).map(({ similarity, record }) => ({ ...record, score: scoreOf(similarity) }));
-  }
-}
-
-/** A condition in the language of a service. */
-export type ServiceCondition = Record<string, unknown>;
-
-/**
- * Returns the part of a filter that a service can apply. It matches a superset of the records that match the filter, so the filter has
- * to be evaluated on the returned records.
- *
- * @param toCondition - converts a condition on one field, whose path is joined by dots; `undefined` where the service has none
- * @returns `undefined` if the service can apply no part of the filter
- */
-export function toServiceCondition(
-  filter: Filter,
-  toCondition: (key: string, filter: FieldCondition) => ServiceCondition | undefined,
-): ServiceCondition | undefined {
-  switch (filter.kind) {
-    case 'and':
-    case 'or': {
-      const parts = filter.filters.map((part) => toServiceCondition(part, toCondition));
-      const known = parts.filter((part) => part !== undefined);
-      return filter.kind === 'or' && known.length < parts.length ? undefined : combine(`$${filter.kind}`, known);
-    }
-    case 'equal':
-    case 'in':
-    case 'order':
-      return toCondition(filter.path.join('.'), filter);
-    default:
-      return undefined;
-  }
-}
-
-export type FieldCondition = Extract<Filter, { kind: 'equal' | 'in' | 'order' }>;
-
-/** Services reject empty lists of conditions, and some a list of one. */
-export function combine(operator: '$and' | '$or', parts: readonly ServiceCondition[]): ServiceCondition | undefined {
-  return parts.length > 1 ? { [operator]: parts } : parts[0];
-}
-
-function byNearness(a: FoundRecord, b: FoundRecord): number {
-  return b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1);
-}
-
-/**
- * Turns a raw similarity into a score in [0, 1], larger is better.
- *
- * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
- */
-export function toScore(metric: VectorMetric, similarity: number): number {
-  switch (metric) {
-    case 'cosine':
-      return Math.min(1, Math.max(0, similarity));
-    case 'euclidean':
-      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
-    case 'dotproduct':
-      return 1 / (1 + Math.exp(-similarity));
-  }
 }

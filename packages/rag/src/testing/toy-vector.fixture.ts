@@ -1,16 +1,16 @@
 import { wholeNumber } from '@quiver/core/options';
 import { createFilterTest } from '../filter/index.js';
 import {
-  type CheckedRecord,
   indexNotFound,
   type IndexShape,
   requireIndexName,
   requireIndexShape,
   requireSameShape,
-} from '../store/check-arguments.js';
+} from '../store/index-shape.js';
+import type { CheckedRecord } from '../store/checked-record.js';
 import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
-import { nearestMatching } from '../store/search.js';
+import { nearestMatching } from '../store/nearest-matching.js';
 import type { DatabaseConfig } from '../tools/database-config.js';
 
 declare module '../tools/database-config.js' {

@@ -12,7 +12,7 @@ import { expandMatches, type MergedRecord } from '../passages/expand-passages.js
 import { mergeCopies } from '../passages/merge-copies.js';
 import { toChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText } from '../store/record-text.js';
 import { isScoped, readTrustedFilter } from '../store/scope.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
 import { writePassages } from './passage-text.js';

@@ -9,7 +9,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { toFilter } from '../store/check-arguments.js';
+import { toFilter } from '../filter/index.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 

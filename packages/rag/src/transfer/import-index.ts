@@ -10,7 +10,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { abortableItems, requireItems } from '@quiver/core/async-items';
-import { invalidArgument } from '../store/check-arguments.js';
+import { invalidArgument } from '../store/options.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorRecord } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';

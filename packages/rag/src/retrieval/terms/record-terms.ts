@@ -1,4 +1,4 @@
-import { keywordText } from '../../store/check-arguments.js';
+import { keywordText } from '../../store/record-text.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 import { english } from './languages.js';
 import { type QueryTerm, toQueryTerms } from './query-terms.js';

@@ -6,15 +6,9 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
-import { createFilterTest } from '../../filter/index.js';
-import {
-  type IndexShape,
-  invalidArgument,
-  requireIndexName,
-  requireSameShape,
-  toFilter,
-} from '../../store/check-arguments.js';
-import { argumentSettings, objectValue } from '../../store/options.js';
+import { createFilterTest, toFilter } from '../../filter/index.js';
+import { type IndexShape, requireIndexName, requireSameShape } from '../../store/index-shape.js';
+import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';

@@ -1,6 +1,6 @@
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { type FoundRecord, nearestMatching } from '../../store/search.js';
+import { type FoundRecord, nearestMatching } from '../../store/nearest-matching.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';
 import type { Lance } from './lance-client.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 
 /** The part of a query of LanceDB that is called. */
 export interface LanceQuery {

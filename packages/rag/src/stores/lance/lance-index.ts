@@ -3,13 +3,8 @@ import type { Utf8, Vector } from 'apache-arrow';
 import { createFilterTest, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import {
-  type CheckedRecord,
-  type IndexShape,
-  isUnicode,
-  requireSameShape,
-  requireUnicode,
-} from '../../store/check-arguments.js';
+import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
+import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
 import { readPage } from '../../store/sql-condition.js';
 import { createUnlessExists, partsOf } from '../../store/store-call.js';
 import type {

@@ -1,6 +1,7 @@
 import { untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
-import { requireIndexName, toFilter } from '../../store/check-arguments.js';
+import { toFilter } from '../../filter/index.js';
+import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';

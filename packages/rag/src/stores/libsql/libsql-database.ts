@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A value of a parameter. */

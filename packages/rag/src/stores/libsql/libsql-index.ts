@@ -1,6 +1,6 @@
 import { toErrorMessage } from '@quiver/core';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import { indexNotFound, type IndexShape, requireSameShape } from '../../store/check-arguments.js';
+import { indexNotFound, type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { IndexCache } from '../../store/index-cache.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type { CreateIndexParams, DerivedData, VectorMetric } from '../../store/vector-store.js';

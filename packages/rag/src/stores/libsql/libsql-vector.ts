@@ -1,10 +1,11 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
-import { requireIndexName } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/index-shape.js';
+import { aboveMinScore } from '../../store/nearest-matching.js';
 import { argumentSettings } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
-import { aboveMinScore, type Search } from '../../store/search.js';
+import { type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
   DerivedData,

@@ -1,6 +1,7 @@
-import { createFilterTest, type Filter } from '../../filter/index.js';
+import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
-import { type CheckedRecord, invalidArgument, toFilter } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
+import type { CheckedRecord } from '../../store/checked-record.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorRecord, VersionParams } from '../../store/vector-store.js';

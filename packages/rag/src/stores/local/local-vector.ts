@@ -1,12 +1,7 @@
 import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import {
-  indexNotFound,
-  requireIndexName,
-  requireIndexShape,
-  requireSameShape,
-  toFilter,
-} from '../../store/check-arguments.js';
+import { toFilter } from '../../filter/index.js';
+import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { argumentSettings } from '../../store/options.js';
 import { toStoreFailure } from '../../store/store-call.js';

@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import { type IndexShape, invalidArgument, requireSameShape } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
+import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
 import {
   buildIndex,

@@ -1,6 +1,6 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { PoolConfig } from 'pg';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../../document/content-hash.js';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 import { isStorableText, type SqlCondition, SqlParameters } from '../../store/sql-condition.js';
 import type { SqlQuery } from './database.js';
 

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 import type { DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';

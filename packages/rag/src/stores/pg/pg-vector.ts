@@ -12,11 +12,13 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
-import { invalidArgument, requireIndexName } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/index-shape.js';
+import { aboveMinScore } from '../../store/nearest-matching.js';
+import { invalidArgument } from '../../store/options.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
-import { aboveMinScore, type Search } from '../../store/search.js';
+import { type Search } from '../../store/search.js';
 import type {
   CreateIndexParams,
   DerivedData,

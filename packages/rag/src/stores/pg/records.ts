@@ -1,11 +1,7 @@
-import { createFilterTest, type Filter } from '../../filter/index.js';
-import {
-  type CheckedRecord,
-  checkUpdate,
-  invalidArgument,
-  toFilter,
-  toSelection,
-} from '../../store/check-arguments.js';
+import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
+import { toSelection } from '../../store/selection.js';
+import { invalidArgument } from '../../store/options.js';
+import { type CheckedRecord, checkUpdate } from '../../store/checked-record.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type {

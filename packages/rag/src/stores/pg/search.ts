@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { createFilterTest } from '../../filter/index.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { toScore } from '../../store/search.js';
+import { toScore } from '../../store/nearest-matching.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { quantizedSql } from './build-index.js';

@@ -1,6 +1,7 @@
 import { queryTerms, recordTerms } from '../../retrieval/terms/record-terms.js';
 import { contextKey } from '../../document/metadata-keys.js';
-import { invalidArgument, textKeys } from '../../store/check-arguments.js';
+import { textKeys } from '../../store/record-text.js';
+import { invalidArgument } from '../../store/options.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';

@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { type IndexShape, invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
+import type { IndexShape } from '../../store/index-shape.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { nearestMatching, type NearestMatchingOptions } from '../../store/search.js';
+import { nearestMatching, type NearestMatchingOptions } from '../../store/nearest-matching.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import type { PineconeLikeIndex } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-index.js';

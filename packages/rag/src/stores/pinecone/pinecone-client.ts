@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 export interface PineconeRecord {

@@ -1,8 +1,10 @@
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { type CheckedRecord, type IndexShape, invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
+import type { IndexShape } from '../../store/index-shape.js';
+import type { CheckedRecord } from '../../store/checked-record.js';
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
-import { toServiceCondition } from '../../store/search.js';
+import { toServiceCondition } from '../../store/service-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';

@@ -1,8 +1,10 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, stringValue, valueThat, type OptionChecks } from '@quiver/core/options';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { checkUpsert, invalidArgument, keywordText, requireSameShape } from '../../store/check-arguments.js';
-import { argumentSettings, objectValue } from '../../store/options.js';
+import { requireSameShape } from '../../store/index-shape.js';
+import { keywordText } from '../../store/record-text.js';
+import { checkUpsert } from '../../store/checked-record.js';
+import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';

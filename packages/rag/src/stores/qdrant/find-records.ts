@@ -1,7 +1,7 @@
 import { toSparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { queryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { nearestMatching } from '../../store/search.js';
+import { nearestMatching } from '../../store/nearest-matching.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
 import { filterToQdrant, type QdrantIndex, requireCurrentShape } from './qdrant-index.js';

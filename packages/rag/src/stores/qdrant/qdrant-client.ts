@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/check-arguments.js';
+import { invalidArgument } from '../../store/options.js';
 
 /** A point as Qdrant returns it. */
 export interface QdrantLikePoint {

@@ -1,13 +1,8 @@
 import { createFilterTest, type Filter } from '../../filter/index.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
-import {
-  type CheckedRecord,
-  type IndexShape,
-  isUnicode,
-  requireSameShape,
-  requireUnicode,
-} from '../../store/check-arguments.js';
+import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
+import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
 import { type ConditionLanguage, type EqualityPart, toEqualityPart } from '../../store/equality-conditions.js';
 import { createUnlessExists, partsOf } from '../../store/store-call.js';
 import type { CreateIndexParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';

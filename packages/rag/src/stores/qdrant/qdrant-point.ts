@@ -1,5 +1,5 @@
 import { type SparseVector, weighDocumentTerms } from '../../retrieval/lexical-sparse-encoder.js';
-import type { CheckedRecord } from '../../store/check-arguments.js';
+import type { CheckedRecord } from '../../store/checked-record.js';
 import { conditionsOf } from '../../store/equality-conditions.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';

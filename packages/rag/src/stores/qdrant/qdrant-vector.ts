@@ -1,5 +1,5 @@
 import { anyValue, booleanValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
-import { requireIndexName } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';

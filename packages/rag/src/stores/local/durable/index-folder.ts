@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, truncate, unlink, writeFile } from 'n
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { acquireFileLock, type FileLock } from '@quiver/core/file-lock';
-import { invalidArgument } from '../../../store/check-arguments.js';
+import { invalidArgument } from '../../../store/options.js';
 import type { DerivedData } from '../../../store/vector-store.js';
 import type { IndexHeader, IndexHolder } from '../local-index.js';
 import { IndexLog, type LogWriter, temporaryExtension } from './index-log.js';

@@ -1,0 +1,84 @@
+import { createFilterTest, type Filter } from '../filter/index.js';
+import type { VectorMatch, VectorMetric, VectorRecord } from './vector-store.js';
+
+export interface FoundRecord {
+  /** As `toScore` takes it. */
+  readonly similarity: number;
+  readonly record: VectorRecord;
+}
+
+export interface NearestMatchingOptions {
+  readonly wanted: number;
+  /** Filter to evaluate in full on the returned records. */
+  readonly filter: Filter | undefined;
+  readonly metric: VectorMetric;
+  /** The nearest `limit` records, in any order; fewer only when there are no more. */
+  readonly find: (limit: number) => Promise<FoundRecord[]>;
+  /** Records that `find` can return at most. Default: any number. */
+  readonly largest?: number;
+  /** Whether a record counts as found. Default: every one. */
+  readonly isFound?: (similarity: number) => boolean;
+  /** Default: the score of the metric. */
+  readonly toScore?: (similarity: number) => number;
+  /** Creates the error for a result that is too small to be certain. */
+  readonly tooNarrow?: (found: number) => Error;
+}
+
+/** Additional records to fetch, so that equal similarities at the end can be ordered. */
+const reserve = 4;
+
+const growth = 4;
+
+/**
+ * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
+ * and does not order ties, so this function fetches more records until the result is certain.
+ */
+export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
+  const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;
+  const { isFound = () => true, toScore: scoreOf = (similarity) => toScore(metric, similarity) } = options;
+  const matches = createFilterTest(filter);
+  for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
+    const limit = Math.min(fetched, largest);
+    const answer = await find(limit);
+    const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
+    const matching = found.filter(({ record }) => matches(record.metadata));
+    const last = found.at(-1);
+    const worst = matching[wanted - 1];
+    const isComplete =
+      answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
+    if (!isComplete && limit < largest) continue;
+    if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
+    return matching.slice(0, wanted).map(({ similarity, record }) => ({ ...record, score: scoreOf(similarity) }));
+  }
+}
+
+function byNearness(a: FoundRecord, b: FoundRecord): number {
+  return b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1);
+}
+
+/**
+ * Turns a raw similarity into a score in [0, 1], larger is better.
+ *
+ * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
+ */
+export function toScore(metric: VectorMetric, similarity: number): number {
+  switch (metric) {
+    case 'cosine':
+      return Math.min(1, Math.max(0, similarity));
+    case 'euclidean':
+      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
+    case 'dotproduct':
+      return 1 / (1 + Math.exp(-similarity));
+  }
+}
+
+/**
+ * Returns the results of `find` with a score above `minScore`.
+ */
+export async function aboveMinScore(
+  minScore: number | undefined,
+  find: () => Promise<VectorMatch[]>,
+): Promise<VectorMatch[]> {
+  if (minScore === undefined) return find();
+  return (await find()).filter(({ score }) => score > minScore);
+}
