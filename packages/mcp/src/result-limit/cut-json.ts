@@ -5,8 +5,6 @@ import type { SizeLimit } from './size-limit.js';
 export interface CutJson {
   /** The value with `{ items, truncated: true, total, next }` in place of the array. */
   readonly marked: unknown;
-  /** Returns the value with the first elements of the array, of the same shape as before. */
-  readonly shorten: (count: number) => unknown;
   /** The whole array. */
   readonly all: readonly unknown[];
   /** Number of elements that are left. */
@@ -34,7 +32,6 @@ export function cutLongestArray(value: unknown, limit: SizeLimit): CutJson | und
   if (next === 0 || next === all.length) return undefined;
   return {
     marked: replaceAt(value, path, mark(next)),
-    shorten: (count) => replaceAt(value, path, all.slice(0, count)),
     all,
     next,
   };

@@ -1,7 +1,5 @@
-import { validate, type Schema } from '@quiver/core/schema';
 import { Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { cutLongestArray } from '../../result-limit/cut-json.js';
 import { cutTexts, describeCut, type CutTexts, type Extent } from '../../result-limit/cut-texts.js';
 import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
@@ -14,8 +12,8 @@ type Block = Record<string, unknown>;
 
 /**
  * Cuts a tool's result that is longer than its limit. The text ends with a sentence that says what is missing, and the caller can read
- * the rest as a resource. Images, audio and files over the limit are left out, and can be read as resources. Structured content is cut
- * only where it still matches the output schema; otherwise it is complete.
+ * the rest as a resource. Images, audio and files over the limit are left out, and can be read as resources. Structured content is
+ * complete: programs that read it would take a part for the whole.
  *
  * @see [MCP, tool results](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
  */
@@ -28,10 +26,7 @@ export async function limitResult(
   const { length } = encoded.members;
   if (length <= limit.fileCharacters && limit.lengthWithin(encoded.members) === length) return encoded;
   // The encoded result has neither getters nor `toJSON`.
-  const { content, structuredContent, ...others } = JSON.parse(`{${encoded.members}}`) as {
-    content: Block[];
-    structuredContent?: unknown;
-  };
+  const { content, ...others } = JSON.parse(`{${encoded.members}}`) as { content: Block[] };
   const files = content.map(fileOf);
   const { isLeftOut, textLimit } = fitFiles(files, limit);
   const texts = content.map(textOf);
@@ -39,27 +34,23 @@ export async function limitResult(
     texts.filter((text) => text !== undefined),
     textLimit,
   );
-  const structured = await cutStructured(structuredContent, registered, limit, cut);
-  const extent = cut ?? structured?.extent;
   const leftOut = isLeftOut.filter(Boolean).length;
-  if (!extent && leftOut === 0) return encoded;
+  if (!cut && leftOut === 0) return encoded;
   const keep = (whole: WholeResult['whole']): Promise<string | undefined> | undefined =>
     request.server.results?.keep({ principal: request.principal ?? '', tool: registered.name, whole });
-  const uri = extent && (await keep(extent.whole));
-  const rest = uri && `${uri}?offset=${extent.next}`;
+  const uri = cut && (await keep(cut.whole));
+  const rest = uri && `${uri}?offset=${cut.next}`;
   const shown = cut ? showTexts(content, cut) : content.map((block) => [block]);
   for (const [index, file] of files.entries())
     if (file && isLeftOut[index]) shown[index] = describeLeftOut(request, file, await keep(file));
   const result = {
-    content: [...shown.flat(), ...(extent ? describe(request, extent, rest) : [])],
-    ...(structuredContent !== undefined && { structuredContent: structured ? structured.value : structuredContent }),
+    content: [...shown.flat(), ...(cut ? describe(request, cut, rest) : [])],
     ...others,
   };
   const mark = {
-    ...(extent && { unit: extent.unit, total: extent.total, next: extent.next }),
+    ...(cut && { unit: cut.unit, total: cut.total, next: cut.next }),
     ...(rest && { uri: rest }),
     ...(leftOut > 0 && { files: leftOut }),
-    ...(structuredContent !== undefined && { structuredContent: structured ? 'cut' : 'complete' }),
   };
   const meta = { ...encoded.meta, [truncatedKey]: mark };
   return new Result(JSON.stringify(result).slice(1, -1), { meta, isError: encoded.isError });
@@ -88,29 +79,6 @@ function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
     if (text === undefined) return [];
     return [isObject(block['resource']) ? { ...block, resource: { ...block['resource'], text } } : { ...block, text }];
   });
-}
-
-async function cutStructured(
-  value: unknown,
-  { tool }: RegisteredTool,
-  limit: SizeLimit,
-  text: CutTexts | undefined,
-): Promise<{ value: unknown; extent: Extent & Pick<CutTexts, 'whole'> } | undefined> {
-  const json = JSON.stringify(value) as string | undefined;
-  if (json === undefined || limit.lengthWithin(json) === json.length) return undefined;
-  const cut = cutLongestArray(value, limit);
-  if (!cut) return undefined;
-  const { all, shorten } = cut;
-  // A result has one rest. The text is nearly always the same data, and then it has the same elements.
-  if (text && !isDeepEqual(text.whole, all)) return undefined;
-  const extent = text ?? { unit: 'elements' as const, total: all.length, next: cut.next, whole: all };
-  const shortened = shorten(extent.next);
-  if (tool.outputSchema && !(await validate(tool.outputSchema as Schema, shortened)).ok) return undefined;
-  return { value: shortened, extent };
-}
-
-function isDeepEqual(first: unknown, second: unknown): boolean {
-  return JSON.stringify(first) === JSON.stringify(second);
 }
 
 /** First protocol version with `resource_link`. */

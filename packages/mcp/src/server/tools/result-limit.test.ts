@@ -211,51 +211,19 @@ describe('a result over the limit', () => {
 });
 
 describe('structured content', () => {
-  test('is cut where it still matches the output schema', async () => {
-    const send = serve(() => ({ rows }), {
-      outputSchema: z.object({ rows: z.array(z.object({ id: z.number(), text: z.string() })) }),
-    });
-    const { result } = await send('tools/call', call);
-    const { next } = result._meta['quiver/truncated'];
-    expect(result.structuredContent).toEqual({ rows: rows.slice(0, next) });
-    expect(JSON.parse(result.content[0].text).rows).toMatchObject({ items: rows.slice(0, next), total: 200 });
-    expect(result._meta['quiver/truncated'].structuredContent).toBe('cut');
-  });
-
-  test('is complete where a shorter array violates the output schema', async () => {
-    const send = serve(() => ({ rows }), { outputSchema: z.object({ rows: z.array(z.unknown()).min(200) }) });
+  test('is complete where the text is cut', async () => {
+    const send = serve(() => ({ rows }), { outputSchema: z.object({ rows: z.array(z.unknown()) }) });
     const { result } = await send('tools/call', call);
     expect(result.structuredContent).toEqual({ rows });
-    expect(result._meta['quiver/truncated'].structuredContent).toBe('complete');
+    expect(JSON.parse(result.content[0].text).rows).toMatchObject({ truncated: true, total: 200 });
     expect(result.content[0].text.length).toBeLessThanOrEqual(1_000);
   });
-});
 
-describe('structured content beside other text', () => {
-  test('keeps its shape where the text has the same elements in another one', async () => {
-    const content = [{ type: 'text', text: JSON.stringify(rows) }];
-    const send = serve(() => ({ content, structuredContent: { rows } }));
-    const { result } = await send('tools/call', call);
-    const { next } = result._meta['quiver/truncated'];
-    expect(JSON.parse(result.content[0].text).items).toEqual(rows.slice(0, next));
-    expect(result.structuredContent).toEqual({ rows: rows.slice(0, next) });
-  });
-
-  test('is complete where the rest is that of other text', async () => {
-    const content = [{ type: 'text', text: 'word '.repeat(1_000) }];
-    const send = serve(() => ({ content, structuredContent: { rows } }));
-    const { result } = await send('tools/call', call);
-    expect(result.structuredContent).toEqual({ rows });
-    expect(result._meta['quiver/truncated']).toMatchObject({ unit: 'characters', structuredContent: 'complete' });
-  });
-
-  test('is cut alone where the text is short', async () => {
+  test('is no reason for a cut', async () => {
     const send = serve(() => ({ content: [{ type: 'text', text: '200 rows' }], structuredContent: { rows } }));
     const { result } = await send('tools/call', call);
-    const { next, uri } = result._meta['quiver/truncated'];
-    expect(result.structuredContent).toEqual({ rows: rows.slice(0, next) });
-    const { contents } = (await send('resources/read', { uri })).result;
-    expect(JSON.parse(contents[0].text).items[0]).toEqual(rows[next]);
+    expect(result).toMatchObject({ content: [{ text: '200 rows' }], structuredContent: { rows } });
+    expect(result._meta).not.toHaveProperty(['quiver/truncated']);
   });
 });
 
