@@ -56,6 +56,10 @@ export class ResumableRuns {
     this.#lookAfter(0, ORPHAN_CHECK_DELAY);
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -314,6 +314,36 @@ describe('a task whose process died', () => {
     expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
   });
 
+  test('does not run in an instance that was closed while it took over', async () => {
+    const [a, b, c] = [start({ resume: true }), start({ resume: true }), start({ resume: true })];
+    const taskId = await startTask(a);
+    a.die();
+    const { put } = b.store;
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const taken = new Promise<void>((resolve) => {
+      b.store.put = async (key, ...rest) => {
+        if (key.startsWith('task/')) {
+          resolve();
+          await gate;
+        }
+        return put(key, ...rest);
+      };
+    });
+    const taking = b.as().request('tasks/get', { taskId });
+    await taken;
+    await b.server.close({ grace: 0 });
+    open();
+    await taking;
+    await eventually(async () => {
+      expect(await c.as().get(taskId)).toMatchObject({ status: 'working' });
+      expect(c.runs).toHaveLength(1);
+    });
+    expect(b.runs).toHaveLength(0);
+    c.runs[0]?.finish('resumed');
+    expect(await ended(c.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+  });
+
   test('leaves no record of its run after its end', async () => {
     const a = start({ resume: true });
     const ids = [await startTask(a), await startTask(a)];

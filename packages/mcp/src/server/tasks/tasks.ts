@@ -290,7 +290,8 @@ export class Tasks {
       if (!latest.call) return endTask(latest, diedWithProcess);
       return { ...latest, instance: instance.id, run: latest.run + 1 };
     });
-    if (changed?.isChanged && changed.record.call) {
+    // Another instance takes over from one that was closed meanwhile: it gives no sign of life.
+    if (changed?.isChanged && changed.record.call && !this.#resumable.isClosed) {
       await this.#resumable.add(taskId, record.ttlMs);
       this.#resume(changed.record, changed.record.call);
     }
