@@ -1,3 +1,5 @@
+import { monotonicNow } from './monotonic-now.js';
+
 export interface BackOff {
   /** Milliseconds until the next attempt is due; 0 when it is. */
   remaining(): number;
@@ -12,6 +14,7 @@ export interface BackOffOptions {
   first?: number;
   /** Milliseconds at most. Default 30 000. */
   cap?: number;
+  /** Milliseconds. Default: a monotonic clock. */
   now?: () => number;
   random?: () => number;
 }
@@ -25,7 +28,7 @@ export interface BackOffOptions {
 export function createBackOff({
   first = 100,
   cap = 30_000,
-  now = Date.now,
+  now = monotonicNow,
   random = Math.random,
 }: BackOffOptions = {}): BackOff {
   let failures = 0;

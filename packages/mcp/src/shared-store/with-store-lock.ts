@@ -1,4 +1,5 @@
 import { untilAborted } from '@quiver/core';
+import { createBackOff } from '../back-off.js';
 import type { SharedStore } from './shared-store.js';
 
 /** Options of {@link withStoreLock}. */
@@ -8,10 +9,6 @@ export interface StoreLockOptions {
   /** Milliseconds after which another process takes the lock over from one that does not renew it. Default 30,000. */
   leaseMs?: number | undefined;
 }
-
-/** Bounds of the milliseconds between two attempts to acquire a lock. */
-const firstDelay = 50;
-const longestDelay = 400;
 
 /**
  * Runs a function while this process holds a lock in a shared store. The lock is a record with a lifetime, which is renewed while
@@ -30,11 +27,13 @@ export async function withStoreLock<Result>(
   { signal, leaseMs: ttlMs = 30_000 }: StoreLockOptions = {},
 ): Promise<Result> {
   let version: number | undefined;
-  for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
+  const attempts = createBackOff({ first: 50, cap: 400 });
+  for (;;) {
     signal?.throwIfAborted();
     version = await store.put(key, '', { version: 0, ttlMs });
     if (version !== undefined) break;
-    await untilAborted(() => new Promise((resolve) => setTimeout(resolve, delay)), signal);
+    attempts.failed();
+    await untilAborted(() => new Promise((resolve) => setTimeout(resolve, attempts.remaining())), signal);
   }
   const fence = version;
   let renewing: Promise<void> = Promise.resolve();

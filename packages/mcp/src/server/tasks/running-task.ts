@@ -1,5 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
+import { createBackOff } from '../../back-off.js';
 import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
@@ -142,7 +143,8 @@ export class RunningTask {
     const message = this.#message;
     let hasEndedNow = false;
     const deadline = monotonicNow() + ttlMs;
-    for (let wait = 500; ; wait = Math.min(2 * wait, 30_000)) {
+    const attempts = createBackOff({ first: 500 });
+    for (;;) {
       try {
         const changed = await this.change((record) => {
           const ended = endTask(record, end);
@@ -152,6 +154,8 @@ export class RunningTask {
         break;
       } catch (error) {
         logger.error(`The end of a task cannot be stored: ${toErrorMessage(error)}`, error);
+        attempts.failed();
+        const wait = attempts.remaining();
         if (monotonicNow() + wait > deadline || isQuiverError(error, 'TASK_RECORD_INVALID')) break;
         await new Promise((resolve) => unref(setTimeout(resolve, wait)));
       }
