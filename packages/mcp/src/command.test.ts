@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../test/scratch-folder.ts';
-import { commandFor } from '../test/spawn-server.ts';
+import { commandFor } from '../test/programs/spawn-server.ts';
 import { MCPServer } from './server/mcp-server.js';
 
 const hooks = fileURLToPath(new URL('../../../scripts/source-hooks.mjs', import.meta.url));

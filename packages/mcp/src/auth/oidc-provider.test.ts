@@ -9,8 +9,8 @@ import {
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startOidcServer, visit, type OidcServer } from '../../test/oidc-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../test/protected-server.ts';
+import { startOidcServer, visit, type OidcServer } from '../../test/oauth/oidc-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

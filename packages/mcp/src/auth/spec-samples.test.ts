@@ -18,9 +18,9 @@ import {
 } from '@quiver/mcp';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { startAuthorizationServer, type AuthorizationServer } from '../../test/authorization-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../test/protected-server.ts';
-import { openSession, rpc, send } from '../../test/wire.ts';
+import { startAuthorizationServer, type AuthorizationServer } from '../../test/oauth/authorization-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
+import { openSession, rpc, send } from '../../test/clients/wire.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

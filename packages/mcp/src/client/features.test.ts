@@ -8,11 +8,11 @@ import { StdioClientTransport as StdioClientTransport1 } from '@modelcontextprot
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { certificate, certificateKey } from '../../test/localhost-certificate.ts';
-import * as scripted from '../../test/scripted-server.ts';
-import { exampleTools } from '../../test/example-tools.ts';
-import { createFullServer } from '../../test/full-server.ts';
-import { commandFor } from '../../test/spawn-server.ts';
+import { certificate, certificateKey } from '../../test/servers/localhost-certificate.ts';
+import * as scripted from '../../test/servers/scripted-server.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
+import { createFullServer } from '../../test/servers/full-server.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';

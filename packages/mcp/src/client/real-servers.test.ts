@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { FastMCP, UserError } from 'fastmcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { exampleTools } from '../../test/example-tools.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';

@@ -9,7 +9,7 @@ import { MCPClient, MCPServer } from '@quiver/mcp';
 import { MastraMCPClient } from '@quiver/mcp/compat';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { commandFor } from '../../test/spawn-server.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 
 /**
  * The samples of both specifications, section MCPClient and MastraMCPClient, with the scope replaced and the addresses of servers

@@ -10,7 +10,7 @@ import { MockLanguageModelV4 } from 'ai-v7/test';
 import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { exampleTools } from '../../test/example-tools.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
 import type { ProtocolTool } from '../protocol/types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MCPServer } from '@quiver/mcp/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { exampleTools } from '../../test/example-tools.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -32,7 +32,7 @@ test.each([
   const server = new MCPServer({ name: 'Example', version: '1.0.0', instructions: 'Be kind.', tools: exampleTools });
   const { url } = await server.listen({ port: 0 });
   onTestFinished(() => server.close());
-  expect(await run(fileOf('../../test/tool-caller.ts'), kind, url, protocol)).toEqual({
+  expect(await run(fileOf('../../test/programs/tool-caller.ts'), kind, url, protocol)).toEqual({
     output: { sum: 3 },
     loaded: [],
   });

@@ -1,7 +1,7 @@
 import { classifyInboundRequest } from '@modelcontextprotocol/server';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { envelope } from '../../test/wire.ts';
+import { envelope } from '../../test/clients/wire.ts';
 import { classifyEra } from './classify-era.js';
 import { errorCodes, metaKeys, MODERN_VERSION } from './constants.js';
 import { parseMessage, type JsonRpcRequest } from './json-rpc.js';

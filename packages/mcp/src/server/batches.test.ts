@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleTools, waiting } from '../../test/example-tools.ts';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
+import { exampleTools, waiting } from '../../test/servers/example-tools.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/clients/wire.ts';
 import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './http/listen.js';

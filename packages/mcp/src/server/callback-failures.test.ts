@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { modern, send } from '../../test/wire.ts';
+import { modern, send } from '../../test/clients/wire.ts';
 import { MCPServer } from './mcp-server.js';
 import type { MCPServerConfig } from './definition/server-config.js';
 

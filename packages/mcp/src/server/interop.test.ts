@@ -5,9 +5,9 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as sdk from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleTools } from '../../test/example-tools.ts';
-import { inspect } from '../../test/inspect.ts';
-import { commandFor } from '../../test/spawn-server.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
+import { inspect } from '../../test/clients/inspect.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './http/listen.js';

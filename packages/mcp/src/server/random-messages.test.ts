@@ -1,8 +1,8 @@
 import type { Logger } from '@quiver/core';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { exampleTools } from '../../test/example-tools.ts';
-import { envelope, initializeParams, rpc } from '../../test/wire.ts';
+import { exampleTools } from '../../test/servers/example-tools.ts';
+import { envelope, initializeParams, rpc } from '../../test/clients/wire.ts';
 import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
 import type { MCPServerConfig } from './definition/server-config.js';

@@ -1,7 +1,7 @@
 import { completable, createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { initializeParams, modern, rpc } from '../../test/wire.ts';
+import { initializeParams, modern, rpc } from '../../test/clients/wire.ts';
 import { MCPServer } from './mcp-server.js';
 
 /**

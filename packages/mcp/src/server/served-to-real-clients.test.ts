@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../test/eventually.ts';
-import { createFullServer } from '../../test/full-server.ts';
-import { inspect } from '../../test/inspect.ts';
-import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
+import { createFullServer } from '../../test/servers/full-server.ts';
+import { inspect } from '../../test/clients/inspect.ts';
+import { realClients, type ClientAnswers, type RealClient } from '../../test/clients/real-clients.ts';
 import type { McpHttpServer } from './http/listen.js';
 
 const server = createFullServer();

@@ -8,7 +8,7 @@ import { MCPServer, type McpHttpServer } from '@quiver/mcp/server';
 import express from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openSession, rpc, send } from '../../test/wire.ts';
+import { openSession, rpc, send } from '../../test/clients/wire.ts';
 
 /** The samples of the specification, section MCPServer, whose tools read `context.mcp`: who calls, and what the user answers. */
 

@@ -12,7 +12,7 @@ import { MCPServer } from '@quiver/mcp';
 import { toFetchResponse, toReqRes } from 'fetch-to-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commandFor } from '../../test/spawn-server.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

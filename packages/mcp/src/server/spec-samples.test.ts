@@ -12,7 +12,7 @@ import {
 } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openSession, rpc, send } from '../../test/wire.ts';
+import { openSession, rpc, send } from '../../test/clients/wire.ts';
 
 /** The samples of the specification, section MCPServer, with the scope replaced, each followed by what its text promises. */
 

@@ -9,7 +9,7 @@ it('runs tests of node:test in both eras, with assertions that fail', () => {
   const args = ['--conditions=@quiver/source', '--import', fileOf('../../../../scripts/source-hooks.mjs')];
   const { stdout } = spawnSync(
     process.execPath,
-    [...args, '--test', '--test-reporter=tap', fileOf('../../test/testing-program.ts')],
+    [...args, '--test', '--test-reporter=tap', fileOf('../../test/programs/testing-program.ts')],
     { encoding: 'utf8' },
   );
   expect(stdout).toContain('# pass 2\n# fail 2\n');

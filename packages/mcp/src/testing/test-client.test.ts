@@ -2,7 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { commandFor } from '../../test/spawn-server.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import { createTestClient, expectMcp } from './index.js';
 import { describeEras, mcpMatchers } from './vitest.js';

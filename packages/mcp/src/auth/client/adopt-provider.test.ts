@@ -8,8 +8,8 @@ import type {
 import { createOAuthFetch, finishAuthorization } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { expect, it, vi } from 'vitest';
-import { startAuthorizationServer } from '../../../test/authorization-server.ts';
-import { clientMetadata, closing, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
+import { clientMetadata, closing, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 
 class SdkProvider implements OAuthClientProvider {
   readonly redirectUrl: string = redirectUrl;

@@ -14,9 +14,9 @@ import {
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startAuthorizationServer, type AuthorizationServer } from '../../../test/authorization-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
-import { initializeParams, rpc } from '../../../test/wire.ts';
+import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -199,7 +199,7 @@ describe('authenticate', () => {
     await authenticate({ provider: user, serverUrl: mcp.url });
     as.active.clear();
     const loader = fileURLToPath(new URL('../../../../../scripts/source-hooks.mjs', import.meta.url));
-    const program = fileURLToPath(new URL('../../../test/oauth-caller.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../../../test/programs/oauth-caller.ts', import.meta.url));
     const run = (): Promise<number | null> =>
       new Promise((resolve) => {
         const args = ['--conditions=@quiver/source', '--import', loader, program, mcp.url, path, redirectUrl];

@@ -1,7 +1,7 @@
 import { createClientCredentialsProvider, createOAuthFetch } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth-stage.ts';
+import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
 
 describe('refreshing', () => {
   it('serves twenty parallel calls with one refresh', async () => {

@@ -1,6 +1,6 @@
 import { createOAuthCallbackServer, type OAuthCallbackServer } from '@quiver/mcp/auth';
 import { afterEach, describe, expect, it } from 'vitest';
-import { send } from '../../../test/wire.ts';
+import { send } from '../../../test/clients/wire.ts';
 
 const open: OAuthCallbackServer[] = [];
 afterEach(async () => {

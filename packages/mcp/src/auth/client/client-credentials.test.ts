@@ -1,7 +1,7 @@
 import { createClientCredentialsProvider, createOAuthFetch } from '@quiver/mcp/auth';
 import { exportPKCS8, generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { setUp } from '../../../test/oauth-stage.ts';
+import { setUp } from '../../../test/oauth/oauth-stage.ts';
 
 describe('client credentials', () => {
   it('gets a token with a secret, in the header, without a user', async () => {

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { createClientCredentialsProvider, createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { clientMetadata, closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
-import { startProtectedServer } from '../../../test/protected-server.ts';
+import { clientMetadata, closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
 describe('createOAuthFetch', () => {
   it.each([

@@ -7,9 +7,9 @@ import {
   type MCPOAuthClientProvider,
 } from '@quiver/mcp/auth';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startAuthorizationServer, type AuthorizationServer } from '../../../test/authorization-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
-import { initializeParams, rpc } from '../../../test/wire.ts';
+import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { createOAuthFetch, InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 import { StoredValues } from './oauth-storage.js';
 
 describe('MCPOAuthClientProvider with a storage that fails', () => {

@@ -4,8 +4,8 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { afterEach, expect, it } from 'vitest';
-import { startAuthorizationServer } from '../../../test/authorization-server.ts';
-import { startProtectedServer } from '../../../test/protected-server.ts';
+import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

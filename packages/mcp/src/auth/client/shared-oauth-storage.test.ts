@@ -3,7 +3,7 @@ import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } 
 import { InMemoryStore } from '@quiver/mcp/server';
 import { describe, expect, it, vi } from 'vitest';
 import { StoredValues } from './oauth-storage.js';
-import { setUp } from '../../../test/oauth-stage.ts';
+import { setUp } from '../../../test/oauth/oauth-stage.ts';
 
 vi.mock('node:crypto', async (original) => {
   const actual = await original<typeof crypto>();

@@ -1,8 +1,8 @@
 import { createOAuthFetch } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { startAuthorizationServer, type AuthorizationServerKnobs } from '../../../test/authorization-server.ts';
-import { closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
-import { startProtectedServer } from '../../../test/protected-server.ts';
+import { startAuthorizationServer, type AuthorizationServerKnobs } from '../../../test/oauth/authorization-server.ts';
+import { closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
 describe('signing in', () => {
   it('registers, shows one page with PKCE S256, state, scope and resource, and calls with the token', async () => {

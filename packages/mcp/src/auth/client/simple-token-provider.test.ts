@@ -1,7 +1,7 @@
 import { createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it } from 'vitest';
-import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 
 describe('createSimpleTokenProvider', () => {
   it('sends its token, and reports whether it has expired', async () => {

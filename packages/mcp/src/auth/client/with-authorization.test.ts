@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { closing, setUp, setUpSignedIn, type Stage } from '../../../test/oauth-stage.ts';
-import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { closing, setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
+import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { fromFetch, HttpCall, type Send } from '../../http/send.js';
 import { createSimpleTokenProvider } from './simple-token-provider.js';

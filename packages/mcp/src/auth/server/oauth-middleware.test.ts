@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/auth';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
-import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 
 const servers: ProtectedServer[] = [];
 afterEach(async () => {

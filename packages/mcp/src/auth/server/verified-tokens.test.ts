@@ -4,8 +4,8 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { createJwtValidator, createWebOAuth, type TokenValidationResult } from '@quiver/mcp/auth';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startProtectedServer } from '../../../test/protected-server.ts';
-import { initializeParams, rpc, send } from '../../../test/wire.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

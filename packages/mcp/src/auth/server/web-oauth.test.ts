@@ -6,7 +6,7 @@ import { MCPServer } from '@quiver/mcp/server';
 import express from 'express';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { initializeParams, modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 
 const oauth = {
   resource: 'http://localhost/mcp',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { commandFor } from '../../../test/spawn-server.ts';
+import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { loadMcpConfig, type SkippedMcpSetting } from './config-file.js';
 import { MCPClient } from '../mcp-client.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';

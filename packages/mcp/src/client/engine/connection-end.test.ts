@@ -14,9 +14,9 @@ import {
   type Message,
   type Reaction,
   type Script,
-} from '../../../test/scripted-server.ts';
+} from '../../../test/servers/scripted-server.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { createRemoteServer } from '../../../test/remote-server.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
 
 const unanswered: Reaction = () => {};

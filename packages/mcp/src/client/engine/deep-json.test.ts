@@ -1,6 +1,6 @@
 import { isQuiverError } from '@quiver/core';
 import { expect, test } from 'vitest';
-import { atEnd, initialized, startScripted, type Reaction } from '../../../test/scripted-server.ts';
+import { atEnd, initialized, startScripted, type Reaction } from '../../../test/servers/scripted-server.ts';
 import { MCPClient } from '../mcp-client.js';
 
 const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
+import { createSdkSubject, outcomeOf } from '../../../test/clients/sdk-subject.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { createRemoteServer } from '../../../test/remote-server.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
 
 // For every response of a server, a call ends as it does with the SDK's client, and the server receives the same messages.

@@ -20,10 +20,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startRecordingServer } from '../../../test/recording-server.ts';
-import { createRemoteServer } from '../../../test/remote-server.ts';
-import { outcomeOf } from '../../../test/sdk-subject.ts';
-import { commandFor } from '../../../test/spawn-server.ts';
+import { startRecordingServer } from '../../../test/programs/recording-server.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
+import { outcomeOf } from '../../../test/clients/sdk-subject.ts';
+import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { defaultClientInfo } from '../config/client-info.js';
 
 // With a server of the SDK, this client returns the results and errors that the SDK's clients (versions 1 and 2) return, and the

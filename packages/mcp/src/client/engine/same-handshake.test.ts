@@ -16,10 +16,10 @@ import {
   stream,
   changed,
   startScripted,
-} from '../../../test/scripted-server.ts';
-import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
+} from '../../../test/servers/scripted-server.ts';
+import { createSdkSubject, outcomeOf } from '../../../test/clients/sdk-subject.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { createRemoteServer } from '../../../test/remote-server.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 
 // However a server behaves during the handshake, it ends as with the SDK's client, and the server receives the same messages.
 

@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createRemoteServer } from '../../../test/remote-server.ts';
-import { outcomeOf } from '../../../test/sdk-subject.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
+import { outcomeOf } from '../../../test/clients/sdk-subject.ts';
 import { defaultClientInfo } from '../config/client-info.js';
 
 // With a server of the SDK, version 2, that speaks 2026-07-28, this client returns the results and errors that the SDK's client

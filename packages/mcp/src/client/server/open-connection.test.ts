@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { plain, startScripted } from '../../../test/scripted-server.ts';
-import { createRemoteServer } from '../../../test/remote-server.ts';
+import { plain, startScripted } from '../../../test/servers/scripted-server.ts';
+import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import type { MastraMCPServerDefinition } from '../config/server-definition.js';
 
 async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000): Promise<string> {

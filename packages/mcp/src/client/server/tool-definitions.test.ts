@@ -1,6 +1,6 @@
 import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { discovered, result, startScripted } from '../../../test/scripted-server.ts';
+import { discovered, result, startScripted } from '../../../test/servers/scripted-server.ts';
 import { MCPClient } from '../mcp-client.js';
 import { parseToolDefinitions } from './tool-definitions.js';
 

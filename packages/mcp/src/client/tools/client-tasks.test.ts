@@ -5,7 +5,7 @@ import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../../test/eventually.ts';
-import { startFaultProxy } from '../../../test/fault-proxy.ts';
+import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { HttpServerDefinition } from '../config/server-definition.js';

@@ -8,7 +8,7 @@ import {
   startScripted,
   type Reaction,
   type Script,
-} from '../../../test/scripted-server.ts';
+} from '../../../test/servers/scripted-server.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
 import { MCPClient } from '../mcp-client.js';
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
-import { commandFor, spawnHttpServer } from '../../../test/spawn-server.ts';
+import { commandFor, spawnHttpServer } from '../../../test/programs/spawn-server.ts';
 import { MCPClient } from '../mcp-client.js';
 
 const running: { stop(): unknown }[] = [];

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { MCPClient } from '../mcp-client.js';
-import { startScripted } from '../../../test/scripted-server.ts';
+import { startScripted } from '../../../test/servers/scripted-server.ts';
 import { HttpChannel } from './http-channel.js';
 import { resolveHttpOptions } from './http-options.js';
 

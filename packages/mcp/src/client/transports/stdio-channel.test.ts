@@ -96,7 +96,7 @@ describe('StdioChannel', () => {
         '--conditions=@quiver/source',
         '--import',
         fileURLToPath(new URL('../../../../../scripts/source-hooks.mjs', import.meta.url)),
-        fileURLToPath(new URL('../../../test/windows-program.ts', import.meta.url)),
+        fileURLToPath(new URL('../../../test/programs/windows-program.ts', import.meta.url)),
         'tool',
         'a b',
         '50%',

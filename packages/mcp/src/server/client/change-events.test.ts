@@ -2,9 +2,9 @@ import { createTool } from '@quiver/core/tools';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { createFullServer } from '../../../test/full-server.ts';
-import { readEvents, type EventReader } from '../../../test/event-reader.ts';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { createFullServer } from '../../../test/servers/full-server.ts';
+import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import type { MCPServer } from '../mcp-server.js';
 
 const opened: { close(): unknown }[] = [];

@@ -1,7 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { missingCapabilities } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
 

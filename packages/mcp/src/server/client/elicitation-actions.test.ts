@@ -1,10 +1,10 @@
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { createFullServer } from '../../../test/full-server.ts';
-import { readEvents } from '../../../test/event-reader.ts';
-import { openSession, send } from '../../../test/wire.ts';
-import { connectV1, type ClientAnswers } from '../../../test/real-clients.ts';
+import { createFullServer } from '../../../test/servers/full-server.ts';
+import { readEvents } from '../../../test/clients/event-reader.ts';
+import { openSession, send } from '../../../test/clients/wire.ts';
+import { connectV1, type ClientAnswers } from '../../../test/clients/real-clients.ts';
 import type { MCPServer } from '../mcp-server.js';
 
 const opened: { close(): unknown }[] = [];

@@ -5,9 +5,9 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleTools, runs } from '../../../test/example-tools.ts';
-import { commandFor } from '../../../test/spawn-server.ts';
-import { envelope, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { exampleTools, runs } from '../../../test/servers/example-tools.ts';
+import { commandFor } from '../../../test/programs/spawn-server.ts';
+import { envelope, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { elicitationRequest } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
 import { rawRequest } from './client-requests.js';

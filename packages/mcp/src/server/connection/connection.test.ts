@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
 import { Connection } from './connection.js';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isLongRun } from '../../../../../scripts/test-variable.ts';
-import { commandFor } from '../../../test/spawn-server.ts';
-import { initializeParams, rpc } from '../../../test/wire.ts';
+import { commandFor } from '../../../test/programs/spawn-server.ts';
+import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {

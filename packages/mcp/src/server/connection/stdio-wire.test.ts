@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { commandFor } from '../../../test/spawn-server.ts';
-import { envelope, initializeParams, rpc } from '../../../test/wire.ts';
+import { commandFor } from '../../../test/programs/spawn-server.ts';
+import { envelope, initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { createLineReader } from '../../line-reader.js';
 
 let child: ChildProcess | undefined;

@@ -1,7 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createFullServer } from '../../../test/full-server.ts';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { createFullServer } from '../../../test/servers/full-server.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from './server-config.js';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
-import { modern, rpc } from '../../../test/wire.ts';
+import { modern, rpc } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
 import { Connection } from '../connection/connection.js';

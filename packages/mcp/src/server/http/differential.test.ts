@@ -7,7 +7,7 @@ import {
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { envelope, initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { envelope, initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 /**

@@ -9,8 +9,8 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
-import { aborted, exampleTools, waiting } from '../../../test/example-tools.ts';
-import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
+import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
 import type { FetchOptions } from './transport-options.js';

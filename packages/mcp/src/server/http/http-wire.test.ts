@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { aborted, exampleTools, waiting } from '../../../test/example-tools.ts';
-import { envelope, initializeParams, modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
+import { envelope, initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { McpHttpServer } from './listen.js';
 

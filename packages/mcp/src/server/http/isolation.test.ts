@@ -1,7 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
 import type { McpHttpServer } from './listen.js';

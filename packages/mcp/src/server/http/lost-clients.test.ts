@@ -2,7 +2,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
-import { modern, openSession, send } from '../../../test/wire.ts';
+import { modern, openSession, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const opened: (() => unknown)[] = [];

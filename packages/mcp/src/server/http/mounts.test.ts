@@ -7,9 +7,9 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTool } from '@quiver/core/tools';
 import { z } from 'zod';
-import { exampleTools } from '../../../test/example-tools.ts';
-import { mcpHosts, startHost, type McpHost } from '../../../test/mcp-hosts.ts';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { exampleTools } from '../../../test/servers/example-tools.ts';
+import { mcpHosts, startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const identity = { name: 'mounts', version: '1' };

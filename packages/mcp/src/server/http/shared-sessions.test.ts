@@ -1,9 +1,9 @@
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { readEvents, type EventReader } from '../../../test/event-reader.ts';
+import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';

@@ -4,9 +4,9 @@ import { createServer, request } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readEvents } from '../../../test/event-reader.ts';
-import { aborted, exampleTools, waiting as started } from '../../../test/example-tools.ts';
-import { openSession, rpc, send } from '../../../test/wire.ts';
+import { readEvents } from '../../../test/clients/event-reader.ts';
+import { aborted, exampleTools, waiting as started } from '../../../test/servers/example-tools.ts';
+import { openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const create = (): MCPServer => new MCPServer({ name: 'Closing', version: '1.0.0', tools: exampleTools });
@@ -95,7 +95,7 @@ describe('closing', () => {
     const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
     const hooks = file('../../../../../scripts/source-hooks.mjs');
     const strict = ['--unhandled-rejections=strict', '--conditions=@quiver/source', '--import', hooks];
-    const child = spawn(process.execPath, [...strict, file('../../../test/closing-program.ts')], {
+    const child = spawn(process.execPath, [...strict, file('../../../test/programs/closing-program.ts')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');

@@ -6,7 +6,7 @@ import { isLongRun } from '../../../../../scripts/test-variable.ts';
 
 const repository = new URL('../../../../../', import.meta.url);
 const hooks = fileURLToPath(new URL('scripts/source-hooks.mjs', repository));
-const program = fileURLToPath(new URL('../../../test/soak-program.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../test/programs/soak-program.ts', import.meta.url));
 
 /** Heap in KB after collection, at the points in time that the program names. */
 async function soak(what: 'calls' | 'sessions', count: number): Promise<number[]> {

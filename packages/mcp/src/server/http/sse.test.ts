@@ -8,9 +8,9 @@ import { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/ss
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readEvents } from '../../../test/event-reader.ts';
-import { exampleTools } from '../../../test/example-tools.ts';
-import { initializeParams, rpc, send } from '../../../test/wire.ts';
+import { readEvents } from '../../../test/clients/event-reader.ts';
+import { exampleTools } from '../../../test/servers/example-tools.ts';
+import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 interface Said {
@@ -151,7 +151,7 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 
   test('a client that goes away cancels what it waits for', async () => {
-    const { aborted, waiting } = await import('../../../test/example-tools.ts');
+    const { aborted, waiting } = await import('../../../test/servers/example-tools.ts');
     const before = aborted.count;
     const started = waiting.count;
     const client = await connectV1();

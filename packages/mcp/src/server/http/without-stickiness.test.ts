@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { realClients } from '../../../test/real-clients.ts';
+import { realClients } from '../../../test/clients/real-clients.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
 

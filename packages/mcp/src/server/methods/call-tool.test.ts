@@ -1,7 +1,7 @@
 import type { Logger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { beforeEach, expect, test } from 'vitest';
-import { modern, send } from '../../../test/wire.ts';
+import { modern, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const logged: string[] = [];

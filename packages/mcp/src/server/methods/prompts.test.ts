@@ -1,6 +1,6 @@
 import { MCPClient } from '@quiver/mcp/client';
 import { afterAll, expect, test } from 'vitest';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import type { Prompt, PromptMessage } from '../../prompt.js';
 import { MCPServer } from '../mcp-server.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { openSession, rpc, send } from '../../../test/wire.ts';
+import { openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const server = new MCPServer({

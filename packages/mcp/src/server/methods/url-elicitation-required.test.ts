@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { McpHttpServer } from '../http/listen.js';
 import { urlElicitationRequired } from './call-tool.js';

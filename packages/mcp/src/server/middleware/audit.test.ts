@@ -1,7 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { callServer } from '../../../test/fetch-caller.ts';
+import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { MCPServer } from '../mcp-server.js';
 import { audit, type AuditEntry, type AuditOptions } from './audit.js';
 

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MCPClient } from '../../client/index.js';
-import { callServer, type Answered } from '../../../test/fetch-caller.ts';
-import { openSession, rpc, send } from '../../../test/wire.ts';
+import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
+import { openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { cacheResults, type CacheResultsOptions } from './cache-results.js';
 

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
-import { callServer, type Answered } from '../../../test/fetch-caller.ts';
+import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';

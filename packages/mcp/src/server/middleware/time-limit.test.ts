@@ -1,8 +1,8 @@
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
-import { callServer } from '../../../test/fetch-caller.ts';
+import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { TaskCaller } from '../../../test/task-caller.ts';
+import { TaskCaller } from '../../../test/clients/task-caller.ts';
 import { MCPServer } from '../mcp-server.js';
 import { audit, type AuditEntry } from './audit.js';
 import { timeLimit } from './time-limit.js';

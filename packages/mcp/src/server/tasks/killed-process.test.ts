@@ -3,8 +3,8 @@ import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { createTaskServer, openSharedStore } from '../../../test/shared-tasks.ts';
-import { spawnHttpServer } from '../../../test/spawn-server.ts';
+import { createTaskServer, openSharedStore } from '../../../test/stores/shared-tasks.ts';
+import { spawnHttpServer } from '../../../test/programs/spawn-server.ts';
 import { MCPClient } from '../../client/index.js';
 
 const urls = { PostgreSQL: readTestVariable('QUIVER_POSTGRES_URL'), Redis: readTestVariable('QUIVER_REDIS_URL') };

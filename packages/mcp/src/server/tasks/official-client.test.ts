@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, expect, test } from 'vitest';
-import { modern, send } from '../../../test/wire.ts';
+import { modern, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const identity = { name: 'official', version: '1' };

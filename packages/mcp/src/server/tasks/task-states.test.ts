@@ -13,7 +13,7 @@ import {
   type Arbitrary,
 } from 'fast-check';
 import { expect, test } from 'vitest';
-import { TaskCaller } from '../../../test/task-caller.ts';
+import { TaskCaller } from '../../../test/clients/task-caller.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;

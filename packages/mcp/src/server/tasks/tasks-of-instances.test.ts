@@ -1,8 +1,8 @@
 import { createTool, type ToolContext, type ToolTaskOptions } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { TaskCaller, type TaskCallerOptions } from '../../../test/task-caller.ts';
-import { UnreliableStore } from '../../../test/unreliable-store.ts';
+import { TaskCaller, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
+import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../definition/server-config.js';

@@ -1,7 +1,7 @@
 import { createTool, type ToolContext, type ToolTaskMode, type ToolTaskOptions } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/task-caller.ts';
+import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../definition/server-config.js';

@@ -4,7 +4,7 @@ import { generateText, stepCountIs } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../definition/server-config.js';
 

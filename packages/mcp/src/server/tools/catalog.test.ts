@@ -9,9 +9,15 @@ import * as fc from 'fast-check';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { readEvents, type EventReader } from '../../../test/event-reader.ts';
-import { connectV1, connectV2, modernPin, type ClientAnswers, type RealClient } from '../../../test/real-clients.ts';
-import { initializeParams, modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import {
+  connectV1,
+  connectV2,
+  modernPin,
+  type ClientAnswers,
+  type RealClient,
+} from '../../../test/clients/real-clients.ts';
+import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {

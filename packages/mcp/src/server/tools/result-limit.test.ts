@@ -6,8 +6,8 @@ import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/c
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { connectV1, connectV2, modernPin, type RealClient } from '../../../test/real-clients.ts';
-import { modern, rpc } from '../../../test/wire.ts';
+import { connectV1, connectV2, modernPin, type RealClient } from '../../../test/clients/real-clients.ts';
+import { modern, rpc } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { Instance } from '../../shared-store/instance.js';
 import { ResultStore } from './result-store.js';

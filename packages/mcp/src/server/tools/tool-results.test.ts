@@ -1,8 +1,8 @@
 import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { exampleTools } from '../../../test/example-tools.ts';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { exampleTools } from '../../../test/servers/example-tools.ts';
+import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { McpHttpServer } from '../http/listen.js';
 

@@ -5,7 +5,7 @@ import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { audit, MCPServer, rateLimit, type AuditEntry, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 
 const opened: { disconnect(): Promise<void> }[] = [];
 afterEach(async () => {

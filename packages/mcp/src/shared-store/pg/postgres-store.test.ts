@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { startFaultProxy } from '../../../test/fault-proxy.ts';
+import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { PostgresStore, type PostgresClient, type PostgresResult, type PostgresStoreOptions } from './index.js';
 import { writeStatements } from './statements.js';
 import { nameTables } from './tables.js';

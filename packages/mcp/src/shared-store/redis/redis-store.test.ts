@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { startFaultProxy } from '../../../test/fault-proxy.ts';
+import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
 import { RedisStore, type IoredisClient, type NodeRedisClient, type RedisStoreOptions } from './index.js';
 

@@ -12,7 +12,7 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { commandFor } from './spawn-server.ts';
+import { commandFor } from '../programs/spawn-server.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- results are compared, never used
 type Method = (params?: any) => Promise<any>;

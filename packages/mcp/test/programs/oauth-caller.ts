@@ -1,7 +1,7 @@
 // Calls a protected MCP server once, with the tokens of a file, in a separate process. Exits with 0 when the call was served.
 // Arguments: URL of the server, path of the storage, redirect URL.
 import { createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
-import { initializeParams, rpc } from './wire.ts';
+import { initializeParams, rpc } from '../clients/wire.ts';
 
 const [serverUrl = '', path = '', redirectUrl = ''] = process.argv.slice(2);
 const provider = new MCPOAuthClientProvider({

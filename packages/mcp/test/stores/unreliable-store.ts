@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { SharedStore } from '../src/shared-store/shared-store.js';
+import type { SharedStore } from '../../src/shared-store/shared-store.js';
 
 /** A store of one instance whose connection can be cut. The subscriptions of a cut store receive nothing. */
 export class UnreliableStore implements SharedStore {

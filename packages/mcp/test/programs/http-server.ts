@@ -1,6 +1,6 @@
 // A server over HTTP in a separate process; prints its URL. Arguments: port, and `serverless` for no sessions.
 import { MCPServer } from '@quiver/mcp/server';
-import { exampleTools } from './example-tools.ts';
+import { exampleTools } from '../servers/example-tools.ts';
 
 const [port = '0', mode] = process.argv.slice(2);
 const server = new MCPServer({

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InMemoryEventStore, MCPServer } from '@quiver/mcp/server';
-import { exampleTools, waiting } from './example-tools.ts';
+import { exampleTools, waiting } from '../servers/example-tools.ts';
 
 const server = new MCPServer({ name: 'Closing', version: '1.0.0', tools: exampleTools });
 const { url } = await server.listen({ eventStore: new InMemoryEventStore() });

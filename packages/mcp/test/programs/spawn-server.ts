@@ -23,7 +23,13 @@ export function commandFor(
 ): { command: string; args: string[] } {
   return {
     command: process.execPath,
-    args: ['--conditions=@quiver/source', '--import', file('../../../scripts/source-hooks.mjs'), file(server), ...args],
+    args: [
+      '--conditions=@quiver/source',
+      '--import',
+      file('../../../../scripts/source-hooks.mjs'),
+      file(server),
+      ...args,
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 // One of several processes with the same tasks; prints its URL.
-import { createTaskServer, openSharedStore } from './shared-tasks.ts';
+import { createTaskServer, openSharedStore } from '../stores/shared-tasks.ts';
 
 const [url = '', name = ''] = process.argv.slice(2);
 const { store } = await openSharedStore(url, name);

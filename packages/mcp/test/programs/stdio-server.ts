@@ -1,6 +1,6 @@
 // A server over stdio, for clients that spawn it.
 import { MCPServer } from '@quiver/mcp/server';
-import { exampleTools } from './example-tools.ts';
+import { exampleTools } from '../servers/example-tools.ts';
 
 const server = new MCPServer({
   id: 'example',

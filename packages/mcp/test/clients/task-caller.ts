@@ -1,4 +1,4 @@
-import type { MCPServer } from '../src/server/index.js';
+import type { MCPServer } from '../../src/server/index.js';
 import { modern } from './wire.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';

@@ -2,7 +2,7 @@
 import process from 'node:process';
 
 Object.defineProperty(process, 'platform', { value: 'win32' });
-const { StdioChannel } = await import('../src/client/transports/stdio-channel.js');
+const { StdioChannel } = await import('../../src/client/transports/stdio-channel.js');
 const [, , command, ...args] = process.argv as [string, string, string];
 const channel = new StdioChannel({ command, args });
 const started = new Promise<string[]>((resolve) => {

@@ -12,7 +12,7 @@ import {
   type AuthorizationServerKnobs,
 } from './authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from './protected-server.ts';
-import { initializeParams, modern, rpc } from './wire.ts';
+import { initializeParams, modern, rpc } from '../clients/wire.ts';
 
 /** Ends what a test has started, when that is over. */
 export function closing(...close: (() => Promise<void>)[]): void {

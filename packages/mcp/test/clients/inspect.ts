@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { scratchFolder } from './scratch-folder.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const program = fileURLToPath(
-  new URL('../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
+  new URL('../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
 );
 
 /** Runs the Inspector's command line in a separate home folder; prints the result of the method. */

@@ -1,9 +1,9 @@
 // Loads a server in its own process and tells the heap after collection: `calls <n>` or `sessions <n>`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MCPServer } from '@quiver/mcp/server';
-import { exampleTools } from './example-tools.ts';
-import { SoakConnection } from './soak-connection.ts';
-import { initializeParams, rpc } from './wire.ts';
+import { exampleTools } from '../servers/example-tools.ts';
+import { SoakConnection } from '../clients/soak-connection.ts';
+import { initializeParams, rpc } from '../clients/wire.ts';
 
 const [what, count] = process.argv.slice(2);
 const times = Number(count);

@@ -1,7 +1,7 @@
 // Connects and disconnects a thousand times in both eras, and ends with 1 when handles or memory grew. Run it with --expose-gc.
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer } from '@quiver/mcp/server';
-import { exampleTools } from './example-tools.ts';
+import { exampleTools } from '../servers/example-tools.ts';
 
 const rounds = Number(process.argv[2] ?? 1000);
 await using server = new MCPServer({ name: 'Soak', version: '1', tools: exampleTools });

@@ -1,4 +1,4 @@
 // The server with one of everything, over stdio.
-import { createFullServer } from './full-server.ts';
+import { createFullServer } from '../servers/full-server.ts';
 
 await createFullServer().startStdio();

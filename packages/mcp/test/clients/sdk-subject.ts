@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { isQuiverError } from '@quiver/core';
-import { defaultClientInfo } from '../src/client/config/client-info.js';
-import type { HttpServerDefinition, StdioServerDefinition } from '../src/client/config/server-definition.js';
+import { defaultClientInfo } from '../../src/client/config/client-info.js';
+import type { HttpServerDefinition, StdioServerDefinition } from '../../src/client/config/server-definition.js';
 
 /** Observable state of the SDK's client, in the terms of `ServerHandle`. */
 export interface SdkSubject {

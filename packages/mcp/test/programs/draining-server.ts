@@ -1,7 +1,7 @@
 // A server over HTTP that closes at a signal; prints its URL. Arguments: URL and name of a shared store, or none.
 import { MCPServer } from '@quiver/mcp/server';
-import { exampleTools } from './example-tools.ts';
-import { openSharedStore } from './shared-tasks.ts';
+import { exampleTools } from '../servers/example-tools.ts';
+import { openSharedStore } from '../stores/shared-tasks.ts';
 
 const [storeUrl, name = ''] = process.argv.slice(2);
 const shared = storeUrl === undefined ? undefined : await openSharedStore(storeUrl, name);
