@@ -8,7 +8,7 @@ import ts from 'typescript';
 /** Pages with tables of options, and the types that they describe. */
 const described: Readonly<Record<string, readonly string[]>> = {
   'guides/tools.md': ['@quiver/core/tools ToolOptions<any, any, any>'],
-  'guides/mcp-client.md': ['@quiver/mcp/client MastraMCPServerDefinition'],
+  'guides/mcp-client/servers.md': ['@quiver/mcp/client MastraMCPServerDefinition'],
   'guides/mcp-server.md': [
     '@quiver/mcp/server StreamableHTTPServerTransportOptions',
     '@quiver/mcp/server MCPServerConfig',

@@ -90,6 +90,7 @@ describe('the site', { skip }, () => {
           'guides/tools',
           'guides/mcp-server',
           'guides/mcp-client',
+          'guides/mcp-client/servers',
           'guides/retrieval',
           'guides/search',
           'guides/documents',
