@@ -1,6 +1,6 @@
 // Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs [script] [arguments]`.
-// Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. The demo needs only the
-// `dependencies` of the root and of the packages that it runs. It is plain JavaScript without dependencies.
+// Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. The demo and
+// the documentation server need only the `dependencies` of the root and of the packages that they run. It is plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,11 +14,11 @@ const [script, ...scriptArguments] = process.argv.slice(2);
 const record = join(root, 'node_modules', '.modules.yaml');
 /** Whether everything is installed, also what only the tests need. */
 const hasAll = existsSync(record) && /"?devDependencies"?: true/.test(readFileSync(record, 'utf8'));
-// The demo removes nothing after a complete installation.
-const isDemo = script === 'run-demo' && !hasAll;
+/** Whether the script needs no tools of development. It removes nothing after a complete installation. */
+const isProgram = ['run-demo', 'docs:mcp:run'].includes(script) && !hasAll;
 
 if (!isInstalled()) {
-  const size = isDemo ? '0.2 GB, most of it Node 24' : 'several minutes and 1.3 GB, most of it for the tests';
+  const size = isProgram ? '0.2 GB, most of it Node 24' : 'several minutes and 1.3 GB, most of it for the tests';
   console.error(`Installing dependencies once. This takes ${size} …`);
   const status = install();
   if (status !== 0) {
@@ -34,14 +34,15 @@ if (script !== undefined) process.exit(run(process.execPath, [pnpm, 'run', '--si
 function isInstalled() {
   if (!existsSync(pnpm) || !existsSync(record)) return false;
   if (statSync(record).mtimeMs < statSync(join(root, 'pnpm-lock.yaml')).mtimeMs) return false;
-  return isDemo || hasAll;
+  return isProgram || hasAll;
 }
 
 function install() {
   const options = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', '--loglevel=error'];
   // pnpm links all packages again when it adds those of the tests. By default, it prompts before it does that.
   options.push('--config.confirmModulesPurge=false');
-  if (isDemo) options.push('--prod', '--filter', 'quiver-monorepo', '--filter', '@quiver-examples/docs-server...');
+  const programs = ['quiver-monorepo', '@quiver-examples/docs-server...', '@quiver/docs...'];
+  if (isProgram) options.push('--prod', ...programs.flatMap((name) => ['--filter', name]));
   if (existsSync(pnpm)) return run(process.execPath, [pnpm, ...options]);
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return run('npm', ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', ...options]);
@@ -50,7 +51,8 @@ function install() {
 function run(command, commandArguments) {
   const { status, error } = spawnSync(command, commandArguments, {
     cwd: root,
-    stdio: 'inherit',
+    // The documentation server writes messages of MCP to the standard output.
+    stdio: commandArguments.includes('install') ? ['ignore', 2, 2] : 'inherit',
     shell: process.platform === 'win32' && command === 'npm',
     env: { ...process.env, QUIVER_HOST_NODE: hostNode, TURBO_TELEMETRY_DISABLED: '1' },
   });

@@ -29,16 +29,19 @@ try {
   run(root, 'node', ['scripts/check-packages.mjs']);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out);
-  const tarballs = Object.fromEntries(['core', 'mcp', 'rag', 'loaders'].map((name) => [name, pack(name)]));
+  const tarballs = Object.fromEntries(
+    ['core', 'mcp', 'rag', 'loaders'].map((name) => [name, pack(`packages/${name}`)]),
+  );
+  const docs = pack('docs');
   for (const [title, budget] of Object.entries(budgets)) compareWithBudget(title, budget, tarballs);
-  const folder = install('programs', tarballs, ['zod@4']);
+  const folder = install('programs', { ...tarballs, docs }, ['zod@4']);
   checkLicenses(folder);
   writeFileSync(
     join(out, 'sbom.cdx.json'),
     run(folder, 'npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev']),
   );
   for (const runtime of flags.runtimes.split(',')) runPrograms(folder, runtime);
-  for (const [name, file] of Object.entries(tarballs)) {
+  for (const [name, file] of Object.entries({ ...tarballs, docs })) {
     const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public', file], {
       encoding: 'utf8',
     });
@@ -58,8 +61,8 @@ function run(cwd, program, programArguments) {
   return execFileSync(program, programArguments, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-function pack(name) {
-  const listed = run(join(root, 'packages', name), 'pnpm', ['pack', '--pack-destination', out, '--json']);
+function pack(folder) {
+  const listed = run(join(root, folder), 'pnpm', ['pack', '--pack-destination', out, '--json']);
   return JSON.parse(listed).filename;
 }
 
@@ -140,7 +143,9 @@ function runPrograms(folder, runtime) {
     await server.close();`;
   writeFileSync(join(folder, 'serve.mjs'), `${code}\n${client}`);
   const notes = join(root, 'examples/minimal/notes');
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 'the server answers', method: 'ping' });
   for (const [program, expected] of [
+    [['node_modules/@quiver/docs/server.mjs'], 'the server answers'],
     [['search.mjs', notes, 'Where can I buy a winter coat?'], 'Harbor Street'],
     [['serve.mjs'], '{"city":"Oslo","celsius":4}'],
   ]) {
@@ -149,6 +154,7 @@ function runPrograms(folder, runtime) {
     const { stdout, stderr } = spawnSync(command, [...words, ...program], {
       cwd: folder,
       env,
+      input: `${ping}\n`,
       encoding: 'utf8',
       timeout: 60_000,
     });

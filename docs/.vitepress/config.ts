@@ -23,6 +23,26 @@ const linkToRepository: NonNullable<MarkdownOptions['config']> = (markdown) => {
   });
 };
 
+/** The page of errors has a filter before its first group, and an anchor for each code. */
+const addErrorFilter: NonNullable<MarkdownOptions['config']> = (markdown) => {
+  markdown.core.ruler.push('error-filter', ({ tokens, env, Token }) => {
+    if (env.relativePath !== 'reference/errors.md') return;
+    for (const [index, token] of tokens.entries()) {
+      const [, start, code] = tokens[index + 1]?.children ?? [];
+      if (token.type !== 'paragraph_open' || start?.type !== 'strong_open' || code?.type !== 'code_inline') continue;
+      token.attrSet('id', code.content);
+      token.attrSet('data-error', '');
+    }
+    const filter = new Token('html_block', '', 0);
+    filter.content = '<ErrorFilter />\n';
+    tokens.splice(
+      tokens.findIndex(({ tag }) => tag === 'h2'),
+      0,
+      filter,
+    );
+  });
+};
+
 /** The description of a page, for search engines and previews of links: its first paragraph. */
 function describe(page: PageData, source: string): void {
   const paragraph = /^(?![#|>`<\-\d[:]).+(?:\n(?![\n#|`]).+)*/m.exec(source)?.[0] ?? description;
@@ -41,12 +61,15 @@ export default withMermaid({
     ['meta', { property: 'og:site_name', content: 'Quiver' }],
     ['meta', { property: 'og:type', content: 'website' }],
   ],
-  srcExclude: ['node_modules/**', 'check/**'],
+  srcExclude: ['README.md', 'node_modules/**', 'check/**'],
   cleanUrls: true,
   lastUpdated: false,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
-    config: linkToRepository,
+    config(markdown) {
+      linkToRepository(markdown);
+      addErrorFilter(markdown);
+    },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {

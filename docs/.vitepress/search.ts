@@ -46,7 +46,8 @@ const synonyms: Record<string, string> = {
   'deploy/restarts.md': 'graceful shutdown sigterm zero downtime rolling deploy drain',
   'help/troubleshooting.md': 'error problem not working debug fails ECONNREFUSED',
   'help/migrate-from-mastra.md': 'mastra migration',
-  'help/migrate-from-langchain-and-llamaindex.md': 'langchain llamaindex migration',
+  'help/migrate-from-langchain.md': 'langchain migration',
+  'help/migrate-from-llamaindex.md': 'llamaindex migration',
   'reference/benchmarks.md': 'performance speed fast memory cpu comparison',
 };
 

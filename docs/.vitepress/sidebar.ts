@@ -43,7 +43,14 @@ const guides: DefaultTheme.SidebarItem[] = [
   {
     text: 'Guides',
     items: [
-      group('Tools', 'guides/tools', 'guides/many-tools', 'guides/ai-sdk', 'guides/agents'),
+      group(
+        'Tools',
+        'guides/tools',
+        'guides/many-tools',
+        'guides/ai-sdk',
+        'guides/content-for-models',
+        'guides/agents',
+      ),
       group(
         'MCP server',
         'guides/mcp-server',

@@ -10,23 +10,63 @@ const causes = JSON.parse(readFileSync(new URL('error-causes.json', import.meta.
   { cause: string; remedy: string }
 >;
 
-const areas: readonly (readonly [title: string, codes: RegExp])[] = [
-  ['Tools, schemas and agents', /^(AGENT|MODEL|OPTIONS|SCHEMA|TOOL|WORKFLOW)_/],
-  ['MCP client', /^(MCP|SPAWN|SAMPLING|ELICITATION_(ANSWER|URL_REFUSED))/],
-  [
-    'MCP server',
-    /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
+interface Area {
+  title: string;
+  /** What these errors are about, in words that people search for. */
+  about: string;
+  codes: RegExp;
+}
+
+/** The groups of the page: a code belongs to the first area whose pattern it matches. */
+const areas: Readonly<Record<string, readonly Area[]>> = {
+  '@quiver/core': [
+    {
+      title: 'Tools, schemas and agents',
+      about:
+        'The definition of a tool or an agent, the schema of its input, the model in a string, and a call by a model.',
+      codes: /^(AGENT|MODEL|OPTIONS|SCHEMA|TOOL|WORKFLOW)_/,
+    },
   ],
-  ['Shared state', /^SHARED_/],
-  ['Tests of servers', /^(CASSETTE|CONFORMANCE|TEST)_/],
-  ['OAuth', /^OAUTH_/],
-  [
-    'Documents and ingestion',
-    /^(CHUNK|DOCUMENT|EXTRACT|EXTRACTION|FOLDER|GIT|GLOB|HTML|INGEST|JSON|METADATA|PAGE|PATH|PDF|SITEMAP|TOKENIZER)_/,
+  '@quiver/mcp': [
+    {
+      title: 'MCP client',
+      about: 'Connections to servers, calls of remote tools, and the requests of a server to the client.',
+      codes: /^(MCP|SPAWN|SAMPLING|ELICITATION_(ANSWER|URL_REFUSED))/,
+    },
+    {
+      title: 'MCP server',
+      about:
+        'The configuration of a server, its requests over HTTP and stdio, sessions, tasks, and questions to the user.',
+      codes:
+        /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
+    },
+    { title: 'Shared state', about: 'The store that several processes of a server share.', codes: /^SHARED_/ },
+    {
+      title: 'Tests of servers',
+      about: 'Recorded answers of a server, tests with a model, and the conformance suite.',
+      codes: /^(CASSETTE|CONFORMANCE|TEST)_/,
+    },
+    { title: 'OAuth', about: 'The sign-in of a client, and the tokens that a server validates.', codes: /^OAUTH_/ },
   ],
-  ['Search and graphs', /^(CASES|CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|QUERY|RERANK|RETRIEVE|TRIPLES)_/],
-  ['Vector stores and files', /^(FILE|VECTOR)_/],
-];
+  '@quiver/rag and @quiver/loaders': [
+    {
+      title: 'Documents and ingestion',
+      about: 'Files that cannot be read, their chunks, the metadata that a model extracts, and the runs of `ingest`.',
+      codes:
+        /^(CHUNK|DOCUMENT|EXTRACT|EXTRACTION|FOLDER|GIT|GLOB|HTML|INGEST|JSON|METADATA|PAGE|PATH|PDF|SITEMAP|TOKENIZER)_/,
+    },
+    {
+      title: 'Search and graphs',
+      about: 'Queries and their filters, embedding models, rerankers, graphs, citations and evaluations.',
+      codes: /^(CASES|CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|QUERY|RERANK|RETRIEVE|TRIPLES)_/,
+    },
+    {
+      title: 'Vector stores and files',
+      about: 'The database or the folder of an index: what it refuses, and why it cannot be reached.',
+      codes: /^(FILE|VECTOR)_/,
+    },
+  ],
+};
 
 /** Problems of the table of causes, one line each: a code without an entry, and an entry without a code. */
 export function findMismatches(): string[] {
@@ -38,7 +78,12 @@ export function findMismatches(): string[] {
       .map((code) => `${code} has no entry in error-causes.json.`),
     ...named.filter((code) => !code.includes('<') && !codes.has(code)).map((code) => `${code} is not in the sources.`),
     ...named
-      .filter((code) => !areas.some(([, pattern]) => pattern.test(code)))
+      .filter(
+        (code) =>
+          !Object.values(areas)
+            .flat()
+            .some(({ codes: pattern }) => pattern.test(code)),
+      )
       .map((code) => `${code} belongs to no area.`),
   ];
 }
@@ -61,15 +106,17 @@ const isCovered = (code: string): boolean =>
 export function writeErrorReference(): string {
   const codes = readErrorCodes(repository);
   const left = new Set(Object.keys(causes));
-  const sections = areas.map(([title, pattern]) => {
+  const writeArea = ({ title, about, codes: pattern }: Area): string => {
     const own = [...left].filter((code) => pattern.test(code)).toSorted();
     for (const code of own) left.delete(code);
+    // Without a heading for each: a search for other words would find the shortest of them first.
     const entries = own.map((code) => {
       const messages = [...(codes.get(code) ?? [])].map((message) => `> ${escape(message)}\n`);
-      return `### ${code.replace('<', '&lt;').replace('>', '&gt;')}\n\n${causes[code]?.cause} ${causes[code]?.remedy}\n\n${messages.join('>\n')}`;
+      return `**\`${code}\`** ${causes[code]?.cause} ${causes[code]?.remedy}\n\n${messages.join('>\n')}`;
     });
-    return `## ${title}\n\n${entries.join('\n')}`;
-  });
+    return `### ${title}\n\n${about}\n\n${entries.join('\n')}`;
+  };
+  const sections = Object.entries(areas).map(([name, own]) => `## ${name}\n\n${own.map(writeArea).join('\n')}`);
   return `# Errors
 
 Every error of Quiver is a \`QuiverError\` with a stable \`code\`, a message that says what failed and what to do, an optional \`cause\` and
