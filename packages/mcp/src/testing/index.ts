@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { createCassette, type Cassette, type CassetteOptions } from './cassette.js';
 export { describeEras } from './describe-eras.js';
 export { lintTools, type LintToolsOptions, type ToolProblem } from './lint-tools.js';
 export type { LintProvider, LintRule } from './lint-rules.js';

@@ -145,7 +145,8 @@ export function compareDefinitions(
   return Object.values(changes).some((names) => (names as string[]).length > 0) ? changes : undefined;
 }
 
-function sortKeys(value: unknown): unknown {
+/** Returns a value whose objects have their keys in alphabetical order. */
+export function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
