@@ -267,7 +267,7 @@ describe('evictUnused', () => {
   async function holdGraph(nodes: number): Promise<Held> {
     const passages = Array.from({ length: nodes }, (_, n) => ({ id: String(n), document: '' }));
     const graph = await buildChunkGraph({ passages, vectors: new Float32Array(nodes), dimension: 1 });
-    return { graph: { version: '1', graph }, checked: '1', task: undefined, isStored: false };
+    return { latest: { version: '1', graph }, task: undefined, isStored: false };
   }
 
   it('evicts the least recently used graphs except those that are being built', async () => {

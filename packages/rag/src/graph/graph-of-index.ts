@@ -107,18 +107,22 @@ const maxNodesHeld = 250_000;
 const nodesPerGraph = 100;
 
 export interface Held {
-  /** Graph of the last state; `null` when there were too many passages at the version `checked`. */
-  graph: VersionedGraph | null | undefined;
-  /** Version of the data at the last check. */
-  checked: string | undefined;
+  /** State of the scope at the last check; absent before the first build. */
+  latest: VersionedGraph | TooManyPassages | undefined;
   task: BuildTask | undefined;
   /** Whether graphs of the scope are stored with the index. */
   isStored: boolean;
 }
 
 interface VersionedGraph {
+  /** Version of the data. */
   readonly version: string;
   readonly graph: ChunkGraph;
+}
+
+interface TooManyPassages {
+  readonly version: string;
+  readonly graph?: never;
 }
 
 /** A build that several callers wait for. A caller that gives up does not end it for the others; the last one does. */
@@ -144,20 +148,21 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
   const version = await readVersion(request);
   const graphs = graphsOf.get(store) ?? new Map<string, Held>();
   graphsOf.set(store, graphs);
-  const held = graphs.get(key) ?? { graph: undefined, checked: undefined, task: undefined, isStored: false };
+  const held = graphs.get(key) ?? { latest: undefined, task: undefined, isStored: false };
   // The last entry of the map is the most recently used one.
   graphs.delete(key);
   if (version === undefined) return undefined;
   graphs.set(key, held);
   try {
-    if (held.checked !== version && held.task) await shareTask(held, request, version);
+    if (held.latest?.version !== version && held.task) await shareTask(held, request, version);
     // A task that began after the version was read sees at least that version.
-    if (held.checked !== version) await shareTask(held, request, version);
+    if (held.latest?.version !== version) await shareTask(held, request, version);
   } finally {
     evictUnused(graphs, maxNodesHeld);
   }
-  if (keep && held.graph && !held.isStored) held.isStored = await storeGraph(request, held, held.graph);
-  return held.graph?.graph;
+  const { latest } = held;
+  if (keep && latest?.graph && !held.isStored) held.isStored = await storeGraph(request, held, latest);
+  return latest?.graph;
 }
 
 /** Returns `undefined` when the store has no versions, and when there are more passages than a graph may have. */
@@ -189,15 +194,14 @@ async function shareTask(held: Held, request: GraphRequest, version: string): Pr
 }
 
 async function bringUpToDate(held: Held, request: GraphRequest, version: string): Promise<void> {
-  const previous = held.graph ?? (await readStoredGraph(request, held));
+  const previous = held.latest?.graph ? held.latest : await readStoredGraph(request, held);
   const isCurrent = previous?.version === version;
   const graph = isCurrent ? previous.graph : await buildGraphOfScope(request, previous?.graph);
   request.signal?.throwIfAborted();
-  held.graph = graph ? { version, graph } : null;
-  held.checked = version;
-  if (held.graph && !isCurrent && (held.isStored || !request.filter)) {
-    held.isStored = await storeGraph(request, held, held.graph);
-  }
+  const latest = graph ? { version, graph } : { version };
+  held.latest = latest;
+  if (latest.graph && !isCurrent && (held.isStored || !request.filter))
+    held.isStored = await storeGraph(request, held, latest);
 }
 
 /** Evicts the least recently used graphs. @param graphs - in the order of their use; the last one stays at any size */
@@ -210,8 +214,8 @@ export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
   }
 }
 
-function nodesOf({ graph }: Held): number {
-  return nodesPerGraph + (graph?.graph.ids.length ?? 0);
+function nodesOf({ latest }: Held): number {
+  return nodesPerGraph + (latest?.graph?.ids.length ?? 0);
 }
 
 /**
