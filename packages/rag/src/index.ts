@@ -185,7 +185,7 @@ export type { ChromaConfig } from './stores/chroma/index.js';
 export type { LibSQLConfig } from './stores/libsql/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';
 export type { PineconeConfig } from './stores/pinecone/index.js';
-export type { DatabaseConfig } from './tools/database-config.js';
+export type { DatabaseConfig } from './store/database-config.js';
 export type { RecordListInput, VectorQueryInput } from './tools/query-call.js';
 export type { QueryResult } from './tools/query-tool.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-tool-options.js';

@@ -1,5 +1,5 @@
 import { functionValue, objectOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
-import { sleep } from './call-model.js';
+import { sleep } from '../requests/retry.js';
 
 /** Requests and tokens per minute that a provider allows. */
 export interface EmbeddingRateLimit {

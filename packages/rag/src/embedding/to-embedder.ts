@@ -1,8 +1,10 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { checkOptions, numberIn, valueThat, wholeNumber, type OptionChecks } from '@quiver/core/options';
-import { partsOf } from '../store/store-call.js';
-import { checkEmbeddings, createLimit, retry, traceEmbedding, type Limit } from './call-model.js';
+import { partsOf } from '../requests/parts-of.js';
+import { retry } from '../requests/retry.js';
+import { createLimit, type Limit } from '../requests/limit.js';
+import { checkEmbeddings, traceEmbedding } from './call-model.js';
 import type { CustomEmbedder, Embedder, EmbeddingUsage } from './embedder.js';
 import { createRateLimiter, rateLimitValue, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 

@@ -12,7 +12,7 @@ import { validate } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
 import { answerCacheValue, languageModelValue, type LanguageModelInput } from '../document/extract/extract-options.js';
-import { createLimit } from '../embedding/call-model.js';
+import { createLimit } from '../requests/limit.js';
 import { graphSettings } from './graph-options.js';
 import type { Triple } from './passage.js';
 

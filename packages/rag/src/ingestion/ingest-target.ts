@@ -3,7 +3,7 @@ import type { Chunk } from '../document/chunk.js';
 import { contextKey, vectorOfKey, ingestKeys, reservedKeys } from '../document/metadata-keys.js';
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
-import { retry } from '../embedding/call-model.js';
+import { retry } from '../requests/retry.js';
 import { lacksDirection } from '../store/checked-record.js';
 import type { IndexShape } from '../store/index-shape.js';
 import type {

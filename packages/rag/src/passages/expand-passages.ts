@@ -17,7 +17,7 @@ import { invalidArgument } from '../store/options.js';
 import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
-import { partsOf } from '../store/store-call.js';
+import { partsOf } from '../requests/parts-of.js';
 import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
 import { joinTexts } from './join-texts.js';

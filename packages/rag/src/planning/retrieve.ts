@@ -22,7 +22,7 @@ import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
-import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
+import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import {
   argumentSettings,
@@ -38,7 +38,7 @@ import {
 } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
-import type { DatabaseConfig } from '../tools/database-config.js';
+import type { DatabaseConfig } from '../store/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
 
 /**

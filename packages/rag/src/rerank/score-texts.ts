@@ -1,7 +1,8 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
-import { createLimit, retry } from '../embedding/call-model.js';
-import { partsOf } from '../store/store-call.js';
+import { retry } from '../requests/retry.js';
+import { createLimit } from '../requests/limit.js';
+import { partsOf } from '../requests/parts-of.js';
 
 /** Scores one text per call. */
 export interface RelevanceScorer {

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { maximalMarginalRelevance } from '../retrieval/maximal-marginal-relevance.js';
-import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
+import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
+import { fusionDepth, reciprocalRankFusion } from './reciprocal-rank-fusion.js';
 import { invalidArgument, largestTopK } from './options.js';
 import type { QueryMode, QueryParams, VectorMatch, VectorStoreCapabilities } from './vector-store.js';
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { clientPerSignal, lazyClient, partsOf, serviceCalls } from './store-call.js';
+import { clientPerSignal, lazyClient, serviceCalls } from './store-call.js';
+import { partsOf } from '../requests/parts-of.js';
 
 it('shares one client between calls, and opens another one for a call with a signal', async () => {
   let opened = 0;

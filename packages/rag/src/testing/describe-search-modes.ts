@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
-import { maximalMarginalRelevance } from '../retrieval/maximal-marginal-relevance.js';
-import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
+import { maximalMarginalRelevance } from '../store/maximal-marginal-relevance.js';
+import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import type { QueryMode, VectorStore } from '../store/index.js';
 import { referenceBm25 } from './reference-bm25.js';
 

@@ -11,9 +11,9 @@ import type { CheckedRecord } from '../store/checked-record.js';
 import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
 import { nearestMatching } from '../store/nearest-matching.js';
-import type { DatabaseConfig } from '../tools/database-config.js';
+import type { DatabaseConfig } from '../store/database-config.js';
 
-declare module '../tools/database-config.js' {
+declare module '../store/database-config.js' {
   interface DatabaseConfig {
     toy?: { largest?: number };
   }

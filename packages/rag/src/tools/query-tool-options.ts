@@ -24,7 +24,7 @@ import {
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
-import type { DatabaseConfig } from './database-config.js';
+import type { DatabaseConfig } from '../store/database-config.js';
 import type { FilterFields } from './model-filter.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { toModelSchema, validate, type Schema } from '@quiver/core/schema';
-import { retry } from '../../embedding/call-model.js';
+import { retry } from '../../requests/retry.js';
 import type { LanguageModelInput } from './extract-options.js';
 
 export interface ModelRequest {

@@ -1,7 +1,7 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toModelSchema } from '@quiver/core/schema';
-import { createLimit } from '../../embedding/call-model.js';
-import { partsOf } from '../../store/store-call.js';
+import { createLimit } from '../../requests/limit.js';
+import { partsOf } from '../../requests/parts-of.js';
 import { contextKey, fixedKeys } from '../metadata-keys.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, askForText, type ModelRequest } from './ask-model.js';

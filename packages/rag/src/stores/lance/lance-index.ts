@@ -1,12 +1,13 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Utf8, Vector } from 'apache-arrow';
 import { createFilterTest, type Filter } from '../../filter/index.js';
+import { partsOf } from '../../requests/parts-of.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
 import { readPage } from '../../store/sql-condition.js';
-import { createUnlessExists, partsOf } from '../../store/store-call.js';
+import { createUnlessExists } from '../../store/store-call.js';
 import type {
   CreateIndexParams,
   ScanPage,

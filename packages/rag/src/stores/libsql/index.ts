@@ -4,7 +4,7 @@ export type { LibSQLClient, LibSQLConnectionOptions, LibSQLStatement, LibSQLValu
 export type { LibSQLCreateIndexParams } from './libsql-index.js';
 export { LibSQLVector, type LibSQLConfig, type LibSQLQueryParams, type LibSQLVectorConfig } from './libsql-vector.js';
 
-declare module '../../tools/database-config.js' {
+declare module '../../store/database-config.js' {
   interface DatabaseConfig {
     libsql?: LibSQLConfig;
   }

@@ -3,7 +3,7 @@ import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { invalidArgument } from '../../store/options.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
-import { partsOf } from '../../store/store-call.js';
+import { partsOf } from '../../requests/parts-of.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorRecord, VersionParams } from '../../store/vector-store.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement } from './libsql-database.js';

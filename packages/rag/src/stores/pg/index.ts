@@ -7,7 +7,7 @@ export type { PgIndexElements, PgIndexType, PgVectorType } from './pg-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';
 export type { PgQueryParams, PgVectorConfig } from './search.js';
 
-declare module '../../tools/database-config.js' {
+declare module '../../store/database-config.js' {
   interface DatabaseConfig {
     pgvector?: PgVectorConfig;
   }

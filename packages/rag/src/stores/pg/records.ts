@@ -3,7 +3,7 @@ import { toSelection } from '../../store/selection.js';
 import { invalidArgument } from '../../store/options.js';
 import { type CheckedRecord, checkUpdate } from '../../store/checked-record.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
-import { partsOf } from '../../store/store-call.js';
+import { partsOf } from '../../requests/parts-of.js';
 import type {
   ScanPage,
   ScanParams,

@@ -15,7 +15,7 @@ export {
   type SparseVector,
 } from '../../retrieval/lexical-sparse-encoder.js';
 
-declare module '../../tools/database-config.js' {
+declare module '../../store/database-config.js' {
   interface DatabaseConfig {
     pinecone?: PineconeConfig;
   }

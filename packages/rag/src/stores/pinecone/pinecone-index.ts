@@ -5,7 +5,7 @@ import type { IndexShape } from '../../store/index-shape.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
 import { toServiceCondition } from '../../store/service-condition.js';
-import { partsOf } from '../../store/store-call.js';
+import { partsOf } from '../../requests/parts-of.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
 

@@ -4,7 +4,7 @@ export type { QdrantConnectionOptions, QdrantLikeClient, QdrantLikePoint } from 
 export type { QdrantCreateIndexParams } from './qdrant-index.js';
 export { QdrantVector, type QdrantConfig, type QdrantQueryParams, type QdrantVectorConfig } from './qdrant-vector.js';
 
-declare module '../../tools/database-config.js' {
+declare module '../../store/database-config.js' {
   interface DatabaseConfig {
     qdrant?: QdrantConfig;
   }

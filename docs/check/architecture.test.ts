@@ -1,0 +1,46 @@
+// The folders of a package are those of its table in concepts/architecture.md, and import from folders below them only.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const page = readFileSync(new URL('../concepts/architecture.md', import.meta.url), 'utf8');
+
+for (const name of ['rag', 'loaders']) {
+  const source = fileURLToPath(new URL(`../../packages/${name}/src/`, import.meta.url));
+  const section = page.split(/^## @quiver\//m).find((part) => part.startsWith(`${name}\n`)) ?? '';
+  const folders = [...section.matchAll(/^\| `(\w+)\/`/gm)].map(([, folder = '']) => folder);
+
+  describe(`@quiver/${name}`, () => {
+    test('has the folders of the table', () => {
+      const existing = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      assert.deepEqual(folders.toSorted(), existing.map((entry) => entry.name).toSorted());
+    });
+
+    test('imports from folders below', () => {
+      const upward = readImports(source).filter(({ from, to }) => {
+        const [above, below] = [from, to].map((path) => folders.indexOf(path.split('/')[0] ?? ''));
+        return above !== -1 && below !== -1 && above! > below!;
+      });
+      assert.deepEqual(
+        upward.map(({ from, to }) => `${from} imports ${to}`),
+        [],
+        'Move the file that is imported, or the row of its folder in concepts/architecture.md.',
+      );
+    });
+  });
+}
+
+/** Returns the relative imports of a package, except those of tests, as paths from its source folder. */
+function readImports(source: string): { from: string; to: string }[] {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /^(?!.*\.(?:test|test-d|fixture)\.ts$).*\.ts$/.test(file),
+  );
+  return files.flatMap((from) =>
+    Array.from(
+      readFileSync(join(source, from), 'utf8').matchAll(/(?:from|import\(|import|declare module) ?'(\.[^']+)'/g),
+      ([, path = '']) => ({ from, to: relative(source, join(source, dirname(from), path)) }),
+    ),
+  );
+}
