@@ -5,6 +5,7 @@ import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, 
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
+import type { Question } from '../retrieval/question.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
@@ -24,6 +25,8 @@ export interface IndexQuery {
   /** Those of them that match the filter of the model: other passages are neither found nor steps between others. */
   readonly read: IndexRead;
   readonly queryText: string;
+  /** The same. */
+  readonly question: Question;
   readonly model: EmbedderInput;
   readonly providerOptions?: EmbeddingProviderOptions | undefined;
   readonly topK: number;
@@ -70,7 +73,7 @@ export interface IndexAnswer {
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, allowed: application, read, queryText, settings, providerOptions, onProgress } = query;
+  const { store, allowed: application, read, queryText, question, settings, providerOptions, onProgress } = query;
   const { indexName, signal } = read;
   const { edges, maxNodes, dimension } = settings;
   const topK = Math.floor(query.topK);
@@ -98,7 +101,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     mode = 'vector';
     matches = await searchSeeds({ mode, queryText, queryVector: await embed(), ...depth });
   }
-  if (mode !== 'vector') matches = rankCandidates(queryText, matches, mode === 'hybrid' ? 'fusion' : 'keyword');
+  if (mode !== 'vector') matches = rankCandidates(question, matches, mode === 'hybrid' ? 'fusion' : 'keyword');
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);

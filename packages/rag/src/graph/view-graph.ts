@@ -2,6 +2,7 @@ import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } f
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import type { QueryMode, VectorMetadata, VectorRecord } from '../store/index.js';
 import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
+import { Question } from '../retrieval/question.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { graphSettings, parseGraphOptions, type GraphOptions } from './graph-options.js';
@@ -54,6 +55,7 @@ export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
     read,
     model: readModel('viewGraph', options, graphSettings),
     queryText,
+    question: new Question(queryText),
     topK,
     seeds,
     settings: parseGraphOptions('viewGraph', graphOptions),

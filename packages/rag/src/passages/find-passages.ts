@@ -1,12 +1,16 @@
 import type { Embedder } from '../embedding/index.js';
+import type { Question } from '../retrieval/question.js';
 import { candidateDepth, rankCandidates } from '../retrieval/rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
 import { withSameEmbedder, type EmbeddedQuery } from './check-embedder.js';
 import { queryChunks } from './query-chunks.js';
 
-/** The records to search, and the embedder of the query vector, which the mode `keyword` does not need. */
-export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & { readonly embedder: Embedder | undefined };
+/** The records to search, the embedder of the query vector, which the mode `keyword` does not need, and the text of the query. */
+export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & {
+  readonly embedder: Embedder | undefined;
+  readonly question: Question;
+};
 
 /**
  * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
@@ -16,23 +20,23 @@ export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & { readonly embe
  * @throws `QUERY_EMBEDDER_CHANGED` if another embedder made the vectors of the index; errors of the store
  */
 export async function findPassages(
-  { store, read, embedder }: SearchedPassages,
+  { store, read, embedder, question }: SearchedPassages,
   { mode = 'vector', ...query }: Omit<QueryParams, keyof IndexRead>,
 ): Promise<VectorMatch[]> {
   const fusion = mode === 'hybrid' ? { vector: embedder?.hybridWeight ?? 1, ...query.fusion } : undefined;
-  const find = (): Promise<VectorMatch[]> => queryRanked(store, { ...read, ...query, mode, fusion });
+  const find = (): Promise<VectorMatch[]> => queryRanked(store, { ...read, ...query, mode, fusion }, question);
   return embedder && mode !== 'keyword' ? withSameEmbedder({ store, read, embedder }, find) : find();
 }
 
-async function queryRanked(store: VectorStore, params: QueryParams): Promise<VectorMatch[]> {
+async function queryRanked(store: VectorStore, params: QueryParams, question: Question): Promise<VectorMatch[]> {
   const { mode, queryText, topK = 10, diversity } = params;
   if (mode === 'vector' || diversity || typeof queryText !== 'string') return queryChunks(store, params);
   const query = { ...params, topK: Math.max(topK, candidateDepth) };
   if (mode === 'hybrid' && !isKeywordAlone(params))
-    return rankCandidates(queryText, await queryChunks(store, query), 'fusion').slice(0, topK);
+    return rankCandidates(question, await queryChunks(store, query), 'fusion').slice(0, topK);
   const { fusion: _notUsed, queryVector: _neither, ...keywordQuery } = query;
   const candidates = await queryChunks(store, { ...keywordQuery, mode: 'keyword' });
-  const ranked = rankCandidates(queryText, candidates, 'keyword').slice(0, topK);
+  const ranked = rankCandidates(question, candidates, 'keyword').slice(0, topK);
   return mode === 'hybrid' ? ranked.map((match) => ({ ...match, foundBy: ['keyword'] })) : ranked;
 }
 

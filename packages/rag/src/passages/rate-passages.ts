@@ -1,8 +1,5 @@
-import { confidenceOf, weighTerms, type WeightedTerm } from '../retrieval/confidence.js';
-import { isFunctionTerm } from '../retrieval/terms/analysis.js';
-import { english, type Language } from '../retrieval/terms/languages.js';
-import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
-import { keywordText, recordText } from '../store/record-text.js';
+import { confidenceOf } from '../retrieval/confidence.js';
+import type { Question } from '../retrieval/question.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { passageTopic } from './passage-topic.js';
 
@@ -31,41 +28,17 @@ const digits = 1000;
  *
  * @param passages - best first; their order does not change
  */
-export async function ratePassages<Passage extends Pick<VectorRecord, 'document' | 'metadata'>>(
+export function ratePassages<Passage extends Pick<VectorRecord, 'id' | 'document' | 'metadata'>>(
   passages: readonly Passage[],
-  { question, minConfidence = 0 }: { question: string; minConfidence?: number | undefined },
-): Promise<{ passages: RatedPassage<Passage>[] } & NothingFound> {
-  const confidences = await ratesOf(passages, question);
-  const rated = passages.map((passage, place) => ({ ...passage, confidence: confidences[place] as number }));
+  { question, minConfidence = 0 }: { question: Question; minConfidence?: number | undefined },
+): { passages: RatedPassage<Passage>[] } & NothingFound {
+  const rated = passages.map((passage) => {
+    const confidence = confidenceOf(question, question.findIn(passage));
+    return { ...passage, confidence: Math.round(confidence * digits) / digits };
+  });
   const accepted = rated.filter(({ confidence }) => confidence >= minConfidence);
   if (accepted.length > 0) return { passages: accepted };
   const nearest = rated.toSorted((a, b) => b.confidence - a.confidence).map(({ metadata }) => passageTopic(metadata));
   const topics = new Set(nearest.filter((topic) => topic !== undefined));
   return { passages: [], nothingFound: true, nearestTopics: [...topics].slice(0, maxTopics) };
-}
-
-/** Each passage is compared with the question in its own language. */
-async function ratesOf(
-  passages: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
-  question: string,
-): Promise<number[]> {
-  const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
-  const languages = passages.map(
-    (passage) => analyzer.languageOf(recordText(passage), passage.metadata['language']) ?? english,
-  );
-  await analyzer.load(languages);
-  const questions = new Map<Language, readonly WeightedTerm[]>();
-  return passages.map((passage, place) => {
-    const language = languages[place] as Language;
-    const terms = questions.get(language) ?? weighTerms(question, (text) => analyzer.toContentTerms(text, language));
-    questions.set(language, terms);
-    const hasContent = terms.some(({ term }) => !isFunctionTerm(term));
-    const text = keywordText(passage);
-    const confidence = confidenceOf({
-      question: terms,
-      // A question such as "The Who" has no other words.
-      passage: hasContent ? analyzer.toContentTerms(text, language) : analyzer.toTerms(text, language),
-    });
-    return Math.round(confidence * digits) / digits;
-  });
 }

@@ -21,6 +21,7 @@ import { bothFilters } from '../filter/index.js';
 import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
+import { Question } from '../retrieval/question.js';
 import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
@@ -173,7 +174,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const found = mergeLists(await search(options, searches, { store, limit, filter: bothFilters(given, written) }));
   const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
   const best = reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
-  const { passages: matches, ...emptiness } = await ratePassages(best, { ...options, question: planned.question });
+  const { passages: matches, ...emptiness } = ratePassages(best, { ...options, question: searches[0].question });
   const trace = traceOf(searches, found, matches, planned.answers);
   return { matches, ...emptiness, question: planned.question, trace };
 }
@@ -182,21 +183,25 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
 interface PlannedSearch {
   readonly step: 'question' | StepName;
   readonly text: string;
+  readonly question: Question;
   readonly weight: number;
 }
 
 /** Texts that differ in upper and lower case or in space alone are searched for once. */
-function planSearches(question: string, answers: readonly StepAnswer[]): PlannedSearch[] {
+function planSearches(question: string, answers: readonly StepAnswer[]): [PlannedSearch, ...PlannedSearch[]] {
   const known = new Set<string>();
   const isNew = (text: string): boolean => {
     const key = text.trim().replace(/\s+/g, ' ').toLowerCase();
     return key !== '' && known.size !== known.add(key).size;
   };
   isNew(question);
-  const searches: PlannedSearch[] = [{ step: 'question', text: question, weight: 1 }];
+  const toSearch = (search: Omit<PlannedSearch, 'question'>): PlannedSearch => {
+    return { ...search, question: new Question(search.text) };
+  };
+  const searches: ReturnType<typeof planSearches> = [toSearch({ step: 'question', text: question, weight: 1 })];
   for (const { step, queries, weight } of answers) {
     const texts = queries.filter(isNew);
-    for (const text of texts) searches.push({ step, text, weight: weight / texts.length });
+    for (const text of texts) searches.push(toSearch({ step, text, weight: weight / texts.length }));
   }
   return searches;
 }
@@ -211,9 +216,9 @@ async function search(
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
   const read = toIndexRead(store, { indexName, databaseConfig, filter, signal });
   return Promise.all(
-    searches.map(({ text: queryText }, place) => {
+    searches.map(({ text: queryText, question }, place) => {
       const query = { mode, queryText, queryVector: vectors[place], fusion, topK: limit };
-      return findPassages({ store, read, embedder }, query);
+      return findPassages({ store, read, embedder, question }, query);
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VectorMatch } from '../store/index.js';
+import { Question } from './question.js';
 import { candidateDepth, rankCandidates } from './rank-candidates.js';
 
 function match(id: string, score: number, document: string, metadata: VectorMatch['metadata'] = {}): VectorMatch {
@@ -7,7 +8,7 @@ function match(id: string, score: number, document: string, metadata: VectorMatc
 }
 
 const rank = (question: string, matches: readonly VectorMatch[]): string[] =>
-  rankCandidates(question, matches, 'keyword').map(({ id }) => id);
+  rankCandidates(new Question(question), matches, 'keyword').map(({ id }) => id);
 
 describe('rankCandidates', () => {
   it('prefers the text whose headings are about the question', () => {
@@ -65,7 +66,7 @@ describe('rankCandidates', () => {
       match(`${place}`, 1 / (place + 1), place % 3 === 0 ? 'all the words' : 'nothing', { title: 'all the words' }),
     );
     for (const origin of ['keyword', 'fusion'] as const) {
-      const ranked = rankCandidates('all the words', texts, origin);
+      const ranked = rankCandidates(new Question('all the words'), texts, origin);
       const scores = ranked.map(({ score }) => score);
       expect(scores).toEqual(scores.toSorted((a, b) => b - a));
       expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);

@@ -1,35 +1,38 @@
-const tableSize = 4096;
+import { hasPaired, hasUnspaced } from './terms/analysis.js';
+import { foldWord, normalizeText } from './terms/fold-word.js';
 
 /** The different sequences of three letters in some words, numbered from 0. The boundaries of words count as letters. */
 export class TrigramSet {
-  /** Letters of each trigram, in turn. */
-  readonly #letters: number[] = [];
-  /** By hash: number of a trigram plus 1; 0 for none. */
-  readonly #first = new Uint16Array(tableSize);
-  /** Another trigram of the same hash, plus 1. */
-  readonly #next: number[] = [];
-
-  constructor(words: readonly string[]) {
-    for (const word of words) this.#add(foldText(word));
-  }
+  readonly #numbers = new Map<number, number>();
+  /** By hash: 1 if a trigram has it. Most sequences of a text need no look at the map. */
+  readonly #hashes = new Uint8Array(hashCount);
 
   get size(): number {
-    return this.#next.length;
+    return this.#numbers.size;
   }
 
-  #add(word: string): void {
-    let [before, last] = [0, 0];
+  /** Adds a word. @returns the numbers of its trigrams, each once */
+  add(word: string): number[] {
+    const numbers = new Set<number>();
+    // No space stands beside words of some scripts.
+    const isOpen = hasUnspaced(word);
+    let key = separator;
     for (let at = 0; at <= word.length; at += 1) {
-      const letter = at < word.length ? letterOf(word.charCodeAt(at)) : 0;
-      const hash = hashOf(before, last, letter);
-      if (last !== 0 && this.#numberOf(hash, before, last, letter) === -1) {
-        this.#next.push(this.#first[hash] as number);
-        this.#letters.push(before, last, letter);
-        this.#first[hash] = this.#next.length;
-      }
-      before = last;
-      last = letter;
+      const letter = at < word.length ? letterOf(word.charCodeAt(at)) : separator;
+      if (letter === ignored) continue;
+      const before = key;
+      key = nextKey(before, letter);
+      const isBoundary = letter === separator || key >> (2 * letterBits) === separator;
+      if (isInWord(before) && !(isOpen && isBoundary)) numbers.add(this.#number(key));
     }
+    return [...numbers];
+  }
+
+  #number(key: number): number {
+    const number = this.#numbers.get(key) ?? this.size;
+    this.#numbers.set(key, number);
+    this.#hashes[hashOf(key)] = 1;
+    return number;
   }
 
   /**
@@ -38,59 +41,50 @@ export class TrigramSet {
    * @param without - numbers to leave out
    */
   linesIn(text: string, without?: ReadonlySet<number>): number[][] {
-    const folded = foldText(text);
-    const first = this.#first;
+    const [numbers, hashes] = [this.#numbers, this.#hashes];
     const lines: number[][] = [];
     /** Line that contained a trigram last. */
     const lastLine = new Int32Array(this.size).fill(-1);
     let line: number[] = [];
-    let [before, last, hash, unitBefore, count] = [0, 0, 0, 0, 0];
-    for (let at = 0; at <= folded.length; at += 1) {
-      const unit = at < folded.length ? folded.charCodeAt(at) : newLine;
-      const letter = unit < 128 ? (asciiLetters[unit] as number) : letterOf(unit);
-      hash = ((hash << 4) ^ letter) & (tableSize - 1);
-      if (first[hash] !== 0 && last !== 0) {
-        const number = this.#numberOf(hash, before, last, letter);
-        if (number !== -1 && lastLine[number] !== count && !without?.has(number)) {
-          lastLine[number] = count;
+    let key = separator;
+    for (let at = 0; at <= text.length; at += 1) {
+      const unit = at < text.length ? text.charCodeAt(at) : newLine;
+      const letter = letters[unit] || letterOf(unit);
+      if (letter === ignored) continue;
+      const before = key;
+      key = nextKey(before, letter);
+      if (hashes[hashOf(key)] === 1 && isInWord(before)) {
+        const number = numbers.get(key);
+        if (number !== undefined && lastLine[number] !== lines.length && !without?.has(number)) {
+          lastLine[number] = lines.length;
           line.push(number);
         }
       }
-      if (letter === 0 && line.length > 0 && (unit === newLine || (unit === space && endsSentence(unitBefore)))) {
+      if (
+        letter === separator &&
+        line.length > 0 &&
+        (unit === newLine || (unit === space && endsSentence(text.charCodeAt(at - 1))))
+      ) {
         lines.push(line);
         line = [];
-        count += 1;
       }
-      before = last;
-      last = letter;
-      unitBefore = unit;
     }
     return lines;
   }
-
-  /** Returns −1 for a trigram that is not in the set. */
-  #numberOf(hash: number, a: number, b: number, c: number): number {
-    const letters = this.#letters;
-    let number = (this.#first[hash] as number) - 1;
-    while (
-      number !== -1 &&
-      !(letters[number * 3] === a && letters[number * 3 + 1] === b && letters[number * 3 + 2] === c)
-    )
-      number = (this.#next[number] as number) - 1;
-    return number;
-  }
 }
 
-/** Can be updated letter by letter: the fourth last one is shifted out. */
-const hashOf = (a: number, b: number, c: number): number => ((a << 8) ^ (b << 4) ^ c) & (tableSize - 1);
+/** Three letters of ten bits each. */
+const letterBits = 10;
+const letterMask = (1 << letterBits) - 1;
+const keyMask = (1 << (3 * letterBits)) - 1;
+const hashCount = 4096;
 
-/** Combining marks, ligatures and letters of full width. */
-const compatibilityForms = /[\u0300-\u036f\ufb00-\uffef]/;
+const hashOf = (key: number): number => (key ^ (key >> 6) ^ (key >> 12)) & (hashCount - 1);
+const isInWord = (key: number): boolean => (key & letterMask) !== separator;
 
-function foldText(text: string): string {
-  const lower = text.toLowerCase();
-  return compatibilityForms.test(lower) ? lower.normalize('NFKC') : lower;
-}
+/** Words of scripts without spaces are short: two letters are enough, and the one before them is of another word. */
+const nextKey = (key: number, letter: number): number =>
+  letter >= firstPaired ? ((key & letterMask) << letterBits) | letter : ((key << letterBits) | letter) & keyMask;
 
 const newLine = 10;
 const space = 32;
@@ -98,13 +92,26 @@ const space = 32;
 /** Whether a character is a full stop, an exclamation mark or a question mark. */
 const endsSentence = (unit: number): boolean => unit === 46 || unit === 33 || unit === 63;
 
-/** Returns 0 for a character that separates words. */
+/** Letters: 1 for a character that separates words, and 2 for one that does not count. ASCII letters and digits have their own number. */
+const separator = 1;
+const ignored = 2;
+const firstOther = 128;
+const firstPaired = 512;
+
+/** By UTF-16 unit: letter without its case and accent; 0 where it is not known yet. Never more than these. */
+const letters = new Uint16Array(0x1_0000);
+
 function letterOf(unit: number): number {
-  if (unit < 128) return asciiLetters[unit] as number;
-  const isMark = unit < 0xc0 || (unit >= 0x2000 && unit < 0x2070) || (unit >= 0x3000 && unit < 0x3040);
-  return isMark ? 0 : unit;
+  return letters[unit] || (letters[unit] = toLetter(String.fromCharCode(unit)));
 }
 
-const asciiLetters = Uint8Array.from({ length: 128 }, (_, unit) =>
-  /[a-z0-9]/.test(String.fromCharCode(unit)) ? unit : 0,
-);
+function toLetter(character: string): number {
+  const folded = foldWord(normalizeText(character.toLowerCase()));
+  if (folded === '' || /^[\u0300-\u036f]/.test(folded)) return ignored;
+  if (!/^[\p{L}\p{M}\p{N}]/u.test(folded)) return separator;
+  const unit = folded.charCodeAt(0);
+  if (unit < firstOther) return unit;
+  return hasPaired(folded)
+    ? firstPaired + (unit % (letterMask - firstPaired))
+    : firstOther + (unit % (firstPaired - firstOther));
+}

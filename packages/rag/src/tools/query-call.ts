@@ -2,6 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
+import { Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { argumentSettings, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
@@ -50,6 +51,8 @@ type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Settin
 export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'model'> {
   readonly store: VectorStore;
   readonly queryText: string;
+  /** The same; empty in the mode `filter`. */
+  readonly question: Question;
   readonly topK: number;
   /** Position of a page of records; absent for the first one. */
   readonly cursor: string | undefined;
@@ -110,6 +113,7 @@ export async function resolveCall(
     allowed,
     read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
     queryText,
+    question: new Question(queryText ?? ''),
     model: setting('model') ?? options.model,
     maxTokens: setting('maxTokens'),
     includeSources: setting('includeSources'),

@@ -93,10 +93,7 @@ export function createQueryTool<Output extends PassagesOutput>(
         const chunks = result.sources.some(isFurtherVector)
           ? await toChunks(call.store, call.read, result.sources)
           : result.sources;
-        const { passages, ...emptiness } =
-          call.mode === 'filter'
-            ? { passages: chunks }
-            : await ratePassages(chunks, { ...call, question: call.queryText });
+        const { passages, ...emptiness } = call.mode === 'filter' ? { passages: chunks } : ratePassages(chunks, call);
         // Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround.
         const expanded =
           call.expand === undefined ? passages : await expandMatches(passages, call.expand, call.store, call.allowed);

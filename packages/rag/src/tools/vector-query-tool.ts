@@ -119,13 +119,13 @@ async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'so
 }
 
 async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise<VectorMatch[]> {
-  const { store, read, queryText, topK, fusion, diversity, reranker, providerOptions } = call;
+  const { store, read, queryText, question, topK, fusion, diversity, reranker, providerOptions } = call;
   const { signal } = read;
   const embedder = toEmbedder(call.model, { providerOptions });
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const includeVector = call.includeVectors ?? false;
   const query = { mode, queryText, queryVector, fusion, diversity, topK, includeVector };
-  const matches = await findPassages({ store, read, embedder }, query);
+  const matches = await findPassages({ store, read, embedder, question }, query);
   if (!reranker || matches.length === 0) return matches;
   const options = { topK, ...reranker.options, queryEmbedding: queryVector, signal };
   const ranked = await rerank(matches, queryText, reranker.model, options);

@@ -178,10 +178,21 @@ function toLower(text: string, { language }: Analysis): string {
 const paired = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Tibetan}ー]+/gu;
 /** Scripts without spaces, whose words are found with a dictionary. */
 const segmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+const isPaired = new RegExp(paired.source, 'u');
 const isUnspaced = new RegExp(`${paired.source}|${segmented.source}`, 'u');
 
+/** Whether a text has letters of scripts whose terms are pairs of characters. */
+export function hasPaired(text: string): boolean {
+  return isPaired.test(text);
+}
+
+/** Whether a word has letters of scripts without spaces between words: its terms are pairs of characters, or words of a dictionary. */
+export function hasUnspaced(word: string): boolean {
+  return notAscii.test(word) && isUnspaced.test(word);
+}
+
 function addWord(word: string, analysis: Analysis, terms: string[]): void {
-  if (notAscii.test(word) && isUnspaced.test(word)) addUnspaced(word, analysis, terms);
+  if (hasUnspaced(word)) addUnspaced(word, analysis, terms);
   else addSpaced(word, analysis, terms);
 }
 

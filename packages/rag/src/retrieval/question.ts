@@ -1,0 +1,127 @@
+import { contextKey } from '../document/metadata-keys.js';
+import { recordText } from '../store/record-text.js';
+import type { VectorRecord } from '../store/vector-store.js';
+import { englishAnalysis, hasUnspaced, termsOf } from './terms/analysis.js';
+import { detectLanguage } from './terms/detect-language.js';
+import { english } from './terms/languages.js';
+import { questionWords } from './terms/question-words.js';
+import { stopWordLists } from './terms/stop-word-lists.js';
+import { TrigramSet } from './trigram-set.js';
+
+/** A word of a question that has a subject. */
+export interface QuestionWord {
+  /** Weight for the confidence of a passage: 1, more for a name, less for a word of questions. */
+  readonly weight: number;
+  /** Numbers of its trigrams, without the last one of a longer word, which is often that of a form: “quotas”. */
+  readonly trigrams: readonly number[];
+}
+
+/** What a record contains of a question: numbers of trigrams. */
+export interface QuestionMatches {
+  /** In title, source and headings. */
+  readonly above: readonly number[];
+  /** By line or sentence of its text, without those of `above`. */
+  readonly lines: readonly (readonly number[])[];
+}
+
+/** Weight of a word of a name, a number or an identifier: a passage without it is about something else. */
+const nameWeight = 1.5;
+/** Weight of a word that questions often have, and texts rarely. */
+const questionWordWeight = 0.1;
+const longWord = 5;
+/** Of longer questions and texts, the beginning counts. */
+const longestQuestion = 1000;
+const longestText = 20_000;
+
+/**
+ * A question that texts are compared with, by three letters at a time, so that “hidden” resembles “hide”, and “PostgreSQL” “postgres”, in every
+ * language. The order of candidates and the confidence of passages depend on nothing else of a text.
+ */
+export class Question {
+  readonly words: readonly QuestionWord[];
+  readonly #trigrams = new TrigramSet();
+  readonly #known = new Map<string, QuestionMatches>();
+
+  constructor(text: string) {
+    this.words = weighWords(text.slice(0, longestQuestion)).flatMap(([word, weight]) => {
+      const all = this.#trigrams.add(word);
+      const trigrams = word.length < longWord ? all : all.slice(0, -1);
+      return trigrams.length === 0 ? [] : [{ weight, trigrams }];
+    });
+  }
+
+  /** Number of different trigrams. */
+  get size(): number {
+    return this.#trigrams.size;
+  }
+
+  /** Returns what a record contains of the question. Each record is read once. */
+  findIn(record: Pick<VectorRecord, 'id' | 'document' | 'metadata'>): QuestionMatches {
+    const matches = this.#known.get(record.id) ?? this.#read(record);
+    this.#known.set(record.id, matches);
+    return matches;
+  }
+
+  #read(record: Pick<VectorRecord, 'document' | 'metadata'>): QuestionMatches {
+    const { title, source, headings, [contextKey]: context } = record.metadata;
+    const names = [title, source, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isText);
+    const above = new Set(this.#trigrams.linesIn(names.join('\n')).flat());
+    const text = [...[context].filter(isText), recordText(record)].join('\n').slice(0, longestText);
+    return { above: [...above], lines: this.#trigrams.linesIn(text, above) };
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const chunkExpression = /(?<![\p{L}\p{N}])[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’-]*/gu;
+const wordExpression = /[\p{L}\p{M}\p{N}]+/gu;
+const hasDigitOrHump = /\p{N}|_|\p{Ll}\p{Lu}/u;
+const startsWithCapital = /^\p{Lu}/u;
+
+/** Returns the different words of a question with their weights, without words that have no subject; all of them if there are no others. */
+function weighWords(question: string): [word: string, weight: number][] {
+  const { language, isCertain } = detectLanguage(question);
+  const languages = isCertain ? [language] : [language, english];
+  const isAmong = (list: keyof CommonWords, word: string): boolean =>
+    languages.some(({ code }) => wordsOf(code)[list].has(word));
+  const weights = new Map<string, number>();
+  for (const { 0: chunk, index } of question.matchAll(chunkExpression)) {
+    // Every sentence begins with a capital letter.
+    const isName = hasDigitOrHump.test(chunk) || (index > 0 && startsWithCapital.test(chunk));
+    for (const part of chunk.toLowerCase().match(wordExpression) ?? []) {
+      for (const word of splitUnspaced(part)) {
+        const weight = isAmong('ofQuestions', word) ? questionWordWeight : isName ? nameWeight : 1;
+        weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+      }
+    }
+  }
+  const all = [...weights];
+  const content = all.filter(([word]) => !isAmong('stopWords', word));
+  return content.length > 0 ? content : all;
+}
+
+/** Words of questions and of grammar in Chinese, which no space separates from others. */
+const chineseWords = /什么时候|为什么|什么|怎么样|怎么|如何|哪里|哪个|哪些|哪|谁|多少|几|吗|呢|的|了|是/u;
+
+/** Returns the pairs of characters of a text without spaces, or its words of a dictionary; another word itself. */
+function splitUnspaced(word: string): readonly string[] {
+  return hasUnspaced(word) ? word.split(chineseWords).flatMap((part) => termsOf(part, englishAnalysis())) : [word];
+}
+
+interface CommonWords {
+  readonly stopWords: ReadonlySet<string>;
+  readonly ofQuestions: ReadonlySet<string>;
+}
+
+/** By code of the language: at most one for each. */
+const knownWords = new Map<string, CommonWords>();
+
+function wordsOf(code: string): CommonWords {
+  const toSet = (words = ''): ReadonlySet<string> => new Set(words.split(' '));
+  const words = knownWords.get(code) ?? {
+    stopWords: toSet(stopWordLists[code]?.join(' ')),
+    ofQuestions: toSet(questionWords[code]),
+  };
+  knownWords.set(code, words);
+  return words;
+}
