@@ -9,7 +9,7 @@ import { MastraMCPClient } from './compat/index.js';
 import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
-import { createCassette, createTestClient, lintTools } from './testing/index.js';
+import { createCassette, createTestClient, evaluateTools, lintTools } from './testing/index.js';
 import { describeSharedStore } from './testing/vitest.js';
 import { compareToolTypes, toolTypes } from './tool-types/index.js';
 
@@ -69,6 +69,7 @@ const calls: Record<string, () => unknown> = {
   RedisStore: () => new RedisStore(unknown),
   createTestClient: () => createTestClient(server, unknown),
   createCassette: () => createCassette({ file: 'x', ...unknownOption }),
+  evaluateTools: () => evaluateTools({ tools: {}, cases: [], model: 'openai/x', ...unknownOption }),
   lintTools: () => lintTools([], unknown),
   describeSharedStore: () => describeSharedStore(unknown),
   MCPClient: () => new MCPClient({ servers: {}, ...unknownOption }),

@@ -5,6 +5,15 @@
  */
 export { createCassette, type Cassette, type CassetteOptions } from './cassette.js';
 export { describeEras } from './describe-eras.js';
+export {
+  evaluateTools,
+  type EvaluatedCall,
+  type EvaluateToolsOptions,
+  type ToolCase,
+  type ToolCaseReport,
+  type ToolEvaluation,
+  type ToolRun,
+} from './evaluate-tools.js';
 export { lintTools, type LintToolsOptions, type ToolProblem } from './lint-tools.js';
 export type { LintProvider, LintRule } from './lint-rules.js';
 export { expectMcp, type McpAssertions, type TextPattern } from './matchers.js';

@@ -4,6 +4,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toErrorText } from '../content.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { ProtocolTool } from '../protocol/types.js';
+import { includesMembers } from './includes-members.js';
 import type { AskedKind, TestCall, TestClient } from './test-client.js';
 
 /** A part of a text, or a pattern that it matches. */
@@ -43,17 +44,13 @@ export type McpMatchers = {
 
 /** @param equals - compares values as the test runner does */
 export function createMatchers(equals: (actual: unknown, expected: unknown) => boolean): McpMatchers {
-  const includes = (actual: unknown, expected: unknown): boolean => {
-    if (!isObject(actual) || !isObject(expected)) return equals(actual, expected);
-    return Object.entries(expected).every(([key, value]) => includes(actual[key], value));
-  };
   return {
     async toOfferTool(received, name, definition = {}) {
       const tools = await readTools(received);
       const tool = tools.find((candidate) => candidate.name === name);
       const different = Object.entries(definition).flatMap(([key, expected]) => {
         const actual = tool?.[key as keyof ProtocolTool];
-        return includes(actual, expected) ? [] : [`${key} ${show(actual)}, not ${show(expected)}`];
+        return includesMembers(actual, expected, equals) ? [] : [`${key} ${show(actual)}, not ${show(expected)}`];
       });
       const names = tools.map((candidate) => candidate.name).join(', ') || 'none';
       const problem = tool ? `it has ${different.join('; ')}` : `the tools are: ${names}`;
