@@ -381,6 +381,17 @@ test('every close() waits for the handlers of onClose()', async () => {
   expect(events).toEqual(['handler', 'closed']);
 });
 
+test('runs a handler of onClose() at once that is added to a closed server, or by another handler', async () => {
+  const server = createTestServer();
+  const added: string[] = [];
+  const add = (when: string) => server.onClose(() => void added.push(when));
+  server.onClose(() => void add('in a handler'));
+  await server.close();
+  expect(added).toEqual(['in a handler']);
+  add('after close()');
+  expect(added).toEqual(['in a handler', 'after close()']);
+});
+
 describe('shutdownSignals', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('closes the server at %s and lets the process end', async (signal) => {
     const { url, child, stop } = await spawnHttpServer('draining-server.ts');

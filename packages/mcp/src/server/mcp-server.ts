@@ -216,7 +216,7 @@ export class MCPServer implements AsyncDisposable {
 
   /**
    * Runs a function when the server closes, after its calls have ended: to end pools, watchers and clients. `close()` waits for it, at most
-   * as long as for calls in flight; an error is logged.
+   * as long as for calls in flight; an error is logged. A function that is added to a closed server runs at once.
    *
    * @returns the server
    * @example

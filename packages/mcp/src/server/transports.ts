@@ -35,6 +35,8 @@ export class Transports {
   readonly #signalHandlers = new Set<() => void>();
   #stdio: StdioConnection | undefined;
   readonly #closeHandlers = new Set<() => unknown>();
+  /** Whether everything that handlers of `onClose()` may end is no longer used. */
+  #mayEnd = false;
   /** The run of the handlers, which every `close()` waits for. */
   #closeHandlersEnd: Promise<unknown> = Promise.resolve();
 
@@ -130,6 +132,8 @@ export class Transports {
 
   onClose(handler: () => unknown): void {
     this.#closeHandlers.add(handler);
+    // Otherwise it would never run, and its pool would keep the process alive.
+    if (this.#mayEnd) void this.#runCloseHandlers(DEFAULT_GRACE);
   }
 
   async drain(options: CloseOptions): Promise<void> {
@@ -160,6 +164,7 @@ export class Transports {
     await untilEmpty(auditing, grace);
     subscribers.close();
     await instance.close();
+    this.#mayEnd = true;
     await this.#runCloseHandlers(grace);
   }
 
@@ -175,7 +180,8 @@ export class Transports {
         logger.warn(`A handler of onClose() failed: ${toErrorMessage(error)}`, error);
       }
     };
-    this.#closeHandlersEnd = Promise.all([this.#closeHandlersEnd, ...handlers.map(run)]);
+    const running = handlers.map(run);
+    this.#closeHandlersEnd = Promise.all([this.#closeHandlersEnd, ...running]);
     await this.#closeHandlersEnd;
   }
 }
