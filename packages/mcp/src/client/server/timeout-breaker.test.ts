@@ -82,3 +82,20 @@ test('keeps its pause when the clock of the host is set', async () => {
   vi.setSystemTime(Date.now() + 10 * pause);
   await expect(breaker.run(responding)).rejects.toEqual(suspended);
 });
+
+test('tries another request when a trial has no response for a pause, and resumes at the response of either', async () => {
+  const breaker = new TimeoutBreaker('it', 1);
+  await timeOut(breaker, 1);
+  vi.advanceTimersByTime(pause);
+  let respond = (): void => {};
+  const slow = breaker.run(() => new Promise<void>((resolve) => void (respond = resolve)));
+  await expect(breaker.run(responding)).rejects.toThrow(/A trial is in progress. The next one is sent after 30 s/);
+  vi.advanceTimersByTime(pause - 1);
+  await expect(breaker.run(responding)).rejects.toEqual(suspended);
+  vi.advanceTimersByTime(1);
+  void breaker.run(() => new Promise<void>(() => {}));
+  await expect(breaker.run(responding)).rejects.toThrow(/A trial is in progress/);
+  respond();
+  await slow;
+  await breaker.run(responding);
+});

@@ -10,14 +10,16 @@ const unanswered: ReadonlySet<string> = new Set(['MCP_CLIENT_CONNECT_FAILED', 'M
 
 /**
  * Stops the requests to a server after a number of timeouts in a row. After a pause one request is sent as a trial: its response ends the
- * suspension, its timeout begins a pause that is twice as long.
+ * suspension, its timeout begins a pause that is twice as long. A trial without either does not keep other requests back for longer than the
+ * first pause, because a request may have no timeout.
  */
 export class TimeoutBreaker {
   readonly #serverName: string;
   readonly #limit: number;
   readonly #backOff = createBackOff({ ...pauses, now: monotonicNow });
   #timeouts = 0;
-  #hasTrial = false;
+  /** Time until which a trial keeps other requests back; 0 without a trial. */
+  #trialUntil = 0;
 
   /** @param limit - number of timeouts in a row */
   constructor(serverName: string, limit: number) {
@@ -28,12 +30,13 @@ export class TimeoutBreaker {
   /** The error of requests that are not sent. */
   get suspension(): QuiverError | undefined {
     if (this.#timeouts < this.#limit) return undefined;
-    const retryIn = this.#backOff.remaining();
-    if (retryIn === 0 && !this.#hasTrial) return undefined;
-    const next = retryIn === 0 ? 'A trial is in progress' : `The next one is sent after ${Math.ceil(retryIn / 1000)} s`;
+    const trialLeft = Math.max(0, this.#trialUntil - monotonicNow());
+    const retryIn = Math.max(trialLeft, this.#backOff.remaining());
+    if (retryIn === 0) return undefined;
+    const trial = trialLeft > 0 ? 'A trial is in progress. ' : '';
     return new QuiverError(
       'MCP_SERVER_SUSPENDED',
-      `MCP server '${this.#serverName}' is suspended, because ${this.#timeouts} requests in a row timed out: this request was not sent. ${next}, or after \`mcp.reconnectServer('${this.#serverName}')\`.`,
+      `MCP server '${this.#serverName}' is suspended, because ${this.#timeouts} requests in a row timed out: this request was not sent. ${trial}The next one is sent after ${Math.ceil(retryIn / 1000)} s, or after \`mcp.reconnectServer('${this.#serverName}')\`.`,
       { details: { server: this.#serverName, retryIn } },
     );
   }
@@ -47,7 +50,8 @@ export class TimeoutBreaker {
     const { suspension } = this;
     if (suspension) throw suspension;
     const isTrial = this.#timeouts >= this.#limit;
-    if (isTrial) this.#hasTrial = true;
+    const trialUntil = isTrial ? monotonicNow() + pauses.first : 0;
+    if (isTrial) this.#trialUntil = trialUntil;
     try {
       const result = await send();
       this.reset();
@@ -58,7 +62,7 @@ export class TimeoutBreaker {
       else if (isQuiverError(error) && !unanswered.has(error.code)) this.reset();
       throw error;
     } finally {
-      if (isTrial) this.#hasTrial = false;
+      if (this.#trialUntil === trialUntil) this.#trialUntil = 0;
     }
   }
 
@@ -71,7 +75,7 @@ export class TimeoutBreaker {
   /** Ends a suspension. */
   reset(): void {
     this.#timeouts = 0;
-    this.#hasTrial = false;
+    this.#trialUntil = 0;
     this.#backOff.reset();
   }
 }
