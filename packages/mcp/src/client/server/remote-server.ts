@@ -232,8 +232,7 @@ export class RemoteServer {
   /** Sets the handler for changes of a list, and subscribes to them if the server is connected; otherwise the next connection does. */
   async setListHandler(kind: ListKind, handler: () => void): Promise<void> {
     this.handlers.onListChanged[kind] = handler;
-    const { engine } = this.#connection;
-    if (engine?.isModern) await this.subscriptions.sync(engine);
+    if (this.#connection.engine?.isModern) await this.subscriptions.sync();
   }
 
   /** Replaces the roots, and notifies the server. */

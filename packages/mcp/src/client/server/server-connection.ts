@@ -282,7 +282,7 @@ export class ServerConnection {
     try {
       if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
         await engine.request('logging/setLevel', { level });
-      if (!subscriptions.isEmpty) await subscriptions.restore(engine);
+      await subscriptions.restore(engine);
     } catch (error) {
       this.#server.log('warning', `The connection could not be set up completely: ${toErrorMessage(error)}`, error);
     } finally {

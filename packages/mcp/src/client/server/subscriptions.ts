@@ -1,5 +1,6 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/types.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
@@ -10,11 +11,12 @@ interface SubscribingServer {
   readonly handlers: ServerHandlers;
   request(run: (engine: Engine) => Promise<unknown>): Promise<unknown>;
   log(level: 'debug', message: string, details?: unknown): void;
+  /** Makes the next callers fetch the lists. */
+  invalidate(): void;
 }
 
 /** A stream of change notifications (modern era). */
 interface OpenStream {
-  readonly engine: Engine;
   /** The filter as JSON. */
   readonly key: string;
   /** Part of the filter that the server agreed to. */
@@ -32,8 +34,12 @@ export class Subscriptions {
   readonly #server: SubscribingServer;
   readonly #backOff = createBackOff({ first: 500 });
   readonly #uris = new Set<string>();
-  /** Stream of the modern connection. */
+  /** Connection in use. */
+  #engine: Engine | undefined;
+  /** Its stream, in the modern era. */
   #stream: OpenStream | undefined;
+  /** Whether changes may have gone unnoticed, because there was no stream. */
+  #isInterrupted = false;
   #queue: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
@@ -52,7 +58,7 @@ export class Subscriptions {
     try {
       await this.#server.request(async (engine) => {
         if (!engine.isModern) return engine.request('resources/subscribe', { uri });
-        const { resourceSubscriptions } = await this.sync(engine);
+        const { resourceSubscriptions } = await this.sync();
         if (resourceSubscriptions?.includes(uri)) return undefined;
         throw new QuiverError(
           'MCP_REQUEST_FAILED',
@@ -68,19 +74,32 @@ export class Subscriptions {
   async unsubscribe(uri: string): Promise<void> {
     this.#uris.delete(uri);
     await this.#server.request((engine) =>
-      engine.isModern ? this.sync(engine) : engine.request('resources/unsubscribe', { uri }),
+      engine.isModern ? this.sync() : engine.request('resources/unsubscribe', { uri }),
     );
   }
 
-  /** Sends all subscriptions to a new connection. */
+  /** Sends all subscriptions to a new connection, which is in use from now on. */
   async restore(engine: Engine): Promise<void> {
-    if (engine.isModern) await this.sync(engine);
-    else for (const uri of this.#uris) await engine.request('resources/subscribe', { uri });
+    this.#engine = engine;
+    if (this.isEmpty) return;
+    if (!engine.isModern) {
+      for (const uri of this.#uris) await engine.request('resources/subscribe', { uri });
+      return;
+    }
+    try {
+      await this.sync();
+    } catch (error) {
+      // A server that declines it would decline it again.
+      if (!(error instanceof ProtocolError)) this.#reopenLater();
+      throw error;
+    }
   }
 
   /** Closes the stream of a connection that is no longer used. */
   release(engine: Engine): void {
-    if (this.#stream?.engine === engine) this.#close();
+    if (this.#engine !== engine) return;
+    this.#engine = undefined;
+    this.#close();
   }
 
   #filter(): SubscriptionFilter {
@@ -94,23 +113,31 @@ export class Subscriptions {
   }
 
   /**
-   * Replaces the stream of a modern connection if the filter has changed, one replacement after the other. Returns the filter that the
+   * Replaces the stream of the modern connection if the filter has changed, one replacement after the other. Returns the filter that the
    * server agreed to.
    */
-  sync(engine: Engine): Promise<SubscriptionFilter> {
+  sync(): Promise<SubscriptionFilter> {
     const replaced = this.#queue.then(async () => {
+      const engine = this.#engine;
+      if (!engine) throw new ConnectionLostError('the connection is no longer in use');
       const filter = this.#filter();
       const key = JSON.stringify(filter);
       const current = this.#stream;
-      if (current?.engine === engine && current.key === key) return current.honored;
+      if (current?.key === key) return current.honored;
       if (key === '{}') {
         this.#close();
         return {};
       }
       const opened = await openStream(engine, filter, key);
+      if (engine !== this.#engine) {
+        opened.close();
+        throw new ConnectionLostError('the connection is no longer in use');
+      }
       this.#close();
       this.#backOff.reset();
       this.#stream = opened;
+      if (this.#isInterrupted) this.#server.invalidate();
+      this.#isInterrupted = false;
       void this.#reopenWhenEnded(opened);
       return opened.honored;
     });
@@ -122,18 +149,20 @@ export class Subscriptions {
     await stream.ended;
     if (this.#stream !== stream) return;
     this.#stream = undefined;
-    this.#reopenLater(stream.engine);
+    this.#server.invalidate();
+    this.#reopenLater();
   }
 
-  #reopenLater(engine: Engine): void {
-    if (engine.isClosed) return;
+  #reopenLater(): void {
+    if (!this.#engine || this.#engine.isClosed) return;
+    this.#isInterrupted = true;
     this.#backOff.failed();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (engine.isClosed || this.#stream) return;
-      this.sync(engine).catch((error: unknown) => {
+      if (this.#stream) return;
+      this.sync().catch((error: unknown) => {
         this.#server.log('debug', `The subscription stream could not be reopened: ${toErrorMessage(error)}`, error);
-        this.#reopenLater(engine);
+        this.#reopenLater();
       });
     }, this.#backOff.remaining());
     this.#timer.unref?.();
@@ -154,7 +183,7 @@ function openStream(engine: Engine, notifications: SubscriptionFilter, key: stri
     const close = (): void => stop.abort('the subscription is no longer needed');
     // Later: a transport may deliver the acknowledgment before `request` returns.
     const onAcknowledged = (honored: SubscriptionFilter): void =>
-      queueMicrotask(() => resolve({ engine, key, honored, ended, close }));
+      queueMicrotask(() => resolve({ key, honored, ended, close }));
     const options = { signal: stop.signal, timeout: acknowledgeTimeout, onAcknowledged };
     const ended = engine
       .request('subscriptions/listen', { notifications }, options)
