@@ -5,7 +5,7 @@ export interface QuiverErrorOptions {
   /** The error that caused this one. */
   cause?: unknown;
   /** Data for programs: names, limits, numbers. Never a secret. */
-  details?: Record<string, unknown>;
+  details?: Record<string, unknown> | undefined;
 }
 
 /**

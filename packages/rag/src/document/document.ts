@@ -25,7 +25,7 @@ export type DocumentType = 'text' | 'markdown' | 'html' | 'json';
 export interface SourceDocument {
   text: string;
   /** Plain JSON data, copied into every chunk. `headings`, titles of headings above the text, come before those in the text. */
-  metadata?: Metadata;
+  metadata?: Metadata | undefined;
   /**
    * Places of parts of the text on pages, in order. Chunks have the page on which they begin as `metadata.page`, the rectangle around their text
    * there as `metadata.box`, and the page on which they end as `metadata.endPage` if it is another one.
@@ -84,7 +84,7 @@ export class MDocument {
   readonly type: DocumentType;
   readonly language: CodeLanguage | undefined;
   /** Original texts and metadata. */
-  readonly sources: readonly Readonly<Required<Pick<SourceDocument, 'text' | 'metadata'>>>[];
+  readonly sources: readonly { readonly text: string; readonly metadata: Metadata }[];
   readonly #places: readonly (readonly TextPlace[])[];
   readonly #skip: readonly (readonly SkippedText[])[];
   /** The last chunks of each source. */
@@ -106,20 +106,20 @@ export class MDocument {
   }
 
   static fromText(text: string, metadata?: Metadata): MDocument {
-    return new MDocument({ text, ...(metadata && { metadata }), type: 'text' });
+    return new MDocument({ text, metadata, type: 'text' });
   }
 
   static fromMarkdown(text: string, metadata?: Metadata): MDocument {
-    return new MDocument({ text, ...(metadata && { metadata }), type: 'markdown' });
+    return new MDocument({ text, metadata, type: 'markdown' });
   }
 
   static fromHTML(text: string, metadata?: Metadata): MDocument {
-    return new MDocument({ text, ...(metadata && { metadata }), type: 'html' });
+    return new MDocument({ text, metadata, type: 'html' });
   }
 
   /** @param text - JSON, as text: chunks point to their place in it */
   static fromJSON(text: string, metadata?: Metadata): MDocument {
-    return new MDocument({ text, ...(metadata && { metadata }), type: 'json' });
+    return new MDocument({ text, metadata, type: 'json' });
   }
 
   /** Number of characters that are not searched, by kind. */
@@ -268,7 +268,7 @@ function withMetadata(chunk: Chunk, found: Metadata): Chunk {
   return { ...chunk, metadata: { ...chunk.metadata, ...found } };
 }
 
-function parseSource(source: SourceDocument): Required<Pick<SourceDocument, 'text' | 'metadata'>> {
+function parseSource(source: SourceDocument): { text: string; metadata: Metadata } {
   if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
   const { text, metadata = {} } = source;
   if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);

@@ -128,7 +128,7 @@ function createModelEmbedder(
 
   async function embedBatch(model: EmbeddingModel, values: string[], common: Call): Promise<Float32Array[]> {
     const { signal, event } = common;
-    const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
+    const call = { values, abortSignal: signal, providerOptions };
     const request = async (): Promise<Embeddings> => {
       await limiter?.wait(values, signal);
       return model.doEmbed(call);

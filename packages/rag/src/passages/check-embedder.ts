@@ -53,6 +53,6 @@ async function explainDimension(query: EmbeddedQuery, cause: unknown): Promise<v
   throw new QuiverError(
     'VECTOR_DIMENSION_MISMATCH',
     `The index '${indexName}' and the query have vectors of different length, although '${embedder.id}' made both: ${JSON.stringify(details)}. If a wrong response of the embedder created the index, delete it with store.deleteIndex({ indexName: '${indexName}' }) and ingest the documents again.`,
-    { cause, ...(details && { details }) },
+    { cause, details },
   );
 }

@@ -20,7 +20,7 @@ export interface OptionSettings extends CheckOptionsSettings {
 export const argumentSettings: OptionSettings = { code: 'VECTOR_ARGUMENT_INVALID' };
 
 export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
-  return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
+  return new QuiverError('VECTOR_ARGUMENT_INVALID', message, { details });
 }
 
 /** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */

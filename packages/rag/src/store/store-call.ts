@@ -17,7 +17,7 @@ export function toStoreFailure(
   if (isQuiverError(error) || (signal?.aborted && error === signal.reason)) return error;
   return new QuiverError('VECTOR_STORE_FAILED', `${store} failed at ${what}: ${toErrorMessage(error)}`, {
     cause: error,
-    ...(details && { details }),
+    details,
   });
 }
 

@@ -44,8 +44,8 @@ async function ask({ llm, prompt, signal }: ModelRequest, responseFormat?: objec
     () =>
       model.doGenerate({
         prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
-        ...(responseFormat && { responseFormat }),
-        ...(signal && { abortSignal: signal }),
+        responseFormat,
+        abortSignal: signal,
       }) as PromiseLike<Answer>,
     { signal },
   );
