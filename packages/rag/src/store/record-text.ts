@@ -11,6 +11,11 @@ export function recordText({ document, metadata }: Pick<VectorRecord, 'document'
   return key === undefined ? '' : (metadata[key] as string);
 }
 
+/** Returns the part of a text in which its own headings stand. */
+export function startOfText(text: string): string {
+  return text.slice(0, 300);
+}
+
 /**
  * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin
  * with some of them. A section is about its headings, and rarely repeats them, so title, file name and headings count twice; weights 1 to 4
@@ -22,11 +27,8 @@ export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>)
   if (text === '') return '';
   const fileName = typeof source === 'string' ? source.slice(source.lastIndexOf('/') + 1) : '';
   const isMissing = (part: unknown): boolean =>
-    typeof part === 'string' && part !== '' && !text.slice(0, longestStart).includes(part);
+    typeof part === 'string' && part !== '' && !startOfText(text).includes(part);
   const above = [title, fileName, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isMissing);
   const parts = [...above, ...above, ...[context].filter(isMissing)];
   return parts.length === 0 ? text : [...parts, text].join('\n');
 }
-
-/** Characters of a text in which its own headings stand. */
-const longestStart = 300;

@@ -3,6 +3,7 @@ import { readSentenceStarts } from '../document/chunking/sentence.js';
 import { floorGraphemeBoundary } from '../document/chunking/text-boundary.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
 import type { VectorMetadata } from '../store/index.js';
+import { startOfText } from '../store/record-text.js';
 
 /** A passage, with the path to it in a graph. */
 interface Passage {
@@ -80,7 +81,7 @@ function headerOf(
   numbers: Map<string, number>,
 ): string {
   const { title, headings, source } = metadata as Record<string, unknown>;
-  const start = new Set(document.slice(0, longestStart).split('\n').map(withoutMarks));
+  const start = new Set(startOfText(document).split('\n').map(withoutMarks));
   const trail = new Set([title, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isText));
   const above = [...trail].map(toLine).filter((part) => !start.has(part));
   const step = path.at(-1);
@@ -97,9 +98,6 @@ function headerOf(
   ];
   return names.length === 0 ? `[${number}] ` : `[${number}] ${names.join(' ')}\n`;
 }
-
-/** Characters of a text in which its own headings stand. */
-const longestStart = 300;
 
 function withoutMarks(line: string): string {
   return line.replace(/^#+/, '').trim();
