@@ -2,11 +2,9 @@ import { QuiverError, traceChannels, type McpSessionTraceEvent, type McpTraceEve
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../../protocol/constants.js';
 import {
-  isObject,
   isRequestId,
   withMeta,
   type IncomingMessage,
-  type JsonRpcResponse,
   type Params,
   type RequestId,
   type ResultJson,
@@ -15,9 +13,9 @@ import { describeMethod } from '../../protocol/methods.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller } from '../caller.js';
-import { clientFailure, invalidResult, missingCapabilities, type ClientRequest } from './client-requests.js';
+import { missingCapabilities, type ClientRequest } from './client-requests.js';
+import { PendingRequests, type RequestLink } from './pending-requests.js';
 import type { InFlight } from '../lifecycle.js';
-import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
 
 /** A notification or a response of the client. */
 export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
@@ -32,14 +30,6 @@ export interface Work extends InFlight {
   readonly sentMessage: boolean;
   /** Returns the response as JSON text, with an error in place of each result that is not there. */
   failureText(error: ProtocolError): string;
-}
-
-/** Carries a request to the client: the request that a tool answers, or the connection. */
-export interface RequestLink {
-  /** @returns whether the message was sent */
-  send(message: object): boolean;
-  /** Fires when the response is no longer needed. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -64,8 +54,7 @@ export class LegacySession {
   #inFlight: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
   /** Requests that may be in flight at once. */
   readonly maxRequests: number;
-  /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
-  #pending: Map<RequestId, (response: JsonRpcResponse | undefined) => void> | undefined;
+  #pending: PendingRequests | undefined;
   #sentRequests = 0;
   /** Ends the published session. */
   #endTrace: (() => void) | undefined;
@@ -165,11 +154,7 @@ export class LegacySession {
 
   /** @returns whether the message was for a request of this instance, in either direction */
   settle({ kind, message }: ClientMessage): boolean {
-    if (kind === 'response') {
-      const settle = this.#pending?.get(message.id);
-      settle?.(message);
-      return settle !== undefined;
-    }
+    if (kind === 'response') return this.#pending?.settle(message) === true;
     const requestId = message.params?.['requestId'];
     if (message.method !== 'notifications/cancelled' || !isRequestId(requestId)) return true;
     const request = this.#inFlight?.get(requestId);
@@ -190,9 +175,7 @@ export class LegacySession {
    *
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability, or
    *   there is no session to carry its response
-   * @throws `ELICITATION_TIMEOUT`
-   * @throws `ELICITATION_FAILED` when the client sends an error, or disconnects
-   * @throws `ELICITATION_ANSWER_INVALID` (but `SAMPLING_FAILED`, `ROOTS_FAILED`) for an invalid result
+   * @throws errors of {@link PendingRequests.send}
    */
   async request<Result>(
     request: ClientRequest<Result>,
@@ -200,14 +183,13 @@ export class LegacySession {
     link: RequestLink,
     event?: McpTraceEvent,
   ): Promise<Result> {
-    const { method, params, legacyParams, subject, what, requires, parse } = request;
+    const { method, params, subject, what, requires } = request;
     if (!event && traces.isActive) {
       const sent = this.#createEvent('sent', method, params as Params);
       const send = (): Promise<Result> =>
         this.request({ ...request, params: withMeta(params as Params, sent.meta) }, options, link, sent);
       return traces.trace(sent, send);
     }
-    const { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal } = options;
     const missing = missingCapabilities(requires, this.clientCapabilities);
     if (missing) {
       const reason = this.isStateless
@@ -215,46 +197,16 @@ export class LegacySession {
         : `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
       throw new QuiverError(`${subject}_NOT_SUPPORTED`, reason);
     }
-    const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
     this.#sentRequests += 1;
     const id = `${this.requestIdPrefix}${this.#sentRequests}`;
     if (event) event.requestId = id;
-    const pending = (this.#pending ??= new Map());
-    const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
-    let timer: NodeJS.Timeout | undefined;
-    let response: JsonRpcResponse | undefined;
-    try {
-      response = await new Promise((resolve, reject) => {
-        const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
-        timer = setTimeout(() => reject(timedOut), timeout);
-        canceled.addEventListener('abort', () => reject(canceled.reason as Error));
-        canceled.throwIfAborted();
-        pending.set(id, resolve);
-        if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } }))
-          throw failed('The request cannot be sent to the client: the call has ended, or its connection is closed.');
-      });
-    } catch (error) {
-      const reason = (error as Error).message;
-      link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      pending.delete(id);
-    }
-    if (!response) throw failed('The client disconnected before it responded.');
-    if (response.error) {
-      const { message, data } = response.error;
-      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message });
-    }
-    const result = await parse(response.result);
-    if (result === undefined) throw invalidResult(request);
-    return result;
+    return (this.#pending ??= new PendingRequests()).send(id, request, options, link);
   }
 
   /** Cancels all requests, in both directions. */
   end(): void {
     this.#endTrace?.();
     for (const request of this.#inFlight?.values() ?? []) request.cancel();
-    for (const settle of this.#pending?.values() ?? []) settle(undefined);
+    this.#pending?.end();
   }
 }

@@ -1,0 +1,77 @@
+import { QuiverError } from '@quiver/core';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { isObject, type JsonRpcResponse, type RequestId } from '../../protocol/json-rpc.js';
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
+import { clientFailure, invalidResult, type ClientRequest } from './client-requests.js';
+
+/** Carries a request to the client: the request that a tool answers, or the connection. */
+export interface RequestLink {
+  /** @returns whether the message was sent */
+  send(message: object): boolean;
+  /** Fires when the response is no longer needed. */
+  readonly signal?: AbortSignal;
+}
+
+/** Requests to one client that wait for a response. */
+export class PendingRequests {
+  /** By id; `undefined` as the response means that the client disconnected. */
+  readonly #pending = new Map<RequestId, (response: JsonRpcResponse | undefined) => void>();
+
+  /** @returns whether the response was for one of the requests */
+  settle(response: JsonRpcResponse): boolean {
+    const settle = this.#pending.get(response.id);
+    settle?.(response);
+    return settle !== undefined;
+  }
+
+  /** Rejects all requests: the client disconnected. */
+  end(): void {
+    for (const settle of this.#pending.values()) settle(undefined);
+  }
+
+  /**
+   * Sends a request and waits for its result.
+   *
+   * @throws `ELICITATION_TIMEOUT` (or `SAMPLING_…`, `ROOTS_…`, and so on below)
+   * @throws `ELICITATION_FAILED` when the client sends an error, or disconnects
+   * @throws `ELICITATION_ANSWER_INVALID` (but `SAMPLING_FAILED`, `ROOTS_FAILED`) for an invalid result
+   */
+  async send<Result>(
+    id: string,
+    request: ClientRequest<Result>,
+    { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal }: ElicitOptions,
+    link: RequestLink,
+  ): Promise<Result> {
+    const { method, params, legacyParams, subject, parse } = request;
+    const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
+    const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
+    let timer: NodeJS.Timeout | undefined;
+    let response: JsonRpcResponse | undefined;
+    try {
+      response = await new Promise((resolve, reject) => {
+        const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
+        timer = setTimeout(() => reject(timedOut), timeout);
+        canceled.addEventListener('abort', () => reject(canceled.reason as Error));
+        canceled.throwIfAborted();
+        this.#pending.set(id, resolve);
+        if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } }))
+          throw failed('The request cannot be sent to the client: the call has ended, or its connection is closed.');
+      });
+    } catch (error) {
+      const reason = (error as Error).message;
+      link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#pending.delete(id);
+    }
+    if (!response) throw failed('The client disconnected before it responded.');
+    if (response.error) {
+      const { message, data } = response.error;
+      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message });
+    }
+    const result = await parse(response.result);
+    if (result === undefined) throw invalidResult(request);
+    return result;
+  }
+}
