@@ -212,7 +212,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       const received = this.#createEvent();
       return traces.trace(received, () => this.run(session, received));
     }
-    session?.track(this.requestId, this);
+    session?.inFlight.add(this.requestId, this);
     try {
       const hasHooks = this.#server.middleware.onRequest.length > 0;
       const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.answer()) : this.answer());
@@ -229,7 +229,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       if (event) event.isCanceled = this.#state === 'canceled';
       // No message may follow the response.
       if (this.#state === 'open') this.#state = 'settled';
-      session?.untrack(this.requestId);
+      session?.inFlight.delete(this.requestId);
     }
   }
 

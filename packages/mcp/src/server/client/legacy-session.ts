@@ -32,6 +32,59 @@ export interface Work extends InFlight {
   failureText(error: ProtocolError): string;
 }
 
+/** Requests of one client in flight, by id. A client may cancel its own requests and no others. */
+class RequestsInFlight {
+  /** An empty map is a third of an idle session. */
+  #requests: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
+  readonly #max: number;
+
+  /** @param max - requests at once */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get isEmpty(): boolean {
+    return this.#requests === undefined;
+  }
+
+  /**
+   * Adds a request until {@link RequestsInFlight.delete}.
+   *
+   * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
+   *   many requests are
+   */
+  add(id: RequestId, request: Pick<InFlight, 'cancel'>): void {
+    const requests = (this.#requests ??= new Map());
+    if (requests.has(id)) {
+      const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;
+      throw new ProtocolError(errorCodes.invalidRequest, message, { httpStatus: 400 });
+    }
+    if (requests.size >= this.#max) {
+      throw refused(
+        429,
+        `${this.#max} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
+      );
+    }
+    requests.set(id, request);
+  }
+
+  delete(id: RequestId): void {
+    this.#requests?.delete(id);
+    if (this.#requests?.size === 0) this.#requests = undefined;
+  }
+
+  /** @returns whether the request was in flight */
+  cancel(id: RequestId): boolean {
+    const request = this.#requests?.get(id);
+    request?.cancel();
+    return request !== undefined;
+  }
+
+  cancelAll(): void {
+    for (const request of this.#requests?.values() ?? []) request.cancel();
+  }
+}
+
 /**
  * Server state of one legacy client between its requests: a session over HTTP, the connection over stdio, a single request where there
  * are no sessions.
@@ -50,17 +103,14 @@ export class LegacySession {
   lastCaller: Caller | undefined;
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined;
-  /** In-flight requests by id. A client may cancel its own requests and no others. */
-  #inFlight: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
-  /** Requests that may be in flight at once. */
-  readonly maxRequests: number;
+  readonly inFlight: RequestsInFlight;
   #pending: PendingRequests | undefined;
   #sentRequests = 0;
   /** Ends the published session. */
   #endTrace: (() => void) | undefined;
 
   constructor(maxRequests: number = Infinity) {
-    this.maxRequests = maxRequests;
+    this.inFlight = new RequestsInFlight(maxRequests);
   }
 
   /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
@@ -85,37 +135,6 @@ export class LegacySession {
    */
   send(_messageText: string): boolean {
     return false;
-  }
-
-  /**
-   * Adds a request to those in flight, until {@link LegacySession.untrack}.
-   *
-   * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
-   *   many requests are
-   */
-  track(id: RequestId, request: Pick<InFlight, 'cancel'>): void {
-    const inFlight = (this.#inFlight ??= new Map());
-    if (inFlight.has(id)) {
-      const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;
-      throw new ProtocolError(errorCodes.invalidRequest, message, { httpStatus: 400 });
-    }
-    if (inFlight.size >= this.maxRequests) {
-      throw refused(
-        429,
-        `${this.maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
-      );
-    }
-    inFlight.set(id, request);
-  }
-
-  untrack(id: RequestId): void {
-    this.#inFlight?.delete(id);
-    // An empty map is a third of an idle session.
-    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
-  }
-
-  get hasInFlight(): boolean {
-    return this.#inFlight !== undefined;
   }
 
   /** Publishes the session, from now to its end. */
@@ -156,10 +175,7 @@ export class LegacySession {
   settle({ kind, message }: ClientMessage): boolean {
     if (kind === 'response') return this.#pending?.settle(message) === true;
     const requestId = message.params?.['requestId'];
-    if (message.method !== 'notifications/cancelled' || !isRequestId(requestId)) return true;
-    const request = this.#inFlight?.get(requestId);
-    request?.cancel();
-    return request !== undefined;
+    return message.method !== 'notifications/cancelled' || !isRequestId(requestId) || this.inFlight.cancel(requestId);
   }
 
   /** Forwards a message for a request of another instance. */
@@ -206,7 +222,7 @@ export class LegacySession {
   /** Cancels all requests, in both directions. */
   end(): void {
     this.#endTrace?.();
-    for (const request of this.#inFlight?.values() ?? []) request.cancel();
+    this.inFlight.cancelAll();
     this.#pending?.end();
   }
 }

@@ -41,7 +41,7 @@ describe('the store', () => {
   test('keeps a session with a request in flight', () => {
     const { store, create, pass } = start();
     const session = create('a');
-    session.track(1, { cancel() {} });
+    session.inFlight.add(1, { cancel() {} });
     pass(100 * minute);
     expect([...store]).toEqual([session]);
   });
@@ -50,7 +50,7 @@ describe('the store', () => {
     const { store, create } = start();
     const session = create('a');
     let isCanceled = false;
-    session.track(1, { cancel: () => void (isCanceled = true) });
+    session.inFlight.add(1, { cancel: () => void (isCanceled = true) });
     store.end(session);
     expect(isCanceled).toBe(true);
   });

@@ -127,7 +127,7 @@ export class HttpSession extends LegacySession implements SessionOwner {
 
   /** Whether the session may end. A request in flight or an open standalone stream keeps it. */
   isExpired(now: number): boolean {
-    return this.lastActive + this.idleTimeout <= now && !this.hasInFlight && !this.hasReader;
+    return this.lastActive + this.idleTimeout <= now && this.inFlight.isEmpty && !this.hasReader;
   }
 
   /** Keeps event streams alive that belong to no request. */

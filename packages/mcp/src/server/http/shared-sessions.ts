@@ -134,7 +134,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
   override sweep(now: number = monotonicNow()): void {
     super.sweep(now);
     for (const session of this.open.values())
-      if (session instanceof SharedSession && (session.hasInFlight || session.hasReader))
+      if (session instanceof SharedSession && (!session.inFlight.isEmpty || session.hasReader))
         void session.renew().catch(() => {});
   }
 
