@@ -111,7 +111,7 @@ export function createServerActions(
 
 function chooseSession(sessions: ReadonlySet<LegacySession>, sessionId: string | undefined): LegacySession {
   const reachable = [...sessions].filter(
-    ({ initialized, id }) => initialized && (sessionId === undefined || id === sessionId),
+    ({ client, id }) => client.initialized && (sessionId === undefined || id === sessionId),
   );
   const [session] = reachable;
   if (session && reachable.length === 1) return session;

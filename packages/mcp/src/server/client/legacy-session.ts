@@ -32,6 +32,29 @@ export interface Work extends InFlight {
   failureText(error: ProtocolError): string;
 }
 
+/** What the client of a session declared, and what it wants to receive. It is replaced as a whole, by {@link LegacySession.update}. */
+export interface ClientFacts {
+  /** Whether the handshake is done; before it the client may turn out to be a modern one. */
+  readonly initialized: boolean;
+  readonly protocolVersion: string;
+  readonly clientInfo: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  /** Least severe level of log messages that the client receives. */
+  readonly logLevel: LoggingLevel;
+  /** URIs of the resources that the client subscribed to. */
+  readonly subscriptions: ReadonlySet<string>;
+}
+
+/** A client before its handshake, which receives all log messages. */
+const unknownClient: ClientFacts = {
+  initialized: false,
+  protocolVersion: DEFAULT_LEGACY_VERSION,
+  clientInfo: undefined,
+  clientCapabilities: {},
+  logLevel: 'debug',
+  subscriptions: new Set(),
+};
+
 /** Requests of one client in flight, by id. A client may cancel its own requests and no others. */
 class RequestsInFlight {
   /** An empty map is a third of an idle session. */
@@ -92,17 +115,9 @@ class RequestsInFlight {
 export class LegacySession {
   /** Session id; absent over stdio and in stateless requests. */
   readonly id?: string;
-  /** Whether the handshake is done; before it the client may turn out to be a modern one. */
-  initialized = false;
-  protocolVersion: string = DEFAULT_LEGACY_VERSION;
-  clientInfo: Implementation | undefined;
-  clientCapabilities: ClientCapabilities = {};
-  /** Least severe level of log messages that the client receives. Default: all. */
-  logLevel: LoggingLevel = 'debug';
+  client: ClientFacts = unknownClient;
   /** Caller of the newest request, where there is authentication or callers see different lists. */
   lastCaller: Caller | undefined;
-  /** URIs of the resources that the client subscribed to. */
-  subscriptions: Set<string> | undefined;
   readonly inFlight: RequestsInFlight;
   #pending: PendingRequests | undefined;
   #sentRequests = 0;
@@ -120,12 +135,12 @@ export class LegacySession {
 
   /** Whether this instance sends notifications about changes to the client. */
   get receivesChanges(): boolean {
-    return this.initialized;
+    return this.client.initialized;
   }
 
   /** Changes what the session remembers of the client. Where other instances share the session, settles when it is stored. */
-  update(change: () => void): void | Promise<void> {
-    change();
+  update(change: (client: ClientFacts) => Partial<ClientFacts>): void | Promise<void> {
+    this.client = { ...this.client, ...change(this.client) };
   }
 
   /**
@@ -143,7 +158,7 @@ export class LegacySession {
     const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
     const end = new Promise<void>((resolve) => {
       this.#endTrace = () => {
-        if (this.initialized) event.protocolVersion = this.protocolVersion;
+        if (this.client.initialized) event.protocolVersion = this.client.protocolVersion;
         resolve();
       };
     });
@@ -156,8 +171,8 @@ export class LegacySession {
   }
 
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
-    const { id: sessionId, protocolVersion, transport } = this;
-    const origin = { protocolVersion, sessionId, transport };
+    const { id: sessionId, transport } = this;
+    const origin = { protocolVersion: this.client.protocolVersion, sessionId, transport };
     return { type: 'mcp', side: 'server', direction, method, params, ...describeMethod(method, params), ...origin };
   }
 
@@ -206,7 +221,7 @@ export class LegacySession {
         this.request({ ...request, params: withMeta(params as Params, sent.meta) }, options, link, sent);
       return traces.trace(sent, send);
     }
-    const missing = missingCapabilities(requires, this.clientCapabilities);
+    const missing = missingCapabilities(requires, this.client.clientCapabilities);
     if (missing) {
       const reason = this.isStateless
         ? `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`

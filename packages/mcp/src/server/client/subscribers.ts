@@ -104,8 +104,8 @@ export function whenConcerned(isConcerned: boolean | Promise<boolean>, notify: (
   else if (isConcerned) void isConcerned.then((is) => is && notify());
 }
 
-function isSubscribed({ receivesChanges, subscriptions }: LegacySession, event: ServerEvent): boolean {
-  return receivesChanges && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
+function isSubscribed({ receivesChanges, client }: LegacySession, event: ServerEvent): boolean {
+  return receivesChanges && (event.kind !== 'resource_updated' || client.subscriptions.has(event.uri));
 }
 
 /** Returns the notification of a change. */

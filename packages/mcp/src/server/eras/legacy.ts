@@ -34,19 +34,19 @@ export class LegacyRequest extends ServerRequest {
   }
 
   get protocolVersion(): string {
-    return this.#session.protocolVersion;
+    return this.#session.client.protocolVersion;
   }
 
   get clientCapabilities(): ClientCapabilities {
-    return this.#session.clientCapabilities;
+    return this.#session.client.clientCapabilities;
   }
 
   get clientInfo(): Implementation | undefined {
-    return this.#session.clientInfo;
+    return this.#session.client.clientInfo;
   }
 
   get logLevel(): LoggingLevel {
-    return this.#session.logLevel;
+    return this.#session.client.logLevel;
   }
 
   sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
@@ -111,7 +111,7 @@ export class LegacyBatch implements Work {
    * @throws ProtocolError -32600 with HTTP status 400 for an empty batch, more than 100 messages, or another protocol version
    */
   async run(): Promise<string | undefined> {
-    const { initialized, protocolVersion } = this.#session;
+    const { initialized, protocolVersion } = this.#session.client;
     if (!initialized || protocolVersion !== BATCH_VERSION)
       throw invalidRequest(`send one JSON-RPC message at a time; only protocol version ${BATCH_VERSION} has batches`);
     if (this.#messages.length === 0) throw invalidRequest('the batch is empty');

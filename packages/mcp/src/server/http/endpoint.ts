@@ -278,7 +278,7 @@ async function startSession(response: ResponseWriter, message: JsonRpcRequest): 
     await serveLegacyRequest(response, message, session);
   } finally {
     // A session without a handshake would take the place of another one.
-    if (!session.initialized) await endpoint.sessions.end(session);
+    if (!session.client.initialized) await endpoint.sessions.end(session);
   }
 }
 
@@ -315,8 +315,8 @@ function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySess
     return session.then((found) => (response.session = found));
   }
   const session = new LegacySession();
-  session.protocolVersion = request.header('mcp-protocol-version') ?? session.protocolVersion;
-  session.initialized = true;
+  const protocolVersion = request.header('mcp-protocol-version') ?? session.client.protocolVersion;
+  void session.update(() => ({ initialized: true, protocolVersion }));
   response.cancelOnClose();
   return session;
 }

@@ -216,14 +216,16 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     this.#reply.onClose(() => stream.detach(sink));
     if (session && store) {
       (session.streams ??= new Map()).set(this.#streamId, stream);
-      if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
+      if (session.client.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
     }
     return stream;
   }
 
   #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
     const { session } = this;
-    return this.announcesSession && session?.initialized ? { ...headers, 'mcp-session-id': session.id } : headers;
+    return this.announcesSession && session?.client.initialized
+      ? { ...headers, 'mcp-session-id': session.id }
+      : headers;
   }
 }
 

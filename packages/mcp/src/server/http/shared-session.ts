@@ -1,12 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorCodes, isLoggingLevel, LAST_LEGACY_VERSION, type LoggingLevel } from '../../protocol/constants.js';
+import { errorCodes, isLoggingLevel, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
+import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
-import type { ClientMessage } from '../client/legacy-session.js';
+import type { ClientFacts, ClientMessage } from '../client/legacy-session.js';
 import { MAX_LIFETIME } from '../limits.js';
 import { notificationText, type ServerEvent } from '../client/subscribers.js';
 import { EventStream, primingEvent, toEvent } from './event-stream.js';
@@ -31,14 +31,10 @@ export interface SharedServer {
   drop(session: HttpSession): void;
 }
 
-/** State of a session that all instances know, as JSON. */
-export interface SessionState {
+/** State of a session that all instances know, as JSON: that of a client after its handshake. */
+export interface SessionState extends Omit<ClientFacts, 'initialized' | 'subscriptions'> {
   /** Digest of the principal. */
   readonly principal: string;
-  readonly protocolVersion: string;
-  readonly clientInfo?: Implementation | undefined;
-  readonly clientCapabilities: ClientCapabilities;
-  readonly logLevel: LoggingLevel;
   readonly subscriptions?: readonly string[] | undefined;
   /** Instance that has the standalone event stream, or had it last. */
   readonly reader?: string | undefined;
@@ -80,30 +76,26 @@ export class SharedSession extends HttpSession {
    * @throws `SESSION_ID_INVALID` for a new session whose id is in use
    * @throws ProtocolError with HTTP status 404 when another instance ended the session
    */
-  override async update(change: () => void): Promise<void> {
-    const { instance } = this.#server;
-    try {
-      for (;;) {
-        change();
-        const value = this.#toText();
-        const isNew = !this.#stored;
-        const version = await this.#put(value);
-        if (version !== undefined) {
-          this.#stored = { value, version };
-          // Others have no copy of a new session.
-          if (!isNew) await instance.broadcast('session', { id: this.id, record: this.#stored });
-          return;
-        }
-        if (isNew) throw sessionIdInvalid();
-        const record = await this.#server.read(this.id);
-        if (!record) throw sessionNotFound('it ended');
-        this.#replace(record);
+  override update(change: (client: ClientFacts) => Partial<ClientFacts>): Promise<void> {
+    return this.#store(() => ({ ...this.client, ...change(this.client), reader: this.#reader }));
+  }
+
+  async #store(change: () => ClientFacts & Pick<SessionState, 'reader'>): Promise<void> {
+    for (;;) {
+      const value = this.#toText(change());
+      const isNew = !this.#stored;
+      const version = await this.#put(value);
+      if (version !== undefined) {
+        const record = { value, version };
+        this.load(record);
+        // Others have no copy of a new session.
+        if (!isNew) await this.#server.instance.broadcast('session', { id: this.id, record });
+        return;
       }
-    } catch (error) {
-      // A change that is not stored is undone.
-      if (this.#stored) this.#apply(this.#parse(this.#stored));
-      else this.initialized = false;
-      throw error;
+      if (isNew) throw sessionIdInvalid();
+      const record = await this.#server.read(this.id);
+      if (!record) throw sessionNotFound('it ended');
+      this.#replace(record);
     }
   }
 
@@ -133,7 +125,7 @@ export class SharedSession extends HttpSession {
   }
 
   override get receivesChanges(): boolean {
-    return this.initialized && this.#reader === this.#server.instance.id;
+    return this.client.initialized && this.#reader === this.#server.instance.id;
   }
 
   override get hasReader(): boolean {
@@ -211,7 +203,7 @@ export class SharedSession extends HttpSession {
     reply.onClose(close);
     // Sends the headers, which the client waits for.
     sink.write(': keep-alive\n\n');
-    if (this.protocolVersion >= LAST_LEGACY_VERSION) sink.write(primingEvent(start, retryInterval));
+    if (this.client.protocolVersion >= LAST_LEGACY_VERSION) sink.write(primingEvent(start, retryInterval));
     const { writer, requestId } = parseStreamId(streamId.slice(this.id.length + 1));
     const send = (eventId: string, message: object): void => {
       if (Object.keys(message).length > 0) sink.write(toEvent(JSON.stringify(message), eventId));
@@ -251,9 +243,7 @@ export class SharedSession extends HttpSession {
     const { id } = this.#server.instance;
     const previous = this.#reader;
     if (previous === id) return false;
-    await this.update(() => {
-      this.#reader = id;
-    });
+    await this.#store(() => ({ ...this.client, reader: id }));
     return previous !== undefined;
   }
 
@@ -263,7 +253,7 @@ export class SharedSession extends HttpSession {
       ...(tools?.listChanged ? [{ kind: 'tools_list_changed' } as const] : []),
       ...(prompts?.listChanged ? [{ kind: 'prompts_list_changed' } as const] : []),
       ...(resources?.listChanged ? [{ kind: 'resources_list_changed' } as const] : []),
-      ...Array.from(this.subscriptions ?? [], (uri) => ({ kind: 'resource_updated', uri }) as const),
+      ...Array.from(this.client.subscriptions, (uri) => ({ kind: 'resource_updated', uri }) as const),
     ];
   }
 
@@ -283,27 +273,15 @@ export class SharedSession extends HttpSession {
     return state;
   }
 
-  #toText(): string {
-    const { principal, protocolVersion, clientInfo, clientCapabilities, logLevel, subscriptions } = this;
-    const state: SessionState = {
-      principal,
-      protocolVersion,
-      clientInfo,
-      clientCapabilities,
-      logLevel,
-      subscriptions: subscriptions && [...subscriptions],
-      reader: this.#reader,
-    };
+  #toText(client: ClientFacts & Pick<SessionState, 'reader'>): string {
+    const { initialized: _, subscriptions, ...facts } = client;
+    const state: SessionState = { principal: this.principal, ...facts, subscriptions: [...subscriptions] };
     return JSON.stringify(state);
   }
 
-  #apply({ protocolVersion, clientInfo, clientCapabilities, logLevel, subscriptions, reader }: SessionState): void {
-    this.initialized = true;
-    this.protocolVersion = protocolVersion;
-    this.clientInfo = clientInfo;
-    this.clientCapabilities = clientCapabilities;
-    this.logLevel = logLevel;
-    this.subscriptions = subscriptions && new Set(subscriptions);
+  #apply(state: SessionState): void {
+    const { principal: _, reader, subscriptions, ...facts } = state;
+    this.client = { ...facts, initialized: true, subscriptions: new Set(subscriptions) };
     this.#reader = reader;
     if (reader !== this.#server.instance.id) this.#readers.get(this.standaloneStreamId)?.close();
   }

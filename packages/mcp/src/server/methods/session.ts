@@ -19,17 +19,18 @@ export async function initialize(request: ServerRequest): Promise<Result> {
   const session = sessionOf(request);
   const { protocolVersion: requested, clientInfo, capabilities } = params;
   if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
-  await session.update(() => {
-    session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
-    session.clientCapabilities = isObject(capabilities) ? capabilities : {};
+  const protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+  await session.update(() => ({
+    initialized: true,
+    protocolVersion,
+    clientCapabilities: isObject(capabilities) ? capabilities : {},
     // Name and version are shown and never trusted; other members pass.
-    if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
-    session.initialized = true;
-  });
+    ...(isObject(clientInfo) && { clientInfo: clientInfo as unknown as Implementation }),
+  }));
   // The client may now receive what other instances send.
   if (server.instance.isShared && !session.isStateless) await server.instance.start();
   const members = JSON.stringify({
-    protocolVersion: session.protocolVersion,
+    protocolVersion,
     capabilities: capabilitiesFor(session, server.capabilities),
     serverInfo: server.serverInfo,
     instructions: server.instructions,
@@ -47,9 +48,7 @@ export async function setLogLevel(request: ServerRequest): Promise<Result> {
   const session = sessionOf(request);
   const level = request.params?.['level'];
   if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
-  await session.update(() => {
-    session.logLevel = level;
-  });
+  await session.update(() => ({ logLevel: level }));
   return new Result('');
 }
 
@@ -60,11 +59,11 @@ export async function subscribe(request: ServerRequest): Promise<Result> {
   if (session.isStateless)
     throw methodNotFound('resources/subscribe needs a session, and this server has none (serverless)');
   await learnScopes(request);
-  await session.update(() => {
-    const subscriptions = (session.subscriptions ??= new Set());
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
+  await session.update((client) => {
+    const subscriptions = new Set(client.subscriptions).add(uri);
+    if (subscriptions.size > MAX_SUBSCRIPTIONS)
       throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    subscriptions.add(uri);
+    return { subscriptions };
   });
   return new Result('');
 }
@@ -72,7 +71,9 @@ export async function subscribe(request: ServerRequest): Promise<Result> {
 export async function unsubscribe(request: ServerRequest): Promise<Result> {
   const uri = requireUri(request);
   const session = sessionOf(request);
-  await session.update(() => void session.subscriptions?.delete(uri));
+  await session.update((client) => ({
+    subscriptions: new Set(Array.from(client.subscriptions).filter((subscribed) => subscribed !== uri)),
+  }));
   return new Result('');
 }
 
