@@ -14,7 +14,7 @@ const synonyms: Record<string, string> = {
   'guides/ai-sdk.md': 'streaming streamText useChat vercel next.js generateText convertToModelMessages',
   'guides/connect-hosts.md': 'cursor claude desktop claude code vs code windsurf zed cline mcp.json',
   'guides/mcp-client.md': 'filter tools prefix disconnect listTools listToolsets connect to a server',
-  'guides/mcp-client/servers.md': 'timeout stdio http sse command args env headers configuration',
+  'guides/mcp-client/servers.md': 'timeout mcp.json stdio http sse command args env headers configuration file',
   'guides/mcp-client/unavailable-servers.md': 'reconnect server down crash retry',
   'guides/mcp-server.md': 'expose tools serve streamable http stdio createServer',
   'guides/mcp-server/transports.md': 'stdio transport sse streamable http express hono fastify serverless port cors',
@@ -60,7 +60,10 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
   options: {
     _render(source, env: MarkdownEnv, markdown): string {
       if (env.relativePath.startsWith('reference/api/')) return markdown.render(/^# .+$/m.exec(source)?.[0] ?? '', env);
-      const html = markdown.render(source, env);
+      // Each error is found by its code, and the result leads to it.
+      const html = markdown
+        .render(source, env)
+        .replaceAll(/(?=<p id="(\w+)" data-error)/g, '<h4 id="$1">$1 <a href="#$1">#</a></h4>');
       return html.replace('</h1>', `</h1><p>${synonyms[env.relativePath] ?? ''}</p>`);
     },
     miniSearch: {

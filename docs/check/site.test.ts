@@ -118,6 +118,12 @@ describe('the site', { skip }, () => {
         await page.close();
       }
       assert.deepEqual(problems, []);
+
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      await page.goto(`http://127.0.0.1:${address.port}/reference/errors`, { waitUntil: 'networkidle' });
+      await page.getByLabel('Filter errors').fill('too complex output');
+      await page.getByText(/^1 of \d+ errors$/).waitFor();
+      assert.equal(await page.locator('[data-error]:visible').getAttribute('id'), 'MCP_OUTPUT_TOO_COMPLEX');
     },
   );
 });

@@ -8,16 +8,12 @@ import { createRequire } from 'node:module';
 import { json } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { QueryResult } from '@quiver/rag';
-import { LocalVector } from '@quiver/rag/local';
-import { createDocsServer } from '../src/docs-server.ts';
-import { chooseEmbedder } from '../src/embedder.ts';
-import { printExploration } from '../src/explore.ts';
+import { createDocsServer, openIndex } from '../src/docs-server.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const inspector = join(
@@ -80,26 +76,25 @@ describe('documentation demo', () => {
   test('reads, indexes and serves documents, and returns passages with file, heading, range and score', async () => {
     const { code, stdout, stderr } = await demoOnNotes();
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /Documents {2}2 Markdown files/);
-    assert.match(stdout, /Skipped {4}picture\.md: not text/);
-    assert.match(stdout, /Embedder {3}lexical/);
-    assert.match(stdout, /Indexed {4}3 passages embedded, 0 unchanged/);
+    assert.match(stdout, /Reading .*notes, for the embedder quiver\/lexical/);
+    assert.match(stdout, /Skipped {4}picture\.md: /);
+    assert.match(stdout, /Indexed {4}2 documents: 3 passages embedded, 0 unchanged/);
     assert.match(stdout, /Connected {2}3 passages by \d+ connections/);
     assert.match(stdout, /Tools {6}docs_searchDocs, docs_exploreDocs\n/);
-    assert.match(stdout, /exploreDocs finds no other file than searchDocs/);
+    assert.match(stdout, /The graph leads to no other file/);
     assert.match(
       stdout,
       / {2}\[1\] deep\/coffee\.md › Coffee {2}\[characters 0–43\], confidence [01]\.\d\d\n {6}# Coffee Coffee wants water of 94 degrees\./,
     );
-    assert.match(stderr, /Indexing .* 2\/2/);
+    assert.match(stderr, /Indexing {3}2 documents/);
   });
 
   test('embeds only changed passages and removes deleted files', async () => {
-    assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 3 unchanged, 0 removed/);
+    assert.match((await demoOnNotes()).stdout, /Indexed .*: 0 passages embedded, 3 unchanged, 0 removed/);
     await writeFile(join(notes, 'tea.md'), tea(75));
-    assert.match((await demoOnNotes()).stdout, /Indexed {4}1 passages embedded, 2 unchanged, 1 removed/);
+    assert.match((await demoOnNotes()).stdout, /Indexed .*: 1 passages embedded, 2 unchanged, 1 removed/);
     await rm(join(notes, 'deep', 'coffee.md'));
-    assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 2 unchanged, 1 removed/);
+    assert.match((await demoOnNotes()).stdout, /Indexed .*: 0 passages embedded, 2 unchanged, 1 removed/);
   });
 
   test('prints a configuration that works in an MCP client over stdio', async () => {
@@ -142,7 +137,7 @@ describe('graph of the demo', () => {
     );
     assert.match(
       stdout,
-      /Not among the first 5 passages of searchDocs, but among those of exploreDocs:\n {2}\d\. 0\.\d{3} {2}vessels\.md › Clay .*\n.*Yixing.*\n {5}↳ from brewing\.md, link: brewing\.md links to vessels\.md\n/,
+      /Only exploreDocs finds vessels\.md › Clay .*\n.*Yixing.*\n {6}↳ link: brewing\.md links to vessels\.md\n/,
       stdout + stderr,
     );
     const page = /The graph around it: (file:.*graph\.html)/.exec(stdout)?.[1];
@@ -151,46 +146,6 @@ describe('graph of the demo', () => {
       /<!doctype html>[\s\S]*brewing\.md links to vessels\.md/,
     );
   });
-});
-
-describe('report about the exploration question', () => {
-  const edge = { from: 'start.md', to: 'far.md', kind: 'link', reason: 'a link', weight: 1 } as const;
-  const hit = (source: string): QueryResult => ({
-    id: source,
-    metadata: { source, startIndex: 0, endIndex: 4 },
-    vector: [],
-    score: 0.5,
-    document: 'Text',
-  });
-  const printed = (context: TestContext, searched: string[], explored: string[]): string => {
-    const log = context.mock.method(console, 'log', () => {});
-    printExploration(
-      { question: 'Where?', answeredIn: 'far.md' },
-      { relevantContext: '', sources: searched.map(hit) },
-      {
-        relevantContext: '',
-        sources: explored.map((source) => ({ ...hit(source), path: source === 'start.md' ? [] : [edge] })),
-        graph: { complete: true, nodes: 9, edges: 9, seeds: 'hybrid' },
-      },
-      1,
-    );
-    return log.mock.calls.map(({ arguments: [line] }) => String(line)).join('\n');
-  };
-
-  test('shows the passage with the answer', (context) =>
-    assert.match(
-      printed(context, ['start.md'], ['start.md', 'near.md', 'far.md']),
-      /but among those of exploreDocs:\n {2}3\. .*far\.md/,
-    ));
-  test('shows another file if the graph does not reach the answer', (context) =>
-    assert.match(
-      printed(context, ['start.md'], ['start.md', 'near.md']),
-      /but among those of exploreDocs:\n {2}2\. .*near\.md/,
-    ));
-  test('reports that the search already finds the answer', (context) =>
-    assert.match(printed(context, ['start.md', 'far.md'], ['near.md']), /searchDocs already finds far\.md/));
-  test('reports that the graph finds no other file', (context) =>
-    assert.match(printed(context, ['start.md'], ['start.md']), /exploreDocs finds no other file/));
 });
 
 describe('demo with an OpenAI key', () => {
@@ -215,7 +170,7 @@ describe('demo with an OpenAI key', () => {
     try {
       const { code, stdout, stderr } = await run([process.execPath, main, notes, 'milk', '--index', index], { env });
       assert.equal(code, 0, stderr);
-      assert.match(stdout, /Embedder {3}openai\/text-embedding-3-small\n/);
+      assert.match(stdout, /for the embedder openai\/text-embedding-3-small\n/);
       assert.deepEqual([...models], ['text-embedding-3-small']);
       assert.doesNotMatch(stdout + stderr, /sk-secret/);
     } finally {
@@ -226,9 +181,8 @@ describe('demo with an OpenAI key', () => {
 
 describe('server of the demo over HTTP', () => {
   test('lists and runs its tools for a client of SDK 1 and for the Inspector', async () => {
-    const { embedder, indexName } = chooseEmbedder();
-    await using store = new LocalVector({ path: index });
-    const server = createDocsServer({ store, indexName, embedder });
+    const opened = openIndex(index);
+    const server = createDocsServer(opened);
     const { url } = await server.listen();
     try {
       const client = new Client({ name: 'check', version: '1.0.0' });
@@ -237,6 +191,7 @@ describe('server of the demo over HTTP', () => {
       await inspect([String(url), '--transport', 'http']);
     } finally {
       await server.close();
+      await opened.vectorStore.close();
     }
   });
 });
@@ -276,21 +231,22 @@ describe('one-line error message and exit code 1', () => {
     const lines = stderr
       .trim()
       .split('\n')
-      .filter((text) => !text.startsWith('Indexing'));
+      .map((text) => text.replace(/^.*\r/, ''))
+      .filter(Boolean);
     assert.equal(code, 1);
     assert.equal(lines.length, 1, stderr);
     assert.match(lines[0] ?? '', line);
   }
 
-  test('for a missing folder', () => requireOneLine(demo(join(scratch, 'nowhere')), /nowhere does not exist/));
+  test('for a missing folder', () => requireOneLine(demo(join(scratch, 'nowhere')), /nowhere cannot be read/));
 
   test('for an empty folder', async () => {
     await mkdir(join(scratch, 'empty'));
-    await requireOneLine(demo(join(scratch, 'empty')), /no Markdown to read in .*empty/);
+    await requireOneLine(demo(join(scratch, 'empty')), /no documents in .*empty/);
   });
 
-  test('for a binary file', () =>
-    requireOneLine(demo(join(notes, 'picture.md')), /no Markdown to read.*not text in UTF-8/));
+  test('for a file in place of a folder', () =>
+    requireOneLine(demo(join(notes, 'picture.md')), /picture\.md cannot be read: ENOTDIR/));
 
   test('for an index folder that is a file', () =>
     requireOneLine(demo(notes, '--index', join(notes, 'tea.md')), /tea\.md/));
@@ -304,7 +260,7 @@ describe('one-line error message and exit code 1', () => {
       await chmod(scratch, 0o755);
       await requireOneLine(
         run([process.execPath, main, notes, '--index', join(locked, 'index')], { uid: 65_534 }),
-        /No permission to use .*locked/,
+        /EACCES: permission denied.*locked/,
       );
       assert.deepEqual(await readdir(locked), []);
     },

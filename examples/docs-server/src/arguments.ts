@@ -1,18 +1,30 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ExpectedError } from './expected-error.ts';
 
-export const repository: string = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+export const usage = 'npm run demo -- [folder] ["question" ...] [--index <folder>] [--port <number>]';
 
-export const usage = `npm run demo -- [folder] ["question" ...] [--index <folder>] [--port <number>]
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-Without a folder: the documentation of this repository and the README files of its dependencies.`;
+/** What the demo reads without arguments: the documents of this repository. */
+const own = {
+  folder: repository,
+  include: ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md'],
+  exclude: ['node_modules', '.*', 'docs/reference/{api/**,security-checks.md}'],
+  questions: [
+    'How do I ask the user before a tool deletes something?',
+    'How do I rate limit the callers of a server?',
+    'How do I add a server to Claude Desktop or Cursor?',
+    // Its answer is in a document that shares hardly any words with it. A link leads there.
+    'Which library parses HTML for chunking, and what do the other packages need?',
+  ],
+};
 
 export interface Arguments {
-  /** Folder to read. `undefined` means the repository's own documents. */
-  folder: string | undefined;
+  folder: string;
+  /** Patterns of the files to read. Default: every format that `loadDocuments` reads. */
+  patterns: { include?: string[]; exclude?: string[] };
   questions: string[];
   /** Folder of the index. */
   indexFolder: string;
@@ -21,38 +33,22 @@ export interface Arguments {
   help: boolean;
 }
 
-const ownQuestions = [
-  'How do I require approval of a tool call?',
-  'How do I rate limit the callers of a server?',
-  'How do I add a server to Claude Desktop or Cursor?',
-];
-
+/** @throws an error whose message names an unknown option */
 export function parseArguments(words: string[]): Arguments {
-  const { values, positionals } = parseStrictly(words);
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: { index: { type: 'string' }, port: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
   const [given, ...questions] = positionals;
-  const folder = given === undefined ? undefined : resolve(given);
-  const port = Number(values.port ?? 0);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ExpectedError(`--port ${values.port} is not a port number.`);
-  const source = folder ?? repository;
-  const name = `${basename(source)}-${createHash('sha256').update(source).digest('hex').slice(0, 8)}`;
+  const folder = resolve(given ?? own.folder);
+  const name = `${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
   return {
     folder,
-    questions: questions.length > 0 ? questions : folder === undefined ? ownQuestions : ['What is this about?'],
+    patterns: given === undefined ? { include: own.include, exclude: own.exclude } : {},
+    questions: questions.length > 0 ? questions : given === undefined ? own.questions : ['What is this about?'],
     indexFolder: resolve(values.index ?? join(repository, '.quiver', name)),
-    port,
+    port: Number(values.port ?? 0),
     help: values.help ?? false,
   };
-}
-
-function parseStrictly(words: string[]) {
-  try {
-    return parseArgs({
-      args: words,
-      allowPositionals: true,
-      options: { index: { type: 'string' }, port: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    });
-  } catch (error) {
-    throw new ExpectedError(`${(error as Error).message}\n${usage}`);
-  }
 }

@@ -1,104 +1,90 @@
 // Indexes documents and answers questions about them over MCP. This file is the whole program, in order of execution.
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isToolFailure } from '@quiver/core/tools';
+import { loadDocuments } from '@quiver/loaders';
 import { MCPClient } from '@quiver/mcp';
-import { buildGraph, ingest, MDocument, type GraphRAGOutput, type VectorQueryOutput } from '@quiver/rag';
-import { LocalVector } from '@quiver/rag/local';
+import { buildGraph, ingest, viewGraph, type GraphRAGOutput, type VectorQueryOutput } from '@quiver/rag';
+import { graphToHtml } from '@quiver/rag/node';
 import { parseArguments, usage } from './arguments.ts';
-import { createDocsServer } from './docs-server.ts';
-import { chooseEmbedder } from './embedder.ts';
-import { ExpectedError, toLine } from './expected-error.ts';
-import { compared, drawGraph, ownExploration, printExploration } from './explore.ts';
-import { findDocuments } from './find-documents.ts';
-import { printHit, seconds, since } from './print.ts';
-import { createProgressBar } from './progress-bar.ts';
+import { createDocsServer, openIndex } from './docs-server.ts';
+import { printExploration, printHits, since } from './print.ts';
 
 async function main(): Promise<void> {
-  const { folder, questions, indexFolder, port, help } = parseArguments(process.argv.slice(2));
+  const { folder, patterns, questions, indexFolder, port, help } = parseArguments(process.argv.slice(2));
   if (help) return console.log(usage);
   const interrupted = new AbortController();
-  process.once('SIGINT', () =>
-    interrupted.abort(new ExpectedError('Interrupted. The index keeps the documents indexed so far.')),
-  );
+  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted. The index keeps what is indexed so far.')));
+  const { signal } = interrupted;
 
-  // 1. Read the documents.
-  const { root, files, skipped } = await findDocuments(folder);
-  console.log(`Documents  ${files.length} Markdown files below ${root}`);
-  for (const reason of skipped) console.log(`Skipped    ${reason}`);
-
-  // 2. Chunk, embed and store them. Later runs embed only new and changed passages.
-  const { embedder, description, indexName } = chooseEmbedder();
-  console.log(`Embedder   ${description}`);
-  await mkdir(indexFolder, { recursive: true });
-  await using store = new LocalVector({ path: indexFolder });
-  const showProgress = createProgressBar('Indexing  ');
+  // 1. Read the documents, chunk, embed and store them. Later runs embed only new and changed passages.
+  const index = openIndex(indexFolder);
+  await using _store = index.vectorStore;
+  console.log(`Reading    ${folder}, for the embedder ${index.model.id}`);
   const indexingStarted = performance.now();
   const report = await ingest({
-    documents: files.map(({ path, text }) => MDocument.fromMarkdown(text, { source: path })),
+    ...index,
+    documents: loadDocuments(folder, {
+      ...patterns,
+      signal,
+      onSkip: ({ path, reason }) => console.log(`Skipped    ${path}: ${reason}`),
+    }),
     chunkOptions: { maxSize: 1200 },
-    vectorStore: store,
-    indexName,
-    model: embedder,
     cleanup: 'all',
-    onProgress: ({ documents, totalDocuments = documents }) => showProgress(documents, totalDocuments),
-    signal: interrupted.signal,
+    onProgress: ({ documents }) => process.stderr.write(`\rIndexing   ${documents} documents\r`),
+    signal,
   });
+  if (report.documents === 0) throw new Error(`There are no documents in ${folder}.`);
   // A passage whose neighbor changed is stored again, because it names its neighbor.
   const unchanged = report.unchanged + report.moved;
   console.log(
-    `Indexed    ${report.added} passages embedded, ${unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
+    `Indexed    ${report.documents} documents: ${report.added} passages embedded, ${unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
   );
 
-  // 3. Connect the passages by links, names, order and similarity. The store persists the graph alongside the index.
+  // 2. Connect the passages by links, names, order and similarity. The store persists the graph alongside the index.
   const connectingStarted = performance.now();
-  const showConnected = createProgressBar('Connecting');
-  const graph = await buildGraph({
-    vectorStore: store,
-    indexName,
-    onProgress: ({ passages, done }) => done !== undefined && showConnected(Math.round(done * passages), passages),
-    signal: interrupted.signal,
-  });
+  const { vectorStore, indexName } = index;
+  const graph = await buildGraph({ vectorStore, indexName, signal });
   console.log(`Connected  ${graph.nodes} passages by ${graph.edges} connections in ${since(connectingStarted)}`);
 
-  // 4. Serve the tools over MCP, on a loopback address.
-  await using server = createDocsServer({ store, indexName, embedder });
+  // 3. Serve the tools over MCP, on a loopback address.
+  await using server = createDocsServer(index);
   const { url } = await server.listen({ port });
   console.log(`Serving    ${url}`);
 
-  // 5. Connect an MCP client, list the tools and call them.
+  // 4. Connect an MCP client, list the tools and call them.
   await using client = new MCPClient({ servers: { docs: { url } } });
   const tools = await client.listTools();
   console.log(`Tools      ${Object.keys(tools).join(', ')}`);
   const ask = async <Output>(name: string, queryText: string, topK: number): Promise<Output> => {
-    const answer: unknown = await tools[name]?.execute({ queryText, topK }, { abortSignal: interrupted.signal });
-    if (isToolFailure(answer)) throw new ExpectedError(answer.message);
+    const answer: unknown = await tools[name]?.execute({ queryText, topK }, { abortSignal: signal });
+    if (isToolFailure(answer)) throw new Error(answer.message);
     // The tool declares this output schema, and the client has validated the result.
     return answer as Output;
   };
   for (const queryText of questions) {
     const askingStarted = performance.now();
-    const { sources } = await ask<VectorQueryOutput>('docs_searchDocs', queryText, 3);
+    const found = await ask<VectorQueryOutput>('docs_searchDocs', queryText, 3);
     // The first query also builds the index of words.
-    console.log(`\nQuestion   ${queryText} (${seconds(performance.now() - askingStarted)})`);
-    sources.forEach(printHit);
+    console.log(`\nQuestion   ${queryText} (${since(askingStarted)})`);
+    printHits(found);
   }
 
-  // 6. Compare search and graph for a question whose answer is spread over several documents.
-  const exploration = folder === undefined ? ownExploration : { question: questions.at(-1) as string };
-  const searched = await ask<VectorQueryOutput>('docs_searchDocs', exploration.question, compared);
-  const exploringStarted = performance.now();
-  const explored = await ask<GraphRAGOutput>('docs_exploreDocs', exploration.question, compared);
-  printExploration(exploration, searched, explored, performance.now() - exploringStarted);
-  const picture = { store, indexName, embedder, question: exploration.question, folder: indexFolder };
-  console.log(`  The graph around it: ${await drawGraph(picture)}`);
+  // 5. See what the graph finds in addition, for the last question.
+  const last = questions.at(-1) as string;
+  console.log(`\nExplored   ${last}`);
+  const searched = await ask<VectorQueryOutput>('docs_searchDocs', last, 5);
+  printExploration(searched, await ask<GraphRAGOutput>('docs_exploreDocs', last, 5));
+  const picture = join(indexFolder, 'graph.html');
+  await writeFile(picture, await graphToHtml(await viewGraph({ ...index, queryText: last })));
+  console.log(`  The graph around it: ${pathToFileURL(picture).href}`);
 
-  // 7. Print the configuration of the same server for Cursor and Claude Desktop.
-  const stdioServer = fileURLToPath(new URL('stdio.ts', import.meta.url));
+  // 6. Print the configuration of the same server for Cursor and Claude Desktop.
   const definition = {
     command: process.execPath,
     // With the options of this process, which `npm run demo` uses to run the sources of the packages.
-    args: [...process.execArgv, stdioServer, indexFolder],
+    args: [...process.execArgv, fileURLToPath(new URL('stdio.ts', import.meta.url)), indexFolder],
     ...(process.env['OPENAI_API_KEY'] && { env: { OPENAI_API_KEY: '<your key>' } }),
   };
   console.log('\nAdd it to Cursor (.cursor/mcp.json) or Claude Desktop (claude_desktop_config.json):\n');
@@ -108,6 +94,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  console.error(toLine(error));
+  console.error(error instanceof Error ? error.message.split('\n', 1)[0] : error);
   process.exitCode = 1;
 }

@@ -1,28 +1,30 @@
-import type { QueryResult } from '@quiver/rag';
+import type { GraphRAGOutput, QueryResult, VectorQueryOutput } from '@quiver/rag';
 
-/** Prints a passage with the number by which a model cites it, its position in its file, and how sure the search is. */
-export function printHit({ document, confidence = 0, metadata }: QueryResult, index: number): void {
-  console.log(`  [${index + 1}] ${toPlace(metadata)}, confidence ${confidence.toFixed(2)}`);
-  console.log(`      ${excerpt(document)}`);
+/** Prints passages with the numbers by which a model cites them, their places in their files, and how sure the search is. */
+export function printHits({ sources }: VectorQueryOutput): void {
+  for (const [index, { document, confidence = 0, metadata }] of sources.entries()) {
+    console.log(`  [${index + 1}] ${toPlace(metadata)}, confidence ${confidence.toFixed(2)}`);
+    console.log(`      ${excerpt(document)}`);
+  }
 }
 
-/** Returns the file, headings and character range of a passage. */
-export function toPlace(metadata: QueryResult['metadata']): string {
-  const {
-    source,
-    headings = [],
-    startIndex,
-    endIndex,
-  } = metadata as {
-    source: string;
-    headings?: string[];
-    startIndex: number;
-    endIndex: number;
-  };
-  return `${[source, ...headings].join(' › ')}  [characters ${startIndex}–${endIndex}]`;
+/** Prints the first passage of a file that only the graph found, with the path that led there. */
+export function printExploration(searched: VectorQueryOutput, explored: GraphRAGOutput): void {
+  const known = new Set(searched.sources.map(({ metadata }) => metadata['source']));
+  const found = explored.sources.find(({ path, metadata }) => path.length > 0 && !known.has(metadata['source']));
+  if (!found) return console.log('  The graph leads to no other file: searchDocs has found them all.');
+  console.log(`  Only exploreDocs finds ${toPlace(found.metadata)}`);
+  console.log(`      ${excerpt(found.document)}`);
+  for (const { kind, reason } of found.path) console.log(`      ↳ ${kind}: ${reason}`);
 }
 
-export function excerpt(text: string): string {
+function toPlace(metadata: QueryResult['metadata']): string {
+  const headings = (metadata['headings'] as string[] | undefined) ?? [];
+  const [start, end] = [metadata['startIndex'], metadata['endIndex']];
+  return `${[metadata['source'], ...headings].join(' › ')}  [characters ${String(start)}–${String(end)}]`;
+}
+
+function excerpt(text: string): string {
   // Removes table rules and bars, and joins the lines.
   const line = text
     .replaceAll(/-{4,}|[|\s]+/g, ' ')
@@ -32,9 +34,6 @@ export function excerpt(text: string): string {
 }
 
 export function since(started: number): string {
-  return seconds(performance.now() - started);
-}
-
-export function seconds(milliseconds: number): string {
+  const milliseconds = performance.now() - started;
   return milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
