@@ -69,6 +69,7 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
     miniSearch: {
       searchOptions: {
         boostDocument(id: string): number {
+          if (/\/errors(\.html)?#[A-Z]/.test(id)) return 1;
           if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
           if (id.includes('/guides/stores/')) return 1.6;
           if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2;

@@ -1,43 +1,34 @@
-import { defineComponent, h, onMounted, ref } from 'vue';
+import { defineComponent, h, ref } from 'vue';
 
-/** An entry of the page of errors: the paragraph that starts with the code, and its messages. */
-function readEntries(): HTMLElement[][] {
-  const entries: HTMLElement[][] = [];
-  for (const element of document.querySelectorAll<HTMLElement>(
-    '.vp-doc [data-error], .vp-doc [data-error] + blockquote',
-  )) {
-    if (element.tagName === 'P') entries.push([]);
-    entries.at(-1)?.push(element);
-  }
-  return entries;
-}
-
-/** A field that hides the errors in which not all of its words occur. */
+/** The field of the page of errors. It hides the errors without all of its words, and the headings while there are words. */
 export const ErrorFilter = defineComponent(() => {
   const shown = ref('');
-  let entries: HTMLElement[][] = [];
-  const filter = (text: string): void => {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    let count = 0;
-    for (const entry of entries) {
-      const content = entry
-        .map(({ textContent }) => textContent)
-        .join(' ')
-        .toLowerCase();
-      const isShown = words.every((word) => content.includes(word));
-      if (isShown) count += 1;
-      for (const element of entry) element.hidden = !isShown;
+  const filter = (field: HTMLInputElement): void => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const isWanted = (error: Element): boolean => {
+      // The paragraph with the code, and its messages.
+      const text = `${error.textContent} ${error.nextElementSibling?.textContent}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    };
+    let isShown = words.length === 0;
+    let [count, total] = [0, 0];
+    for (let element = field.parentElement?.nextElementSibling; element; element = element.nextElementSibling) {
+      const isError = element.hasAttribute('data-error');
+      if (isError) isShown = isWanted(element);
+      else if (element.tagName !== 'BLOCKQUOTE') isShown = words.length === 0;
+      (element as HTMLElement).hidden = !isShown;
+      if (isError) total += 1;
+      if (isError && isShown) count += 1;
     }
-    shown.value = words.length === 0 ? '' : `${count} of ${entries.length} errors`;
+    shown.value = words.length === 0 ? '' : `${count} of ${total} errors`;
   };
-  onMounted(() => (entries = readEntries()));
   return () =>
     h('p', { class: 'error-filter' }, [
       h('input', {
         type: 'search',
         'aria-label': 'Filter errors',
         placeholder: 'Code or words of a message',
-        onInput: ({ target }: Event) => filter((target as HTMLInputElement).value),
+        onInput: ({ target }: Event) => filter(target as HTMLInputElement),
       }),
       h('span', { role: 'status' }, shown.value),
     ]);
