@@ -31,9 +31,9 @@ export class LocalIndex {
   }
 
   /** As `reserve` of a `LogTarget`. */
-  reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined {
+  reserve(byteLength: number): ReservedRows | undefined {
     const count = byteLength / (this.header.dimension * Float32Array.BYTES_PER_ELEMENT);
-    return Number.isInteger(count) ? this.#vectors.reserve(count, after) : undefined;
+    return Number.isInteger(count) ? this.#vectors.reserve(count) : undefined;
   }
 
   apply(operation: IndexOperation | LoadOperation): void {

@@ -7,8 +7,8 @@ const blockSize = 1 << 18;
 export interface BlockReader {
   /** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
   readAt(position: number, length: number): Promise<Buffer>;
-  /** Starts to fill the bytes with those at `position`. Bytes outside the block are read without a copy. */
-  readInto(position: number, bytes: Uint8Array): Promise<unknown>;
+  /** Fills the bytes with those at `position`. Bytes outside the block are read without a copy. */
+  readInto(position: number, bytes: Uint8Array): Promise<void>;
 }
 
 /** @param expected - bytes to read in total. A reader that follows a writer reads few bytes at a time, without a whole block for them */

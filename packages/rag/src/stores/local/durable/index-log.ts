@@ -115,13 +115,12 @@ export class IndexLog implements StoredIndex {
   async #read(size: number): Promise<void> {
     const range = { file: this.#file, handle: this.#handle, start: this.#end, end: size };
     await readEntries(range, {
-      reserve: (byteLength, after) => this.#index?.reserve(byteLength, after),
+      reserve: (byteLength) => this.#index?.reserve(byteLength),
       apply: (operation, checksum, end) => {
-        const isInPlace = this.#applyRead(operation);
+        this.#applyRead(operation);
         // Now, not at the end: an error of a later entry must not lead to a second application of this one.
         this.#end = end;
         this.#chain = chainOf(this.#chain, checksum);
-        return isInPlace;
       },
     });
   }
@@ -184,19 +183,15 @@ export class IndexLog implements StoredIndex {
     return operation.type === 'upsert' && this.index.existing(operation.rows.map(({ id }) => id)).length === 0;
   }
 
-  /** @returns whether rows are at the place of their vectors */
-  #applyRead(operation: ReadOperation): boolean {
+  #applyRead(operation: ReadOperation): void {
     if (operation.type === 'create') {
       if (this.#index) throw new TypeError('a second description of the index');
       this.#index = new LocalIndex(operation.header);
-      return true;
+      return;
     }
     if (!this.#index) throw new TypeError('the first entry does not describe an index');
     this.#index.apply(operation);
-    if (!('vectors' in operation)) return true;
-    const { first, count } = operation.vectors;
-    this.#written += count;
-    return this.#index.count === first + count;
+    if ('vectors' in operation) this.#written += operation.vectors.count;
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */

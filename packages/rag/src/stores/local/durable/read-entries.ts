@@ -21,22 +21,20 @@ export interface LogTarget {
    * Returns where the vectors of the next rows go, so that they are read to their place: a copy of 154 MB takes 125 ms of CPU time, most
    * of it for new memory.
    *
-   * @param after - rows before them that are not stored yet
    * @returns `undefined` for bytes that are not vectors of the index, and before there is an index
    */
-  reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined;
+  reserve(byteLength: number): ReservedRows | undefined;
   /**
    * Applies an entry whose checksum is right.
    *
    * @param checksum - CRC of the payload
    * @param end - of the entry, in bytes of the file
-   * @returns whether rows are at the place of their vectors: not where some replaced others
    */
-  apply(operation: ReadOperation, checksum: number, end: number): boolean;
+  apply(operation: ReadOperation, checksum: number, end: number): void;
 }
 
-/** An entry that was read, except for vectors that are still being read to their place. */
-interface PendingEntry {
+/** An entry that was read. */
+interface Entry {
   /** Position of the next entry. */
   readonly next: number;
   /** From the header. */
@@ -44,9 +42,6 @@ interface PendingEntry {
   /** CRC of the bytes that were read. */
   readonly found: number;
   readonly decode: () => ReadOperation;
-  readonly vectors?: ReservedRows;
-  /** Vectors that are being read. */
-  readonly reading: readonly { part: Uint8Array; done: Promise<unknown> }[];
 }
 
 /**
@@ -58,33 +53,23 @@ interface PendingEntry {
 export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<void> {
   const reader = createBlockReader(handle, end - start);
   let position = start;
-  let isInPlace = true;
-  let entry = await readEntry(start);
-  while (entry) {
-    // Its vectors arrive while this entry is checked. Not after rows that were replaced: their place would be left free.
-    const following = entry.vectors && isInPlace ? await readEntry(entry.next, entry.vectors) : undefined;
-    const { checksum, next } = entry;
-    let { found } = entry;
-    for (const { part, done } of entry.reading) {
-      await done;
-      found = crc32(part, found);
-    }
+  for (let entry = await readEntry(start); entry; entry = await readEntry(position)) {
+    const { checksum, found, next, decode } = entry;
     if (found !== checksum) {
       // The length reached the disk before the data did: possible only for the very last write.
       if (next === end) return;
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      isInPlace = target.apply(entry.decode(), checksum, next);
+      target.apply(decode(), checksum, next);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
     position = next;
-    entry = following ?? (await readEntry(next));
   }
 
   /** @returns `undefined` behind the last complete entry */
-  async function readEntry(at: number, after?: ReservedRows): Promise<PendingEntry | undefined> {
+  async function readEntry(at: number): Promise<Entry | undefined> {
     if (at + headerLength > end) return undefined;
     const header = await reader.readAt(at, headerLength + 5);
     if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
@@ -99,24 +84,22 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
     const isInsert = type === entryTypes.insert;
     const hasVectors = length >= 5 && (isInsert || type === entryTypes.upsert);
     const headLength = hasVectors ? 5 + header.readUInt32LE(headerLength + 1) : length;
-    const vectors = headLength < length ? target.reserve(length - headLength, after) : undefined;
+    const vectors = headLength < length ? target.reserve(length - headLength) : undefined;
     if (!vectors) {
       const bytes = await reader.readAt(payload, length);
-      return { ...entry, found: crc32(bytes), decode: () => decodePayload(bytes), reading: [] };
+      return { ...entry, found: crc32(bytes), decode: () => decodePayload(bytes) };
     }
     const head = await reader.readAt(payload, headLength);
     // The next read replaces the bytes.
     const rows = new EntryRows(Buffer.from(head.subarray(5)), vectors.count);
-    const found = crc32(head);
+    let found = crc32(head);
     let place = payload + headLength;
-    const reading = vectors.parts.map((part) => {
-      const done = reader.readInto(place, part);
-      done.catch(() => {});
+    for (const part of vectors.parts) {
+      await reader.readInto(place, part);
+      found = crc32(part, found);
       place += part.byteLength;
-      return { part, done };
-    });
-    const decode = (): ReadOperation => ({ type: isInsert ? 'loadInsert' : 'loadUpsert', rows, vectors });
-    return { ...entry, found, decode, vectors, reading };
+    }
+    return { ...entry, found, decode: () => ({ type: isInsert ? 'loadInsert' : 'loadUpsert', rows, vectors }) };
   }
 }
 
