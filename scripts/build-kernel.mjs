@@ -6,7 +6,6 @@ const folder = new URL('../packages/rag/src/simd/', import.meta.url);
 const kernels = {
   nibbleDotsWasm: 'nibble-dots.wat',
   fixedPointProductsWasm: 'fixed-point-products.wat',
-  floatProductsWasm: 'float-products.wat',
 };
 
 const { parseWat } = await wabt();

@@ -134,7 +134,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const table = new VectorTable(length, metric);
           for (let row = 0; row < 2100; row += 1) table.set(table.count, createVector());
           const first = createVector();
-          // The first query compares floats, the second one makes the small integers.
+          // The second query makes the small integers.
           expect(nearestRows({ table, query: first, k, idOf })).toEqual(byHand(table, first, k, () => true));
           table.bounded();
           expect(table.bounded()).toBeInstanceOf(QuantizedRows);
@@ -144,20 +144,6 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
         },
       ),
       { numRuns: 60 },
-    );
-  });
-
-  it('are exact for the first query, which compares floats', () => {
-    const table = fill(metric, 6, 5000);
-    fc.assert(
-      fc.property(fc.nat(4999), fc.integer({ min: 1, max: 40 }), fc.nat(), (row, k, seed) => {
-        const random = createRandom(seed);
-        const query = table.row(row).map((value) => value + 0.02 * (random() - 0.5));
-        const fresh = new VectorTable(dimension, metric);
-        for (let each = 0; each < table.count; each += 1) fresh.set(each, table.row(each));
-        expect(nearestRows({ table: fresh, query, k, idOf })).toEqual(byHand(fresh, query, k, () => true));
-      }),
-      { numRuns: 20 },
     );
   });
 

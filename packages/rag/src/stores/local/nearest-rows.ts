@@ -1,5 +1,4 @@
 import { type Candidate, TopK } from '../../retrieval/top-k.js';
-import type { FloatRows } from '../../simd/float-rows.js';
 import type { QuantizedRows } from '../../simd/quantized-rows.js';
 import { dot, type VectorTable } from './vector-table.js';
 
@@ -19,7 +18,7 @@ export interface NearestRowsOptions {
 /**
  * Returns the `k` rows most similar to a query, best first, exactly.
  *
- * Many rows are first compared as small integers, or in 32-bit arithmetic. A row is skipped only if its upper bound is less than the lower
+ * Many rows are first compared as small integers. A row is skipped only if its upper bound is less than the lower
  * bounds of `k` other rows; all others are compared exactly.
  */
 export function nearestRows({ table, query, k, rows, idOf }: NearestRowsOptions): Candidate[] {
@@ -37,7 +36,7 @@ export function nearestRows({ table, query, k, rows, idOf }: NearestRowsOptions)
 
 function possibleRows(
   { table, query, k, rows: listed }: Omit<NearestRowsOptions, 'idOf'>,
-  bounded: QuantizedRows | FloatRows,
+  bounded: QuantizedRows,
   queryNorm: number,
 ): number[] {
   // The smallest values that the best rows can have. Their identity does not matter.

@@ -1,4 +1,3 @@
-import { FloatRows } from '../../simd/float-rows.js';
 import { QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 
@@ -11,7 +10,7 @@ export interface ReservedRows {
   readonly first: number;
   readonly count: number;
   /** Their bytes, in order. Rows of two segments are in two parts. */
-  readonly parts: Uint8Array[];
+  readonly parts: readonly Uint8Array[];
 }
 
 /**
@@ -25,7 +24,7 @@ export class VectorTable {
   /** Length of each row, 0 until it is needed. */
   readonly #norms: Float64Array[] = [];
   #quantized: QuantizedRows | undefined;
-  /** How many rows queries wanted to compare while there was nothing to compare them fast with. */
+  /** How many rows queries compared before there were integers. */
   #compared = 0;
   #count = 0;
 
@@ -39,22 +38,19 @@ export class VectorTable {
   }
 
   /**
-   * Makes room behind all rows, for vectors that are read from a file. {@link set} with their numbers makes them rows, in ascending order:
-   * each at its place, or before it.
-   *
-   * @param after - rows that were reserved and are not stored yet
+   * Makes room behind all rows, for vectors that are read from a file. {@link set} with their numbers makes them rows, in ascending order: each
+   * at its place, or before it.
    */
-  reserve(count: number, after?: ReservedRows): ReservedRows {
-    const first = after ? after.first + after.count : this.#count;
-    const end = first + count;
+  reserve(count: number): ReservedRows {
+    const end = this.#count + count;
     this.#makeRoom(end);
     const parts: Uint8Array[] = [];
-    for (let row = first; row < end;) {
+    for (let row = this.#count; row < end;) {
       const endOfPart = Math.min(row - (row % rowsPerSegment) + rowsPerSegment, end);
       parts.push(bytesOf(this.#rows(row, endOfPart - row)));
       row = endOfPart;
     }
-    return { first, count, parts };
+    return { first: this.#count, count, parts };
   }
 
   #makeRoom(rows: number): void {
@@ -101,7 +97,7 @@ export class VectorTable {
   /** Removes a row; the last one takes its place. @returns the row that moved, `undefined` when it was the last itself */
   remove(row: number): number | undefined {
     const last = this.#count - 1;
-    if (row !== last) this.set(row, this.row(last));
+    if (row !== last) this.set(row, last);
     this.#count = last;
     const used = Math.ceil(last / rowsPerSegment);
     this.#segments.length = used;
@@ -114,30 +110,36 @@ export class VectorTable {
     const segment = this.#segments[Math.floor(row / rowsPerSegment)] as Float32Array;
     const start = (row % rowsPerSegment) * this.dimension;
     if (this.metric === 'euclidean') return -squaredDistance(segment, start, query, this.dimension);
-    const product = dot(segment, start, query, this.dimension);
-    if (this.metric === 'dotproduct') return product;
-    const norms = this.norm(row) * queryNorm;
-    return norms === 0 ? 0 : product / norms;
+    if (this.metric === 'dotproduct') return dot(segment, start, query, this.dimension);
+    const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
+    const place = row % rowsPerSegment;
+    let product = 0;
+    if ((norms[place] as number) > 0) product = dot(segment, start, query, this.dimension);
+    else {
+      // One loop for both sums: the first query of all rows takes half the time.
+      let squares = 0;
+      for (let at = 0; at < this.dimension; at += 1) {
+        const value = segment[start + at] as number;
+        product += value * (query[at] as number);
+        squares += value * value;
+      }
+      norms[place] = Math.sqrt(squares);
+    }
+    const bothNorms = (norms[place] as number) * queryNorm;
+    return bothNorms === 0 ? 0 : product / bothNorms;
   }
 
   /**
-   * Returns bounds of products with the rows; for `cosine` the rows have length 1. The first query of all rows gets the floats where they
-   * are, later ones small integers, made by the query from which on they pay: when as many rows were to be compared as there are.
-   * `undefined` before, and for few rows.
+   * Returns bounds of products with the rows, from small integers; for `cosine` the rows have length 1. The query makes them by which more rows
+   * were compared than there are, so that they pay: the second query of all rows. `undefined` before, and for few rows.
    *
    * @param toCompare - how many rows; default all
    */
-  bounded(toCompare?: number): FloatRows | QuantizedRows | undefined {
+  bounded(toCompare: number = this.#count): QuantizedRows | undefined {
     if (this.#quantized || this.#count < minQuantized) return this.#quantized;
-    const isUnit = this.metric === 'cosine';
-    const isFirst = this.#compared === 0;
-    this.#compared += toCompare ?? this.#count;
-    if (isFirst && toCompare === undefined) {
-      const rowsAt = (first: number, count: number): Float32Array => this.#rows(first, count);
-      return FloatRows.create(this.dimension, { isUnit, rowsAt });
-    }
-    if (this.#compared < this.#count) return undefined;
-    const quantized = QuantizedRows.create(this.dimension, { isUnit });
+    this.#compared += toCompare;
+    if (this.#compared <= this.#count) return undefined;
+    const quantized = QuantizedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
     if (!quantized?.reserve(this.#count)) return undefined;
     for (let row = 0; row < this.#count; row += 1) quantized.set(row, this.row(row));
     return (this.#quantized = quantized);
