@@ -9,7 +9,7 @@ import { MastraMCPClient } from './compat/index.js';
 import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
-import { createCassette, createTestClient, evaluateTools, lintTools } from './testing/index.js';
+import { conformance, createCassette, createTestClient, evaluateTools, lintTools } from './testing/index.js';
 import { describeSharedStore } from './testing/vitest.js';
 import { compareToolTypes, toolTypes } from './tool-types/index.js';
 
@@ -68,6 +68,7 @@ const calls: Record<string, () => unknown> = {
   PostgresStore: () => new PostgresStore({ connectionString: 'postgres://localhost', ...unknownOption }),
   RedisStore: () => new RedisStore(unknown),
   createTestClient: () => createTestClient(server, unknown),
+  conformance: () => conformance('http://localhost:1', unknown),
   createCassette: () => createCassette({ file: 'x', ...unknownOption }),
   evaluateTools: () => evaluateTools({ tools: {}, cases: [], model: 'openai/x', ...unknownOption }),
   lintTools: () => lintTools([], unknown),

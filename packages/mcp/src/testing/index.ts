@@ -4,6 +4,7 @@
  * @module
  */
 export { createCassette, type Cassette, type CassetteOptions } from './cassette.js';
+export { conformance, type ConformanceOptions, type ConformanceReport } from './conformance.js';
 export { describeEras } from './describe-eras.js';
 export {
   evaluateTools,
