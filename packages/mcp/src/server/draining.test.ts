@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readEvents } from '../../test/clients/event-reader.ts';
 import { spawnHttpServer } from '../../test/programs/spawn-server.ts';
+import { ask } from '../../test/servers/example-tools.ts';
 import { modern, openSession, rpc, send, type WireAnswer, type WireRequest } from '../../test/clients/wire.ts';
 import { MCPClient } from '../client/index.js';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
@@ -26,15 +27,7 @@ const tools = {
     inputSchema: z.object({ gate: z.string() }),
     execute: ({ gate }) => new Promise<string>((resolve) => gates.set(gate, () => resolve(`done ${gate}`))),
   }),
-  ask: createTool({
-    id: 'ask',
-    description: 'Asks the user',
-    execute: async (_input, { mcp }) => {
-      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
-      const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
-      return `Hello ${String(content?.['name'])}`;
-    },
-  }),
+  ask,
 };
 
 beforeEach(() => {

@@ -54,6 +54,12 @@ export async function readEvents(
   return { status: res.statusCode ?? 0, headers: res.headers, events, ended, destroy: () => req.destroy() };
 }
 
+/** Returns the messages that have arrived. */
+// oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
+export function messagesOf({ events }: EventReader): any[] {
+  return events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
+}
+
 function parseEvent(block: string): StreamEvent | undefined {
   const fields = block.split('\n').filter((line) => !line.startsWith(':'));
   if (fields.length === 0) return undefined;

@@ -72,8 +72,9 @@ export const initializeParams = {
 export async function openSession(
   url: string,
   headers: Record<string, string> = {},
+  capabilities: object = {},
 ): Promise<{ 'mcp-session-id': string }> {
-  const answer = await send(url, { headers, body: rpc('initialize', initializeParams) });
+  const answer = await send(url, { headers, body: rpc('initialize', { ...initializeParams, capabilities }) });
   return { 'mcp-session-id': String(answer.headers['mcp-session-id']) };
 }
 

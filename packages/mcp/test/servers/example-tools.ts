@@ -1,4 +1,4 @@
-import { createTool } from '@quiver/core/tools';
+import { createTool, type Tool } from '@quiver/core/tools';
 import type { ToolsInput } from '@quiver/mcp/server';
 import { z } from 'zod';
 
@@ -153,3 +153,14 @@ export const waiting = { count: 0 };
 
 /** How many calls of `wait` were aborted in this process. */
 export const aborted = { count: 0 };
+
+/** Asks the user for a name. */
+export const ask: Tool = createTool({
+  id: 'ask',
+  description: 'Asks the user',
+  execute: async (_input, { mcp }) => {
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+    const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+    return `Hello ${String(content?.['name'])}`;
+  },
+});

@@ -3,7 +3,7 @@ import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
-import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import type { MCPServer } from '../mcp-server.js';
 
@@ -43,9 +43,6 @@ async function listen(url: string, notifications: unknown, id: string | number =
   return reader;
 }
 
-const messages = ({ events }: EventReader): unknown[] =>
-  events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
-
 const subscriptionId = 'io.modelcontextprotocol/subscriptionId';
 
 describe('subscriptions/listen', () => {
@@ -53,14 +50,14 @@ describe('subscriptions/listen', () => {
     const { server, url } = await serve();
     const filter = { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: ['note://a'] };
     const reader = await listen(url, filter, 7);
-    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
     await server.toolActions.notifyListChanged();
     await server.resources.notifyUpdated({ uri: 'note://b' });
     await server.resources.notifyUpdated({ uri: 'note://a' });
     await server.prompts.notifyListChanged();
-    await eventually(() => expect(messages(reader)).toHaveLength(3));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(3));
     const _meta = { [subscriptionId]: 7 };
-    expect(messages(reader)).toEqual([
+    expect(messagesOf(reader)).toEqual([
       {
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',
@@ -74,10 +71,10 @@ describe('subscriptions/listen', () => {
   test('ends with a result when the server closes, without a delay', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
-    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
     await server.close({ grace: 300_000 });
     await reader.ended;
-    expect(messages(reader).at(-1)).toMatchObject({
+    expect(messagesOf(reader).at(-1)).toMatchObject({
       id: 'sub',
       result: { resultType: 'complete', _meta: { [subscriptionId]: 'sub' } },
     });
@@ -87,7 +84,7 @@ describe('subscriptions/listen', () => {
     const { url } = await serve({ resources: undefined as never, prompts: undefined as never });
     const reader = await listen(url, { promptsListChanged: true, resourceSubscriptions: ['note://a'] });
     await reader.ended;
-    expect(messages(reader)).toMatchObject([
+    expect(messagesOf(reader)).toMatchObject([
       { method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } },
       { id: 'sub', result: { resultType: 'complete' } },
     ]);
@@ -106,13 +103,13 @@ describe('subscriptions/listen', () => {
     const { server, url } = await serve();
     for (let count = 0; count < 20; count += 1) {
       const reader = await listen(url, { toolsListChanged: true }, count);
-      await eventually(() => expect(messages(reader)).toHaveLength(1));
+      await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
       reader.destroy();
     }
     const last = await listen(url, { toolsListChanged: true }, 'last');
-    await eventually(() => expect(messages(last)).toHaveLength(1));
+    await eventually(() => expect(messagesOf(last)).toHaveLength(1));
     await server.toolActions.notifyListChanged();
-    await eventually(() => expect(messages(last)).toHaveLength(2));
+    await eventually(() => expect(messagesOf(last)).toHaveLength(2));
   });
 });
 
@@ -122,9 +119,9 @@ describe('the event bus', () => {
     const one = await serve({ eventBus });
     const two = await serve({ eventBus });
     const reader = await listen(two.url, { resourceSubscriptions: ['note://a'] });
-    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
     await one.server.resources.notifyUpdated({ uri: 'note://a' });
-    await eventually(() => expect(messages(reader)).toHaveLength(2));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(2));
   });
 
   test('a bus that outlives a server is left by it', async () => {
@@ -147,7 +144,7 @@ describe('sessions', () => {
     await server.resources.notifyListChanged();
     const changed = { method: 'notifications/resources/list_changed' };
     await eventually(() => {
-      expect(readers.map(messages)).toMatchObject([
+      expect(readers.map(messagesOf)).toMatchObject([
         [{ method: 'notifications/resources/updated', params: { uri: 'note://a' } }, changed],
         [changed],
       ]);
@@ -180,7 +177,7 @@ describe('tools at run time', () => {
   test('lists and calls added tools, rejects removed ones, and notifies clients of both', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
-    await eventually(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
     const before = await names(url);
     await server.toolActions.add({ late });
     expect(await names(url)).toEqual([...before, 'late']);
@@ -190,6 +187,6 @@ describe('tools at run time', () => {
     expect(await names(url)).toEqual(before);
     expect((await send(url, modern('tools/call', { name: 'late' }))).json.error).toMatchObject({ code: -32602 });
     await server.toolActions.remove(['never was']);
-    await eventually(() => expect(messages(reader)).toHaveLength(3));
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(3));
   });
 });

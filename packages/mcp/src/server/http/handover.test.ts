@@ -4,9 +4,10 @@ import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
-import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { openSharedStore } from '../../../test/stores/shared-tasks.ts';
-import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { ask } from '../../../test/servers/example-tools.ts';
 import { MCPClient } from '../../client/index.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
@@ -62,15 +63,7 @@ for (const [service, open, isAvailable] of stores) {
             return 'done';
           },
         }),
-        ask: createTool({
-          id: 'ask',
-          description: 'Asks the user',
-          execute: async (_input, { mcp }) => {
-            const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
-            const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
-            return `Hello ${String(content?.['name'])}`;
-          },
-        }),
+        ask,
         report: createTool({
           id: 'report',
           description: 'Writes a report',
@@ -109,12 +102,6 @@ for (const [service, open, isAvailable] of stores) {
       await pool.end();
     });
 
-    async function openSession(): Promise<Record<string, string>> {
-      const params = { ...initializeParams, capabilities: { elicitation: {} } };
-      const { headers } = await send(a.url, { body: rpc('initialize', params) });
-      return { 'mcp-session-id': String(headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' };
-    }
-
     async function streamCall(headers: Record<string, string>, tool: string, args: object = {}): Promise<EventReader> {
       const body = rpc('tools/call', { name: tool, arguments: args }, 7);
       const stream = await readEvents(a.url, { method: 'POST', headers, body });
@@ -122,17 +109,13 @@ for (const [service, open, isAvailable] of stores) {
       return stream;
     }
 
-    // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
-    const messagesOf = ({ events }: EventReader): any[] =>
-      events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
-
     const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const interrupted = { id: 7, error: { code: -32603, data: { code: 'REQUEST_INTERRUPTED' } } };
 
     test('answers a call with an error, on its stream and to clients that resume elsewhere', async () => {
-      const session = await openSession();
+      const session = await openSession(a.url, {}, { elicitation: {} });
       const staying = await streamCall(session, 'wait', { key: '1' });
-      const broken = await streamCall(await openSession(), 'wait', { key: '2' });
+      const broken = await streamCall(await openSession(a.url, {}, { elicitation: {} }), 'wait', { key: '2' });
       broken.destroy();
       const lastEventId = String(broken.events.at(-1)?.id);
       const other = { 'mcp-session-id': lastEventId.slice(0, lastEventId.indexOf('/')) };
@@ -167,7 +150,7 @@ for (const [service, open, isAvailable] of stores) {
     );
 
     test('receives the answer of a user through another instance, and its session continues there', async () => {
-      const session = await openSession();
+      const session = await openSession(a.url, {}, { elicitation: {} });
       const stream = await streamCall(session, 'ask');
       const closing = a.server.close();
       // The listener closes at once.

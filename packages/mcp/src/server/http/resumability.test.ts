@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { EventStore } from './event-store.js';
@@ -43,8 +43,6 @@ afterEach(() => server.close());
 
 const call = (name: string, id: string | number = 7): object => rpc('tools/call', { name, arguments: {} }, id);
 const lastId = ({ events }: EventReader): string => events.at(-1)?.id as string;
-const messagesOf = ({ events }: EventReader): { id?: unknown; params?: { data?: unknown }; result?: unknown }[] =>
-  events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as object);
 
 /** Store with random delays. Events must not be sent before they are stored. */
 function slow(store: EventStore): EventStore {

@@ -1,9 +1,17 @@
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
+import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
+import {
+  initializeParams,
+  modern,
+  openSession as openWireSession,
+  rpc,
+  send,
+  type WireAnswer,
+} from '../../../test/clients/wire.ts';
+import { ask } from '../../../test/servers/example-tools.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
@@ -20,15 +28,7 @@ const tools = {
     description: 'Returns the id of the session',
     execute: async (_input, { mcp }) => mcp.extra?.sessionId ?? 'none',
   }),
-  ask: createTool({
-    id: 'ask',
-    description: 'Asks the user',
-    execute: async (_input, { mcp }) => {
-      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
-      const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
-      return `Hello ${String(content?.['name'])}`;
-    },
-  }),
+  ask,
   wait: createTool({
     id: 'wait',
     description: 'Reports progress and waits',
@@ -92,9 +92,8 @@ async function startTwo(
   return [await startInstance(config, options), await startInstance(config, options)];
 }
 
-async function openSession(url: string, capabilities: object = { elicitation: {} }): Promise<Record<string, string>> {
-  const answer = await send(url, { body: rpc('initialize', { ...initializeParams, capabilities }) });
-  return { 'mcp-session-id': String(answer.headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' };
+function openSession(url: string, capabilities: object = { elicitation: {} }): Promise<Record<string, string>> {
+  return openWireSession(url, {}, capabilities);
 }
 
 function call(url: string, headers: Record<string, string>, name: string, args: object = {}): Promise<WireAnswer> {
@@ -108,11 +107,6 @@ function streamCall(
   args: object = {},
 ): Promise<EventReader> {
   return readEvents(url, { method: 'POST', headers, body: rpc('tools/call', { name, arguments: args }, 7) });
-}
-
-// oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
-function messagesOf({ events }: EventReader): any[] {
-  return events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
 }
 
 function methodsOf(reader: EventReader): string[] {
