@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
 import { invalidArgument } from '../store/options.js';
@@ -38,7 +38,7 @@ function requirePath(name: string, path: string | undefined): void {
 
 /**
  * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call resumes it, if it is of
- * the same index and filter, and starts again otherwise.
+ * the same index and filter, and starts again otherwise. A call that fails before the first page is written leaves no file.
  *
  * @throws as `exportIndex`, and errors of the file system
  *
@@ -52,9 +52,10 @@ export async function exportIndexToFile(given: ExportIndexToFileOptions): Promis
   // Before the file is opened.
   const vectorStore = readStore('exportIndexToFile', given, argumentSettings);
   const part = `${path}.part`;
+  const scope = toExportScope(options.indexName, options.filter);
   const file = await open(part, 'a+');
   try {
-    const from = await findPosition(file, part, toExportScope(options.indexName, options.filter));
+    const from = await findPosition(file, part, scope);
     await file.truncate(from?.bytes ?? 0);
     let lines: string[] = [];
     const flush = async (): Promise<void> => {
@@ -68,6 +69,10 @@ export async function exportIndexToFile(given: ExportIndexToFileOptions): Promis
     }
     await flush();
     await file.sync();
+  } catch (error) {
+    // Without a cursor there is nothing to resume.
+    if (!(await findPosition(file, part, scope))) await rm(part);
+    throw error;
   } finally {
     await file.close();
   }

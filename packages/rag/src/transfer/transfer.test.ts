@@ -96,6 +96,22 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
+  it('keeps the part of a failed export only if it can be resumed', async () => {
+    const path = join(folder, 'failed.jsonl');
+    const run = (index: string, options: object = {}): Promise<void> =>
+      exportIndexToFile({ store: source, indexName: index, path, pageSize: 100, ...options });
+    await expect(run('missing')).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expect(run(indexName, { filter: { $unknown: 1 } })).rejects.toMatchObject({ code: 'FILTER_INVALID' });
+    expect(await readdir(folder)).not.toContain('failed.jsonl.part');
+    const onProgress = ({ records }: { records: number }): void => {
+      if (records > 600) throw new Error('enough');
+    };
+    await expect(run(indexName, { onProgress })).rejects.toThrow('enough');
+    expect(await readdir(folder)).toContain('failed.jsonl.part');
+    await run(indexName);
+    expect(await readdir(folder)).not.toContain('failed.jsonl.part');
+  });
+
   it('restarts an export where the part that is there is of another index or filter', async () => {
     const path = join(folder, 'another.jsonl');
     const other = new LocalVector();
