@@ -10,7 +10,7 @@ import { loadAnalyzer } from './term-analyzer.js';
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
 export async function recordTerms(
-  analyzerId: string | undefined,
+  analyzerId: string,
   records: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
 ): Promise<string[][]> {
   const analyzer = await loadAnalyzer(analyzerId);
@@ -33,7 +33,7 @@ const questionWordWeight = 0.3;
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
-export async function queryTerms(analyzerId: string | undefined, queryText: string): Promise<WeightedTerm[]> {
+export async function queryTerms(analyzerId: string, queryText: string): Promise<WeightedTerm[]> {
   return weighTerms(await toQueryTerms(queryText, await loadAnalyzer(analyzerId)));
 }
 
@@ -52,7 +52,7 @@ export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
-export async function plainQueryTerms(analyzerId: string | undefined, queryText: string): Promise<string[]> {
+export async function plainQueryTerms(analyzerId: string, queryText: string): Promise<string[]> {
   const terms = await queryTerms(analyzerId, queryText);
   const content = terms.filter(([, weight]) => weight > questionWordWeight);
   return (content.length > 0 ? content : terms).flatMap(([term, weight]) =>

@@ -84,15 +84,15 @@ export function requireSameLanguage(
  * Returns an analyzer. One of a single language is loaded.
  *
  * @param id - from {@link toAnalyzerId}, as an index records it
- * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package, and for none
+ * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
-export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer> {
-  const code = id?.split('-', 1)[0] as string;
+export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
+  const [code = ''] = id.split('-', 1);
   const single = findLanguage(code);
-  if (id === undefined || id !== `${code}-${version}` || (code !== 'auto' && !single))
+  if (id !== `${code}-${version}` || (code !== 'auto' && !single))
     throw new QuiverError(
       'VECTOR_ARGUMENT_INVALID',
-      `The index was created with the terms '${id ?? 'none'}', and this version of @quiver/rag reads those of version ${version}. Create the index again.`,
+      `The index was created with the terms '${id}', and this version of @quiver/rag reads those of version ${version}. Create the index again.`,
       { details: { analyzer: id } },
     );
   if (single) await loadAnalysis(single);

@@ -222,8 +222,8 @@ export interface IndexHeader {
   readonly name: string;
   readonly dimension: number;
   readonly metric: VectorMetric;
-  /** Id of the `TermAnalyzer`. Keyword search refuses an index without it. */
-  readonly analyzer?: string;
+  /** Id of the `TermAnalyzer`. */
+  readonly analyzer: string;
 }
 
 /** Stores new records and replaces existing ones. */

@@ -40,10 +40,6 @@ export async function buildIndex(
 ): Promise<void> {
   const { table, dimension, metric, vectorType, extension } = index;
   const type = typeOf(indexConfig) ?? (index.type === 'flat' ? index.requestedType : index.type);
-  if (!type)
-    throw invalidArgument(
-      `The index '${indexName}' has no vector index, and does not record which type to build. Pass indexConfig, such as { type: 'hnsw' }.`,
-    );
   const elements = requestedElements(indexConfig, index);
   requireIndexable(type, dimension, elements);
   if (type !== index.requestedType)

@@ -25,8 +25,8 @@ export interface PgIndex {
   readonly type: PgIndexType;
   /** Absent without an index of vectors. */
   readonly elements?: PgIndexElements;
-  /** The type that was requested last, also while there is no index yet; absent for tables of earlier versions. */
-  readonly requestedType?: PgIndexType;
+  /** The type that was requested last, also while there is no index yet. */
+  readonly requestedType: PgIndexType;
   /** Parameters of the index, for example `{ m: 16, ef_construction: 64 }` or `{ lists: 100 }`. */
   readonly config: Readonly<Record<string, number>>;
   /** The text search configuration of the column `words`; absent without the column. */
@@ -93,12 +93,12 @@ export function toComment({
   requestedType,
 }: Pick<PgIndex, 'metric' | 'language' | 'analyzer' | 'requestedType'>): string {
   const words = language ? `, words ${language.schema}.${language.name}` : analyzer ? `, terms ${analyzer}` : '';
-  return `'${mark}${metric}${words}${requestedType ? `, index ${requestedType}` : ''}'`;
+  return `'${mark}${metric}${words}, index ${requestedType}'`;
 }
 
 /** Accepts only what `toComment` writes: the parts become parts of statements, and the owner of the table can change the comment. */
 const ourComment = new RegExp(
-  `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?(?:, terms (?<analyzer>[a-z]+-\\d+))?(?:, index (?<requestedType>hnsw|ivfflat|flat))?$`,
+  `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?(?:, terms (?<analyzer>[a-z]+-\\d+))?, index (?<requestedType>hnsw|ivfflat|flat)$`,
 );
 
 /** @returns `undefined` if the table does not exist or was not created by Quiver */
@@ -133,7 +133,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
     vectorType: row['vector_type'] as PgVectorType,
     type: (row['type'] ?? 'flat') as PgIndexType,
     ...(elements !== undefined && { elements: elements as PgIndexElements }),
-    ...(requestedType !== undefined && { requestedType: requestedType as PgIndexType }),
+    requestedType: requestedType as PgIndexType,
     config: Object.fromEntries(
       options.filter(Boolean).map((option) => {
         const [name = '', value] = option.split('=');

@@ -47,6 +47,7 @@ const index: ExistingIndex = {
   vectorType: 'vector',
   type: 'hnsw',
   config: {},
+        requestedType: 'hnsw',
   extension: knownExtension,
 };
 

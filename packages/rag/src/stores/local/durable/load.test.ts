@@ -201,7 +201,7 @@ describe('opening an index', () => {
   });
 
   it('reports an id that is new by its entry, but is not, at the first use of ids', async () => {
-    const header = { name: indexName, dimension: 1, metric: 'cosine' } as const;
+    const header = { name: indexName, dimension: 1, metric: 'cosine', analyzer: 'auto-3' } as const;
     const insert = (ids: readonly string[]): LogOperation => {
       const records = ids.map((id) => ({ id, vector: new Float32Array([1]), metadata: { id } }));
       return { ...toUpsert(records), type: 'insert' };
