@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { strToU8, zipSync } from 'fflate';
+import { strToU8 } from 'fflate';
 import { expect, test } from 'vitest';
 import { loadDocument } from '../load-document.js';
+import { epub, openDocument, presentation, wordTable } from './archives.fixture.js';
 import { formats } from './document-formats.js';
 
-const zip = (files: Record<string, string>): Uint8Array =>
-  zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
 const prose = 'The store maps its file into memory when it opens the index, and reads the log after it. ';
 const links = Array.from({ length: 9 }, (_, n) => `<li><a href="#s${n}">Section ${n}</a></li>`).join('');
 const page = `<html><head><title>Upsert</title></head><body><nav>Menu</nav><div class="cookie-banner">We use cookies.</div><div>Upsert</div><ul>${links}</ul><h2>Use</h2><p>${prose.repeat(9)}</p></body></html>`;
@@ -20,32 +17,15 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
   html: () => strToU8(page),
   json: () => strToU8('{"nav":"menu"}'),
   txt: () => strToU8('Table of contents\n\n> quoted\n\n-- \nAda'),
-  docx: () =>
-    readFileSync(
-      join(dirname(createRequire(import.meta.url).resolve('mammoth/package.json')), 'test/test-data/tables.docx'),
-    ),
+  docx: wordTable,
   odt: () =>
-    zip({
-      'content.xml':
-        '<office:document-content><office:body><office:text><text:table-of-content><text:p>Contents</text:p></text:table-of-content><text:p>One.</text:p></office:text></office:body></office:document-content>',
-    }),
-  pptx: () => {
-    const slides = ['One', 'Two', 'Three', 'Four'].map((title) => slide(title, `About ${title}`));
-    const all = [...slides, slide('Thank you', '')];
-    return zip({
-      'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${all.map((_, n) => `<p:sldId id="${n}" r:id="r${n}"/>`).join('')}</p:sldIdLst></p:presentation>`,
-      'ppt/_rels/presentation.xml.rels': `<Relationships>${all.map((_, n) => `<Relationship Id="r${n}" Type="/slide" Target="slides/s${n}.xml"/>`).join('')}</Relationships>`,
-      ...Object.fromEntries(all.map((content, n) => [`ppt/slides/s${n}.xml`, content])),
-    });
-  },
-  epub: () =>
-    zip({
-      'META-INF/container.xml': '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>',
-      'book.opf':
-        '<package><manifest><item id="a" href="a.xhtml"/><item id="b" href="b.xhtml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
-      'a.xhtml': '<html><body><h1>Part one</h1></body></html>',
-      'b.xhtml': page,
-    }),
+    openDocument('<text:table-of-content><text:p>Contents</text:p></text:table-of-content><text:p>One.</text:p>'),
+  pptx: () =>
+    presentation([
+      ...['One', 'Two', 'Three', 'Four'].map((title) => slide(title, `About ${title}`)),
+      slide('Thank you', ''),
+    ]),
+  epub: () => epub(['<html><body><h1>Part one</h1></body></html>', page]),
   eml: () =>
     strToU8(
       'From: a@x.y\r\nSubject: Due\r\n\r\nOn Friday.\r\n\r\n> When is it due?\r\n\r\nSent from my phone\r\n\r\nThis e-mail is confidential and intended only for the person that it is addressed to.\r\n',

@@ -1,14 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { strToU8, zipSync } from 'fflate';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadDocument } from '../load-document.js';
-
-/** Writes an archive of text files. */
-function zip(files: Record<string, string>): Uint8Array {
-  return zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
-}
+import { wordFiles, zip } from './archives.fixture.js';
 
 async function load(name: string, bytes: Uint8Array): Promise<{ text: string; metadata: Record<string, unknown> }[]> {
   const [document] = await loadDocument(bytes, { name });
@@ -16,12 +10,10 @@ async function load(name: string, bytes: Uint8Array): Promise<{ text: string; me
   return document!.getDocs();
 }
 
-const mammothFiles = join(dirname(createRequire(import.meta.url).resolve('mammoth/package.json')), 'test/test-data');
-
 describe('DOCX', () => {
   test('keeps tables, lists, notes and text of real documents', async () => {
     const read = async (name: string): Promise<string | undefined> =>
-      (await load(name, readFileSync(join(mammothFiles, name))))[0]?.text;
+      (await load(name, readFileSync(join(wordFiles, name))))[0]?.text;
     expect(await read('tables.docx')).toBe(
       'Above\n\n| Top left | Top right |\n| --- | --- |\n| Bottom left | Bottom right |\n\nBelow',
     );
@@ -39,8 +31,8 @@ describe('DOCX', () => {
       'tiny-picture-target-base-relative.docx',
       'external-picture.docx',
     ]);
-    for (const name of readdirSync(mammothFiles).filter((file) => file.endsWith('.docx'))) {
-      const result = load(name, readFileSync(join(mammothFiles, name)));
+    for (const name of readdirSync(wordFiles).filter((file) => file.endsWith('.docx'))) {
+      const result = load(name, readFileSync(join(wordFiles, name)));
       if (empty.has(name)) await expect(result, name).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
       else await expect(result, name).resolves.toHaveLength(1);
     }

@@ -1,52 +1,36 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { createLexicalEmbedder, createVectorQueryTool, ingest, type OtherPlace } from '@quiver/rag';
 import { descriptionKeys, partKeys } from '@quiver/rag/document';
 import { LocalVector } from '@quiver/rag/local';
+import { epub, openDocument, presentation, wordTable, zip } from './archives.fixture.js';
 import { formats } from './document-formats.js';
 import { loadDocument } from '../load-document.js';
 import { writePdf } from './pdf/pdf-document.fixture.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-const zip = (files: Record<string, string>): Uint8Array =>
-  zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
 const both = (write: (part: 1 | 2) => string): string => write(1) + write(2);
-const relations = (target: (part: 1 | 2) => string): string =>
-  `<Relationships>${both((part) => `<Relationship Id="r${part}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="${target(part)}"/>`)}</Relationships>`;
 
 /** Files with several parts, by the first extension of their format. */
 const files: Readonly<Record<string, () => Uint8Array>> = {
   jsonl: () => bytesOf('{"a":1}\n{"a":2}'),
   csv: () => bytesOf('a,b\n1,2\n3,4'),
-  pptx: () => {
-    const slide = (part: number): string =>
-      `<p:sld><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>Slide ${part}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`;
-    return zip({
-      'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${both((part) => `<p:sldId id="${part}" r:id="r${part}"/>`)}</p:sldIdLst></p:presentation>`,
-      'ppt/_rels/presentation.xml.rels': relations((part) => `slides/slide${part}.xml`),
-      'ppt/slides/slide1.xml': slide(1),
-      'ppt/slides/slide2.xml': slide(2),
-    });
-  },
+  pptx: () =>
+    presentation(
+      ['One', 'Two'].map(
+        (text) =>
+          `<p:sld><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`,
+      ),
+    ),
   xlsx: () => {
     const sheet = `<worksheet><sheetData>${both((row) => `<row r="${row}"><c r="A${row}"><v>1</v></c><c r="B${row}"><v>2</v></c></row>`)}<row r="3"><c r="A3"><v>3</v></c></row></sheetData></worksheet>`;
     return zip({
       'xl/workbook.xml': `<workbook xmlns:r="http://r"><sheets>${both((part) => `<sheet name="S${part}" sheetId="${part}" r:id="r${part}"/>`)}</sheets></workbook>`,
-      'xl/_rels/workbook.xml.rels': relations((part) => `worksheets/sheet${part}.xml`),
+      'xl/_rels/workbook.xml.rels': `<Relationships>${both((part) => `<Relationship Id="r${part}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet${part}.xml"/>`)}</Relationships>`,
       'xl/worksheets/sheet1.xml': sheet,
       'xl/worksheets/sheet2.xml': sheet,
     });
   },
-  epub: () =>
-    zip({
-      'META-INF/container.xml': '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>',
-      'book.opf': `<package><manifest>${both((part) => `<item id="c${part}" href="c${part}.xhtml"/>`)}</manifest><spine>${both((part) => `<itemref idref="c${part}"/>`)}</spine></package>`,
-      'c1.xhtml': '<html><body><p>One.</p></body></html>',
-      'c2.xhtml': '<html><body><p>Two.</p></body></html>',
-    }),
+  epub: () => epub(['One.', 'Two.'].map((text) => `<html><body><p>${text}</p></body></html>`)),
   eml: () =>
     bytesOf(
       `From: a@x.y\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee.\r\n${both((part) => `--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename="${part}.csv"\r\n\r\na,b\n1,2\n3,4\r\n`)}--b--`,
@@ -63,15 +47,8 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
 /** Formats whose files are one text, and neither text nor code. */
 const single: Readonly<Record<string, () => Uint8Array>> = {
   pdf: () => writePdf([[{ text: 'One', x: 50, y: 700 }], [{ text: 'Two', x: 50, y: 700 }]]),
-  docx: () =>
-    readFileSync(
-      join(dirname(createRequire(import.meta.url).resolve('mammoth/package.json')), 'test/test-data/tables.docx'),
-    ),
-  odt: () =>
-    zip({
-      'content.xml':
-        '<office:document-content><office:body><office:text><text:p>One.</text:p></office:text></office:body></office:document-content>',
-    }),
+  docx: wordTable,
+  odt: () => openDocument('<text:p>One.</text:p>'),
 };
 
 test.each(formats.map(({ extensions }) => extensions.split(' ')[0] as string))(
