@@ -47,7 +47,7 @@ const index: ExistingIndex = {
   vectorType: 'vector',
   type: 'hnsw',
   config: {},
-        requestedType: 'hnsw',
+  requestedType: 'hnsw',
   extension: knownExtension,
 };
 
