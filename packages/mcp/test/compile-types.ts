@@ -8,7 +8,11 @@ import { scratchFolder } from './scratch-folder.ts';
 const require = createRequire(new URL('../../../package.json', import.meta.url));
 
 /** Compilers that the tests run. */
-export const compilers = { 'TypeScript 5.9': 'typescript-v5', 'TypeScript 7': 'typescript' } as const;
+export const compilers = {
+  'TypeScript 5.4': 'typescript-v5.4',
+  'TypeScript 5.9': 'typescript-v5',
+  'TypeScript 7': 'typescript',
+} as const;
 
 /** Compiles files as a strict program checks its own code. Returns the errors. */
 export function compile(compiler: keyof typeof compilers, files: Record<string, string>): string {

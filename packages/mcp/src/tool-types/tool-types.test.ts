@@ -5,15 +5,17 @@ import process from 'node:process';
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { isLongRun } from '../../../../scripts/test-variable.ts';
+import { isLongRun, readTestVariable } from '../../../../scripts/test-variable.ts';
 import { compile, compilers } from '../../test/compile-types.ts';
+import { readPublishedTools } from '../../test/published-tools.ts';
 import { scratchFolder } from '../../test/scratch-folder.ts';
 import { fingerprintTool } from '../client/server/tool-definitions.js';
 import { MCPClient, type ProtocolTool } from '../client/index.js';
 import { compareToolTypes, toolTypes } from './index.js';
 
 const require = createRequire(import.meta.url);
-/** TypeScript 7 takes a second, 5.9 several. */
+const recorded = readTestVariable('QUIVER_TOOLS_CACHE');
+/** TypeScript 7 takes a second, 5.4 and 5.9 several. */
 const usedCompilers = (Object.keys(compilers) as (keyof typeof compilers)[]).filter(
   (name) => isLongRun || name === 'TypeScript 7',
 );
@@ -281,7 +283,13 @@ describe.each(usedCompilers)('%s accepts', (compiler) => {
     expect(compile(compiler, { 'published.ts': toolTypes(definitions) })).toBe('');
   });
 
-  test('the types of hard, hostile and random schemas', { timeout: 120_000 }, () => {
+  test.skipIf(!recorded)('the types of all servers of the benchmark of the tool search', { timeout: 120_000 }, () => {
+    const servers = readPublishedTools(recorded ?? '');
+    expect(Object.keys(servers).length).toBeGreaterThanOrEqual(20);
+    expect(compile(compiler, { 'recorded.ts': toolTypes(servers) })).toBe('');
+  });
+
+  test('the types of hard, hostile and random schemas', { timeout: 240_000 }, () => {
     const hardTools = Object.entries(hard).map(([name, schema]) => toolOf(schema, name));
     // References start at the root, which is the schema itself in the output.
     const inputs = Object.entries(hard).map(([name, schema]) => ({ name, inputSchema: { ...schema, type: 'object' } }));
