@@ -9,6 +9,7 @@ import type { Extent } from '../../result-limit/cut-texts.js';
 import type { FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import type { Instance } from '../../shared-store/instance.js';
+import { digestOf } from '../digest.js';
 import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from '../limits.js';
 
 /** Key of the extent of a cut result in `_meta`. */
@@ -61,6 +62,7 @@ export class ResultStore {
   async keep({ principal, tool, whole }: WholeResult): Promise<string | undefined> {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'));
     const uri = `quiver-result://${id.join('')}`;
+    // The principal may contain a token.
     const head = { owner: await digestOf(principal), tool, ...describeWhole(whole) };
     const value = [JSON.stringify(head), ...linesOf(whole)].join('\n');
     if (value.length > MAX_STORED_RESULT) return undefined;
@@ -212,10 +214,4 @@ function elementsPart({ body, total }: StoredResult, offset: number, limit: Size
   const text = wrap(elements.slice(0, count), offset + count);
   parseJson(text);
   return { text, next: offset + count };
-}
-
-/** The principal may contain a token. */
-async function digestOf(principal: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(principal));
-  return btoa(String.fromCharCode(...new Uint8Array(bytes)));
 }
