@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage, withinTime, type Logger } from '@quiver/core';
+import { unref } from '../unref.js';
 import { InMemoryStore } from './in-memory-store.js';
 import type { SharedStore } from './shared-store.js';
 
@@ -58,7 +59,7 @@ export class Instance {
     this.store = store ?? new InMemoryStore();
     this.logger = logger;
     this.#server = encodeURIComponent(server);
-    this.on('probe', (_payload, from) => void this.send(from, 'probe reply', null).catch(this.#warn));
+    this.on('probe', (_payload, from) => void this.send(from, 'probe reply', null).catch(this.warn));
   }
 
   /** Random, 16 hexadecimal digits. Clients may see it. */
@@ -154,7 +155,7 @@ export class Instance {
       await this.#running?.catch(() => {});
       await this.#stop?.();
     };
-    await withinTime(stop(), STORE_TIMEOUT, storeTimeout).catch(this.#warn);
+    await withinTime(stop(), STORE_TIMEOUT, storeTimeout).catch(this.warn);
     this.#stop = undefined;
   }
 
@@ -177,9 +178,7 @@ export class Instance {
       throw error;
     }
     for (const listener of this.#startListeners.splice(0)) listener();
-    const timer = setInterval(() => void renew().catch(this.#warn), SIGN_OF_LIFE_INTERVAL);
-    // Outside of Node timers are numbers and keep nothing alive.
-    timer.unref?.();
+    const timer = unref(setInterval(() => void renew().catch(this.warn), SIGN_OF_LIFE_INTERVAL));
     this.#stop = async () => {
       clearInterval(timer);
       await Promise.all([...unsubscribe.map((end) => end()), store.delete(key)]);
@@ -197,8 +196,7 @@ export class Instance {
         // Without a reply of its own, this instance does not receive what others send.
         resolve(replies.has(id) || !replies.has(this.id));
       };
-      const timer = setTimeout(end, PROBE_TIMEOUT);
-      timer.unref?.();
+      const timer = unref(setTimeout(end, PROBE_TIMEOUT));
       const stop = this.on('probe reply', (_payload, from) => {
         replies.add(from);
         if (from === id) end();
@@ -211,7 +209,8 @@ export class Instance {
     return this.#lastSign !== undefined && now - this.#lastSign > MAX_SIGN_OF_LIFE_GAP;
   }
 
-  readonly #warn = (error: unknown): void =>
+  /** Logs an error of the store that has no other effect. */
+  readonly warn = (error: unknown): void =>
     this.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
 
   #keyOf(id: string): string {

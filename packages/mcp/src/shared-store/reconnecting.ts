@@ -1,4 +1,5 @@
 import { createBackOff, type BackOff } from '../back-off.js';
+import { unref } from '../unref.js';
 
 /** Milliseconds between two checks of a connection. Clients do not notice one that is half open. */
 const heartbeatInterval = 15_000;
@@ -25,9 +26,7 @@ export class Reconnecting {
 
   /** Begins the checks. */
   watch(): void {
-    this.#heartbeat = setInterval(this.#options.check, heartbeatInterval);
-    // Outside of Node timers are numbers and keep nothing alive.
-    this.#heartbeat.unref?.();
+    this.#heartbeat = unref(setInterval(this.#options.check, heartbeatInterval));
   }
 
   /** The connection works: the next pause is short. */
@@ -44,7 +43,7 @@ export class Reconnecting {
     this.#backOff.failed();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#options.connect, this.#backOff.remaining());
-    if (!this.#options.keepsAlive) this.#timer.unref?.();
+    if (!this.#options.keepsAlive) unref(this.#timer);
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { untilAborted } from '@quiver/core';
 import { createBackOff } from '../back-off.js';
+import { unref } from '../unref.js';
 import type { SharedStore } from './shared-store.js';
 
 /** Options of {@link withStoreLock}. */
@@ -43,8 +44,7 @@ export async function withStoreLock<Result>(
     version = await store.put(key, '', { version, ttlMs });
   };
   // A renewal that fails is repeated; if all fail, the lease ends.
-  const timer = setInterval(() => (renewing = renewing.then(renew).catch(() => {})), ttlMs / 3);
-  timer.unref?.();
+  const timer = unref(setInterval(() => (renewing = renewing.then(renew).catch(() => {})), ttlMs / 3));
   try {
     return await run(fence);
   } finally {

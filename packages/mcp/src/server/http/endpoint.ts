@@ -10,6 +10,7 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { invalidRequest, refused } from '../../protocol/protocol-error.js';
+import { unref } from '../../unref.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
@@ -179,9 +180,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     this.#isUsed = true;
     if (this.#timer) return;
     this.sessions.endpoints.add(this);
-    this.#timer = setInterval(() => this.beat(), KEEP_ALIVE_INTERVAL);
-    // Outside of Node timers are numbers and keep nothing alive.
-    this.#timer.unref?.();
+    this.#timer = unref(setInterval(() => this.beat(), KEEP_ALIVE_INTERVAL));
   }
 
   #stopBeating(): void {

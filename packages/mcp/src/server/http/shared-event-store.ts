@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
@@ -101,7 +101,7 @@ export class SharedEventStore implements EventStore {
       }
       return 'aborted';
     } finally {
-      await unsubscribe().catch(this.#warn);
+      await unsubscribe().catch(this.#instance.warn);
     }
   }
 
@@ -120,16 +120,13 @@ export class SharedEventStore implements EventStore {
     const log = this.#logOf(streamId);
     const id = await store.append(log, value, { ttlMs, maxEntries: MAX_EVENTS });
     // The writer does not wait for this: a reader that misses it reads again soon.
-    void store.publish(log, id).catch(this.#warn);
+    void store.publish(log, id).catch(this.#instance.warn);
     return id;
   }
 
   #logOf(streamId: string): string {
     return this.#instance.nameOf('events', streamId);
   }
-
-  readonly #warn = (error: unknown): void =>
-    this.#instance.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
 }
 
 /** Wakes one waiter; a ring without a waiter is kept. */

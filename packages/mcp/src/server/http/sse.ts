@@ -11,6 +11,7 @@ import {
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
+import { unref } from '../../unref.js';
 import { requireNotClosed } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
@@ -189,9 +190,7 @@ export class SSEEndpoint implements Transport {
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
-    const keepAlive = setInterval(() => sink.write(': keep-alive\n\n'), KEEP_ALIVE_INTERVAL);
-    // Outside of Node timers are numbers and keep nothing alive.
-    keepAlive.unref?.();
+    const keepAlive = unref(setInterval(() => sink.write(': keep-alive\n\n'), KEEP_ALIVE_INTERVAL));
     this.#connections.set(sessionId, { ...owner, servedBy, connection, sink, keepAlive });
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';

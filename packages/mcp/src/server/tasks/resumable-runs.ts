@@ -1,5 +1,6 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
+import { unref } from '../../unref.js';
 import { ORPHAN_CHECK_DELAY, ORPHAN_CHECK_INTERVAL } from '../limits.js';
 
 /** Kind of the messages between instances: the id of a task that its instance has released. */
@@ -66,14 +67,13 @@ export class ResumableRuns {
   }
 
   #lookAfter(delay: number, next: number): void {
-    this.#timer = setTimeout(() => {
+    const timer = setTimeout(() => {
       void this.#tryTo('look for tasks without a process', () => this.#look()).finally(() => {
         // Instances that start together do not look together.
         if (!this.#isClosed) this.#lookAfter(next * (0.75 + Math.random() / 2), ORPHAN_CHECK_INTERVAL);
       });
     }, delay);
-    // Outside of Node timers are numbers and keep nothing alive.
-    this.#timer.unref?.();
+    this.#timer = unref(timer);
   }
 
   async #look(): Promise<void> {

@@ -2,6 +2,7 @@ import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger }
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { createBackOff } from '../../back-off.js';
 import { monotonicNow } from '../../monotonic-now.js';
+import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
 
@@ -290,10 +291,4 @@ export class RunningTask {
       }, TASK_PROGRESS_INTERVAL),
     );
   }
-}
-
-/** Outside of Node timers are numbers and keep nothing alive. */
-function unref(timer: NodeJS.Timeout): NodeJS.Timeout {
-  timer.unref?.();
-  return timer;
 }

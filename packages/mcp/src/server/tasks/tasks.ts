@@ -84,9 +84,7 @@ export class Tasks {
   async watchOrphans(): Promise<void> {
     const { instance } = this.#config;
     if (!this.#hasResumableTools) return;
-    await instance
-      .start()
-      .catch((error: unknown) => instance.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error));
+    await instance.start().catch(instance.warn);
   }
 
   /** Returns whether no limit is reached. */
