@@ -98,3 +98,15 @@ test('every link leads to a file and an anchor that exist', () => {
   }
   assert.deepEqual(dead, []);
 });
+
+test('every file that CONTRIBUTING.md names exists', () => {
+  const page = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8');
+  const paths = [...page.matchAll(/`((?:packages|docs|scripts|examples|benchmarks|\.ci)\/[^`\s<*]+)`/g)].map(
+    ([, path]) => path ?? '',
+  );
+  assert.ok(paths.length > 20);
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(join(repository, path))),
+    [],
+  );
+});
