@@ -1,3 +1,4 @@
+import { evictOldest } from '../../evict-oldest.js';
 import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from '../../protocol/constants.js';
@@ -32,7 +33,7 @@ const maxEras = 1000;
 
 /**
  * Eras of HTTP servers, by URL: trying the modern era costs a legacy server a rejected request, so a process tries it once. At most
- * 1,000 entries, all of which are dropped when it is full; each expires after ten minutes.
+ * 1,000 entries, of which the oldest is evicted; each expires after ten minutes.
  */
 const eras = new Map<string, { readonly era: Era; readonly at: number }>();
 
@@ -54,8 +55,9 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   if (!modern) await engine.notify('notifications/initialized');
   engine.server = facts;
   if (!url) return;
-  if (eras.size >= maxEras) eras.clear();
+  eras.delete(url.href);
   eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: monotonicNow() });
+  evictOldest(eras, maxEras);
 }
 
 /** @returns `undefined` for a legacy server */
