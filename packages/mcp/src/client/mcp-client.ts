@@ -10,7 +10,7 @@ import { rootList } from './config/definition-options.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
 import type { ServerDefinition } from './config/server-definition.js';
 import { createApplication } from './features/application.js';
-import type { Identity } from './server/caller-lists.js';
+import type { Identity } from './server/list-cache.js';
 import { RemoteServer } from './server/remote-server.js';
 import type { ServerStatus } from './server/server-connection.js';
 import { askServers, SharedServers } from './server/shared-servers.js';
