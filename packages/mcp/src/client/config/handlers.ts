@@ -1,7 +1,6 @@
 import type { LanguageModel } from '@quiver/core/llm';
 import type { AnyRequestContext, ElicitRequest, ElicitResult } from '@quiver/core/tools';
 import type {
-  ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
   CreateMessageResultWithTools,
@@ -98,11 +97,6 @@ export interface RequestHandlers {
   onElicitation?: ElicitationHandler | undefined;
   /** Responds to sampling requests that belong to this request. Default: `sampling` of the server definition. */
   onSampling?: SamplingHandler | undefined;
-}
-
-/** Returns the capabilities that follow from handlers. */
-export function declareHandlers(onElicitation: unknown, onSampling: unknown): ClientCapabilities {
-  return { ...(onElicitation ? { elicitation: { form: {} } } : {}), ...(onSampling ? { sampling: {} } : {}) };
 }
 
 /** Lists of a server that change. */

@@ -2,7 +2,7 @@ import { metaKeys, type LoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
-import { declareHandlers, type RequestHandlers } from '../config/handlers.js';
+import type { RequestHandlers } from '../config/handlers.js';
 
 /** What modern requests say about their client. */
 export interface ClientDescription {
@@ -11,6 +11,11 @@ export interface ClientDescription {
   readonly capabilities: ClientCapabilities;
   /** Log level that requests declare whose tool may log. */
   readonly logLevel?: LoggingLevel | undefined;
+}
+
+/** Returns the capabilities that follow from handlers. */
+export function declareHandlers(onElicitation: unknown, onSampling: unknown): ClientCapabilities {
+  return { ...(onElicitation ? { elicitation: { form: {} } } : {}), ...(onSampling ? { sampling: {} } : {}) };
 }
 
 /** Returns the `_meta` of a modern request, which describes the client. */

@@ -1,9 +1,10 @@
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import { TASKS_EXTENSION, taskStatuses, type TaskStatus } from '../../protocol/constants.js';
+import { TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { LoggingLevel } from '../config/handlers.js';
 import type { EngineRequestOptions, RequestExtension } from '../engine/call.js';
+import { isCreatedTask } from '../engine/check-result.js';
 import type { Engine } from '../engine/engine.js';
 
 /** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
@@ -92,31 +93,4 @@ export class ServerTasks {
       this.#server.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
     }
   }
-}
-
-/** Result of a tool call that the server runs as a task. Members that only describe it are not checked. */
-export interface CreatedTask extends Params {
-  readonly resultType: 'task';
-  readonly taskId: string;
-  readonly status: TaskStatus;
-}
-
-/** The id is sent in a header. */
-const maxTaskIdLength = 1024;
-
-/** Returns whether the server runs a call as a task. @throws `TypeError` when its result violates the protocol */
-export function isCreatedTask(result: Params): result is CreatedTask {
-  const { resultType, taskId } = result;
-  if (resultType !== 'task') return false;
-  if (typeof taskId !== 'string' || taskId === '' || taskId.length > maxTaskIdLength)
-    throw new TypeError(`Invalid result for tools/call: taskId is not a text of 1 to ${maxTaskIdLength} characters`);
-  requireTaskStatus('tools/call', result);
-  return true;
-}
-
-/** Returns the status of a task. @throws `TypeError` for one that the protocol does not define */
-export function requireTaskStatus(method: string, { status }: Params): TaskStatus {
-  const known = taskStatuses.find((candidate) => candidate === status);
-  if (known === undefined) throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
-  return known;
 }

@@ -7,11 +7,11 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
+import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../../back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
-import type { CreatedTask } from '../server/server-tasks.js';
 import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescription } from './task.js';
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;

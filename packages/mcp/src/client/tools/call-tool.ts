@@ -7,8 +7,8 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { EngineRequestOptions } from '../engine/call.js';
+import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
 import type { RemoteServer } from '../server/remote-server.js';
-import { isCreatedTask, type CreatedTask } from '../server/server-tasks.js';
 import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */

@@ -12,7 +12,7 @@ import {
   type RequestOptions,
 } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
-import { isCreatedTask } from '../server/server-tasks.js';
+import { isCreatedTask } from '../engine/check-result.js';
 import type { SharedServers } from '../server/shared-servers.js';
 import { awaitTask } from './await-task.js';
 import { callToolChecks, sendCall, type CallToolOptions } from './call-tool.js';

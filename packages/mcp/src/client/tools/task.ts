@@ -4,9 +4,9 @@ import { errorCodes } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { RequestOptions } from '../config/caller.js';
-import { checkResult } from '../engine/check-result.js';
+import { checkResult, requireTaskStatus } from '../engine/check-result.js';
 import type { RemoteServer } from '../server/remote-server.js';
-import { requireTaskStatus, tasksExtension } from '../server/server-tasks.js';
+import { tasksExtension } from '../server/server-tasks.js';
 
 /** Members that a task has in every state. */
 export interface TaskDescription {
