@@ -253,8 +253,8 @@ export class Engine implements Receiver {
       isCanceled: false,
       timeout,
       id: 0,
-      resolve() {},
-      reject() {},
+      resolve: ignore,
+      reject: ignore,
       handling: undefined,
       clock: this.#clocks.start(timeout, maxTotalTimeout, () =>
         this.#end(call, new RequestTimeoutError(timeout), 'Request timed out'),
@@ -385,6 +385,8 @@ function withoutType(received: Params): Params {
   const { resultType, ...result } = received;
   return resultType === undefined ? received : result;
 }
+
+const ignore = (): void => {};
 
 /** Parses the parameters of a progress notification. */
 export function toProgressUpdate({ progressToken, progress, total, message }: Params): ProgressUpdate {

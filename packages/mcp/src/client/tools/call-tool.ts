@@ -83,7 +83,7 @@ export async function callTool(server: RemoteServer, call: ToolCall): Promise<Ca
 }
 
 /** Sends a call. @returns its result, or the task that the server runs it as */
-export async function sendCall(
+export function sendCall(
   server: RemoteServer,
   given: ToolCall,
   runId: string,
@@ -100,20 +100,18 @@ export async function sendCall(
   const progressToken = enableProgressTracking || given.onProgress ? runId : undefined;
   const call: ToolCall = { ...given, onProgress, progressToken, retries, extension: server.tasks.ofCalls };
   const params = { name, arguments: args, _meta: { ...meta } };
-  const result = await server.request(async (engine) => {
+  const result = server.request((engine) => {
     if (!engine.isModern) return engine.request('tools/call', params, call);
-    try {
-      return await engine.request('tools/call', params, withHeaders(call, tool));
-    } catch (error) {
+    return engine.request('tools/call', params, withHeaders(call, tool)).catch(async (error: unknown) => {
       if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
       // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
       lists.invalidate();
       const { items } = await lists.get(requestContext);
       return engine.request('tools/call', params, withHeaders(call, find(items)));
-    }
+    });
   }, call);
   // The engine has checked the result.
-  return result as CallToolResult | CreatedTask;
+  return result as Promise<CallToolResult | CreatedTask>;
 }
 
 /** Adds the headers that repeat arguments. */
