@@ -7,7 +7,7 @@ export const usage = 'npm run demo -- [folder] ["question" ...] [--index <folder
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What the demo reads without arguments: the documents of this repository. */
+/** Defaults of the demo: the documents of this repository. */
 const own = {
   folder: repository,
   include: ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md'],

@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   for (const queryText of questions) {
     const askingStarted = performance.now();
     const found = await ask<VectorQueryOutput>('docs_searchDocs', queryText, 3);
-    // The first query also builds the index of words.
+    // The first query also builds the keyword index.
     console.log(`\nQuestion   ${queryText} (${since(askingStarted)})`);
     printHits(found);
   }

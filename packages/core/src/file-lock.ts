@@ -1,5 +1,5 @@
 /**
- * What the packages of Quiver share. Not part of the public interface: it may change with any version.
+ * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
  *
  * @internal
  * @module

@@ -12,7 +12,7 @@ interface ResultOptions {
   readonly isError?: boolean;
 }
 
-/** How the protocol calls the end of a request that did not fail. */
+/** Name of the protocol for the end of a request that did not fail. */
 export type ResultType = 'complete' | 'input_required' | 'task';
 
 /** Result of a request as JSON text, written once. */
@@ -40,7 +40,7 @@ export class Result {
     this.type = type;
   }
 
-  /** Creates a result that is sent as it is. */
+  /** Creates a result that is sent unchanged. */
   static whole(json: ResultJson, type: ResultType = 'complete'): Result {
     return new Result('', {}, json, type);
   }

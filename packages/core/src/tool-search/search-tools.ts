@@ -21,7 +21,7 @@ export interface ToolSearchSettings {
   pinned?: readonly string[];
   /** Tools that a search returns. Default 5. */
   maxResults?: number;
-  /** Tokens of all definitions from which on there is a search; fewer are shown as they are. Default 0. */
+  /** Tokens of all definitions from which on a search replaces the tools. Default 0: always. */
   over?: number;
   /**
    * `call`: a model sees `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools; for every version of the AI SDK.

@@ -2,7 +2,7 @@ import { checkOptions, functionValue, objectOf, wholeNumber, type OptionChecks }
 import { describeTool, type SearchableTool, type ToolDescription } from './describe-tool.js';
 import { readRequest, splitWords } from './tool-words.js';
 
-/** What turns texts into vectors; an `Embedder` of `@quiver/rag` is one. */
+/** Model that turns texts into vectors, such as an `Embedder` of `@quiver/rag`. */
 export interface ToolEmbedder {
   embed(texts: string[], options: { purpose: 'document' | 'query'; signal?: AbortSignal }): PromiseLike<number[][]>;
 }
@@ -73,7 +73,7 @@ const FUSION = 60;
 
 /**
  * Creates an index over the definitions of tools: BM25 over names (split at case, `_`, `-` and `.`), titles, descriptions, parameters and
- * servers, each with a weight of its own. Vectors are fused by their ranks where an embedder is given.
+ * servers, each with a separate weight. Vectors are fused by their ranks where an embedder is given.
  *
  * @param tools - by name, or as a list of definitions such as those of `tools/list`
  * @throws `OPTIONS_INVALID`

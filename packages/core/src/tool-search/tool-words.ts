@@ -67,7 +67,7 @@ const synonyms = [
   'structure tree nested hierarchy',
 ];
 
-/** Words of requests that say nothing about a tool. */
+/** Words of requests that do not describe a tool. */
 const ignored = new Set(
   `a an the of to in on at by for from with and or is are was were be been being do does did can could would should will may must my me
   i we us our you your it its they them their he his she her this that these those whom whose how why when where there here
@@ -132,7 +132,7 @@ export function readRequest(query: string): readonly { readonly word: string; re
   return telling.length > 0 ? telling : [...words.values()];
 }
 
-/** English endings only: names of tools are English nearly always, and words of other languages stay as they are. */
+/** English endings only: names of tools are English nearly always, and words of other languages are unchanged. */
 function stem(word: string): string {
   if (word.length < 4) return word;
   return word

@@ -265,7 +265,7 @@ async function* selectFiles(
   }
 }
 
-/** The texts of the cache are no documents of a folder around it. */
+/** The texts of the cache are not documents of a folder around it. */
 function isWithin(file: string, folder: string | undefined): boolean {
   return folder !== undefined && file.startsWith(resolve(folder) + sep);
 }

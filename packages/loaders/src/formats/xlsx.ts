@@ -39,7 +39,7 @@ function toText(value: unknown): string {
   return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, '');
 }
 
-/** Spreadsheets show 15 digits: 0.1 + 0.2 is 0.3. A number with fewer stays as it is. */
+/** Spreadsheets show 15 digits: 0.1 + 0.2 is 0.3. A number with fewer is unchanged. */
 function toDigits(value: number): string {
   const text = String(value);
   return text.length <= 15 ? text : String(Number(value.toPrecision(15)));

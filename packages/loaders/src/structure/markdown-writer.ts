@@ -274,7 +274,7 @@ function createContainer(name: string): Container {
   return { name, blocks: [], rows: [], spans: [], isLayout: false, next: name === 'dl' ? 0 : 1, height: 1 };
 }
 
-/** Adds a term in a line of its own, and its definition behind `: ` in the next line, as in PHP Markdown Extra. */
+/** Adds a term in a separate line, and its definition behind `: ` in the next line, as in PHP Markdown Extra. */
 function addDefinition(list: Container, name: 'dt' | 'dd', blocks: readonly string[]): void {
   if (blocks.length === 0) return;
   if (list.name !== 'dl') {
@@ -337,7 +337,7 @@ export function toRow(cells: readonly string[]): string {
   return `| ${cells.map(toCell).join(' | ')} |`;
 }
 
-/** Most cells of a sheet are a number or a word, and stay as they are. */
+/** Most cells of a sheet are a number or a word, and are unchanged. */
 function toCell(text: string): string {
   return /[\s|\uE0F0-\uE0F3]/.test(text)
     ? text

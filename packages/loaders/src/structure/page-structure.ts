@@ -5,7 +5,7 @@ import { Parser, type ParserOptions } from 'htmlparser2';
 /** The parser takes quadratic time for deep nesting; browsers stop at 512. */
 export const maxParserDepth = 10_000;
 
-/** What the head of a page says about it. */
+/** Metadata from the head of a page. */
 export interface PageHead {
   title?: string;
   canonical?: string;
@@ -20,7 +20,7 @@ export type RegionKind = 'navigation' | 'contents' | 'notice' | 'mark';
 /** Elements that are not searched, by their number in the order of their start tags. */
 export type PageRegions = ReadonlyMap<number, RegionKind>;
 
-/** What an element contains. Numbers of characters are without white space. */
+/** Content of an element. Numbers of characters are without white space. */
 interface Element {
   readonly parent: Element | undefined;
   /** In the order of the start tags. */
@@ -80,7 +80,7 @@ const indexTitle = /\b(?:index|contents|site map|sitemap|all classes)\b/i;
 const shares = {
   /** Main content has at least this share. */
   main: 0.2,
-  /** What is only likely to be navigation has at most this share. */
+  /** Largest share of a part that is only likely to be navigation. */
   likely: 0.5,
   /** A list of links that is not the page itself has at most this share. */
   list: 0.7,

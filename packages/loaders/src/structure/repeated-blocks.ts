@@ -48,7 +48,7 @@ function searchedText({ text, skip = [] }: Text): string {
   return skip.length === 0 ? text : blankOut(text, skip);
 }
 
-/** Returns the short blocks among those at both ends of a text. What a text has several times, such as a label, is not one of them. */
+/** Returns the short blocks among those at both ends of a text. Texts that occur several times, such as labels, are left out. */
 function blocksOf(text: Text, edge: number): { block: string; start: number; end: number }[] {
   const blocks = Array.from(
     searchedText(text).matchAll(/\S[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*/g),

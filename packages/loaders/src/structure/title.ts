@@ -1,8 +1,8 @@
-/** Names that programs write when nobody gave a title. */
+/** Names that programs write in place of a title. */
 const generated =
   /^(?:(?:presentation|präsentation|présentation|presentación|document|dokument|book|mappe|classeur|slide|folie|untitled|unnamed|new)[\s_-]?\d*|(?:untitled|new|word|pptxgenjs|powerpoint|microsoft (?:word|powerpoint|excel)|openoffice|libreoffice)[\s-]*(?:document|presentation|präsentation|spreadsheet)?|microsoft (?:word|powerpoint|excel) - .*|(?:click to )?(?:add|edit) (?:master )?title(?: style)?|no title|title|\.|-+)$/i;
 
-/** Returns whether somebody gave a title, and not a program. */
+/** Returns whether an author wrote the title, and not a program. */
 export function isTitle(title: string): boolean {
   return /\p{L}/u.test(title) && !generated.test(title.trim());
 }

@@ -49,7 +49,7 @@ export interface LoadedPage {
   readonly skipped?: SkippedPage;
   /** Validators of the page, to be kept when its documents are stored. */
   readonly record?: PageRecord;
-  /** What the next run needs if this one does not end. Missing for a page with a long text: it is requested again. */
+  /** State for the next run, if this one does not end. Missing for a page with a long text: it is requested again. */
   readonly unfinished?: UnfinishedPage;
 }
 
@@ -57,7 +57,7 @@ export interface LoadPageContext {
   readonly client: PageClient;
   /** Check of URLs by `robots.txt`. */
   readonly check: PageCheck | undefined;
-  /** What loads the pages of this run, by their URLs: redirects lead several calls to one page. */
+  /** Loaders of the pages of this run, by their URLs: redirects lead several calls to one page. */
   readonly owners: Map<string, LoadPageContext>;
   readonly options: ReadPageOptions & Pick<PageRequestOptions, 'headers'>;
   /** Called for parts of a page. */
@@ -73,7 +73,7 @@ const maxKeptLength = 1_000_000;
 /**
  * Loads a page, unless the state has it, or another call of this run.
  *
- * @param context - an object of its own for each call
+ * @param context - a separate object for each call
  */
 export async function loadPage(given: string, context: LoadPageContext): Promise<LoadedPage> {
   const { owners, options, signal } = context;

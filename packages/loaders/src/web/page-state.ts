@@ -9,7 +9,7 @@ export interface PageRecord {
   lastModified?: string;
   /** Hash of the response, with which pages of servers without validators are compared. */
   hash?: string;
-  /** What a run found that did not end. The next run continues with it. */
+  /** Results of a run that did not end. The next run continues with them. */
   unfinished?: UnfinishedPage;
 }
 

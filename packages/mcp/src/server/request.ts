@@ -35,7 +35,7 @@ import type { ProgressUpdate } from './tasks/running-task.js';
 import type { TaskOptions } from './tools/task-options.js';
 import { ToolContext, type ToolRequest } from './tools/tool-context.js';
 
-/** How a server answers a method. */
+/** Handler of a method. */
 export interface Handler {
   readonly answer: (request: ServerRequest) => Result | Promise<Result>;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */

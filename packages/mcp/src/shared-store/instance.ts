@@ -104,7 +104,7 @@ export class Instance {
 
   /**
    * Returns whether an instance is alive and replies to a message within 3 seconds. For callers that have a sign of its end, such as a
-   * broken connection: {@link Instance.isAlive} recognizes the end of a process later, but does not take a busy one for dead.
+   * broken connection: {@link Instance.isAlive} recognizes the end of a process later, but does not treat a busy one as dead.
    */
   responds(id: string): Promise<boolean> {
     if (id === this.#id) return Promise.resolve(true);

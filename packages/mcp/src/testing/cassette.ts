@@ -17,7 +17,7 @@ export interface CassetteOptions {
   file: string;
   /** Server to record, as in `MCPClient`. Replay does not need it. */
   server?: ServerDefinition;
-  /** `record` sends every request to the server, and writes the file anew; `replay` answers from the file only. Default `replay`. */
+  /** `record` sends every request to the server, and rewrites the file; `replay` answers from the file only. Default `replay`. */
   mode?: 'record' | 'replay';
   /** Further names of members whose values are cut, such as `customerNumber`. */
   secrets?: readonly string[];

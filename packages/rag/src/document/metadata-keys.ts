@@ -1,6 +1,6 @@
-/** How Quiver treats a key of metadata. */
+/** Treatment of a metadata key. */
 interface MetadataKey {
-  /** What writes it. Applications can write those of loaders themselves. */
+  /** Writer of the key. Applications can write those of loaders themselves. */
   readonly writer: 'application' | 'loader' | 'chunking' | 'extractor' | 'ingestion' | 'query';
   /**
    * What it says about a text:

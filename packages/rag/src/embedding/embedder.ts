@@ -7,7 +7,7 @@ export interface EmbedOptions {
   purpose?: EmbeddingPurpose | undefined;
 }
 
-/** What an embedder has used so far. */
+/** Usage of an embedder so far. */
 export interface EmbeddingUsage {
   /** Requests to the model, without those that failed. */
   readonly requests: number;
@@ -30,7 +30,7 @@ export interface Embedder {
    * little more than the keywords.
    */
   readonly hybridWeight?: number | undefined;
-  /** What all calls together have used; absent where an embedder does not count. */
+  /** Usage of all calls together; absent where an embedder does not count. */
   readonly usage?: EmbeddingUsage | undefined;
   /** Returns one vector for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;

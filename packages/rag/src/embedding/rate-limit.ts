@@ -5,7 +5,7 @@ import { sleep } from '../requests/retry.js';
 export interface EmbeddingRateLimit {
   /** Default: any number. */
   requestsPerMinute?: number;
-  /** Default: any number. A larger request is divided. */
+  /** Default: any number. A larger request is split. */
   tokensPerMinute?: number;
   /** Counts the tokens of a text. Default: its UTF-8 bytes divided by 4, rounded up; English has about as many. */
   countTokens?: (text: string) => number;

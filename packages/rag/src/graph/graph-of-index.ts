@@ -37,7 +37,7 @@ export interface GraphProgress {
 /** Options of `buildGraph()`. */
 export type BuildGraphOptions = BuildGraphSettings & StoreOption;
 
-/** `filter` and `scope` as the calls have them: each tenant has a graph of its own. Default: a graph of the whole index. */
+/** `filter` and `scope` as the calls have them: each tenant has a separate graph. Default: a graph of the whole index. */
 interface BuildGraphSettings extends TrustedFilterOptions {
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */

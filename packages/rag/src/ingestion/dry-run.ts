@@ -5,7 +5,7 @@ import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
 import type { IndexParams, VectorStore } from '../store/vector-store.js';
 
-/** What a run would ask of models. Tokens are UTF-8 bytes divided by 4. */
+/** Requests of a run to models. Tokens are UTF-8 bytes divided by 4. */
 export interface IngestEstimate {
   /** Texts to embed. */
   texts: number;
@@ -102,7 +102,7 @@ function countingModel(estimate: IngestEstimate): LanguageModelInput {
   return model as unknown as LanguageModelInput;
 }
 
-/** Every extractor uses the model; caches stay as they are, and failures are expected. */
+/** Every extractor uses the model; caches do not change, and failures are expected. */
 function withModel(extract: ExtractParams, llm: LanguageModelInput): ExtractParams {
   const own = Object.entries(extract).map(([name, value]: [string, unknown]) => {
     const isExtractor = typeof value === 'object' && value !== null && 'llm' in value;

@@ -49,7 +49,7 @@ export interface IngestReport {
   removed: number;
   /** Characters of the documents that are not searched, by kind, for example `{ navigation: 2400 }`; absent where there are none. */
   skippedText?: SkippedCounts;
-  /** What a run with `dryRun` would ask of models. */
+  /** Requests to models of a run with `dryRun`. */
   estimate?: IngestEstimate;
 }
 
@@ -266,7 +266,7 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   return report;
 }
 
-/** With `extract`, a document whose chunks have the extracted metadata is not extracted again, whatever the other options. */
+/** With `extract`, a document whose chunks have the extracted metadata is not extracted again, regardless of the other options. */
 function readKnown(
   target: IngestTarget,
   { extract, ...plain }: ChunkParams = {},

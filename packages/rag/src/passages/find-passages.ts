@@ -14,7 +14,7 @@ export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & {
 
 /**
  * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
- * embedder recommends, and, for a query with words, ranked anew by {@link rankCandidates}. Searches by vectors alone and diverse results keep the
+ * embedder recommends, and, for a query with words, ranked again by {@link rankCandidates}. Searches by vectors alone and diverse results keep the
  * order of the store.
  *
  * @throws `QUERY_EMBEDDER_CHANGED` if another embedder made the vectors of the index; errors of the store

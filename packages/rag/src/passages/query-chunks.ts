@@ -8,7 +8,7 @@ import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-stor
 import { mergeCopies } from './merge-copies.js';
 
 /**
- * Queries an index like `store.query()`, except that each result is a chunk with a text of its own, and that `topK` counts these:
+ * Queries an index like `store.query()`, except that each result is a chunk with a different text, and that `topK` counts these:
  *
  * - A chunk with further vectors (`ingest({ vectors })`, or records of yours with the id of their chunk in `metadata.vectorOf`) is found by
  *   the best of them. A chunk that was deleted, or that does not match the filter, is left out.

@@ -51,7 +51,7 @@ export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
 interface RetrieveSettings extends TrustedFilterOptions {
   question: string;
   indexName: string;
-  /** Steps before the search, each one request to a language model. Default: none, the question is searched for as it is. */
+  /** Steps before the search, each one request to a language model. Default: none, the question is searched for unchanged. */
   steps?: RetrievalSteps;
   /** Model of all steps. There is no default. */
   llm?: LanguageModelInput;
@@ -131,7 +131,7 @@ export interface Retrieval extends NothingFound {
   matches: RatedPassage<VectorMatch>[];
   /** The question that was searched for: the given one, or the one that the step `rewrite` wrote. */
   question: string;
-  /** What each step brought. A step that contributes nothing over many questions costs money and time for nothing. */
+  /** Contribution of each step. A step that contributes nothing over many questions costs money and time for nothing. */
   trace: StepTrace[];
 }
 
@@ -249,7 +249,7 @@ async function embedAll(
   return searches.map((one) => next[purposeOf(one)].next().value as Float32Array);
 }
 
-/** One list stays as it is, with the scores of the store. */
+/** One list is unchanged, with the scores of the store. */
 function merge(searches: readonly PlannedSearch[], found: readonly VectorMatch[][]): VectorMatch[] {
   if (found.length === 1) return found[0]!;
   const matches = new Map(found.toReversed().flatMap((list) => list.map((match) => [match.id, match] as const)));

@@ -1,7 +1,7 @@
 import type { VectorMatch } from '../store/vector-store.js';
 import type { Question, QuestionMatches } from './question.js';
 
-/** Number of candidates that are ranked anew. A search finds at least so many. */
+/** Number of candidates that are ranked again. A search finds at least so many. */
 export const candidateDepth = 20;
 
 /**
@@ -13,8 +13,8 @@ const textWeights = { keyword: 1, fusion: 0.25 };
 const lineWeight = 0.6;
 
 /**
- * Ranks the candidates of a search anew, by how much of the question stands above the text (title, source, headings), and how much of the rest
- * stands in one line or sentence of it: a long text with one line that answers is not worse than a short one.
+ * Ranks the candidates of a search again, by how much of the question is above the text (title, source, headings), and how much of the rest
+ * is in one line or sentence of it: a long text with one line that answers is not worse than a short one.
  *
  * Three letters count more, the fewer candidates contain them. Nothing but the candidates is read, so that every store gives the same order for
  * the same candidates.

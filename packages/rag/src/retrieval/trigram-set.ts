@@ -14,7 +14,7 @@ export class TrigramSet {
   /** Adds a word. @returns the numbers of its trigrams, each once */
   add(word: string): number[] {
     const numbers = new Set<number>();
-    // No space stands beside words of some scripts.
+    // Some scripts have no spaces between words.
     const isOpen = hasUnspaced(word);
     let key = separator;
     for (let at = 0; at <= word.length; at += 1) {

@@ -81,7 +81,7 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   drop(): Promise<unknown>;
 }
 
-/** What an adapter adds to the parameters of its methods: a check for each name. */
+/** Parameters that an adapter adds to its methods: a check for each name. */
 export interface StoreParameters<Target extends object = object, Query extends object = object> {
   /** Name of the class, for messages. */
   readonly name: string;

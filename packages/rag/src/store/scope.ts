@@ -67,7 +67,7 @@ export function toScopeFilter(scope: RunScope): VectorFilter {
   return Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
 }
 
-/** What an application restricts a query to. */
+/** Records to which an application restricts a query. */
 export interface TrustedFilterOptions {
   /** Filter of the application, as an object or as JSON text. It always applies, in addition to `scope`. Default: none. */
   filter?: VectorFilter | string;

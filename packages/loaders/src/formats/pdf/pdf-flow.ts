@@ -76,7 +76,7 @@ export class PdfFlow {
     return undefined;
   }
 
-  /** Whether a paragraph may go on behind a block. */
+  /** Whether a paragraph may continue behind a block. */
   #isBetween(block: PdfBlock): boolean {
     return block.kind !== 'text' || block.size < this.#body * noteSize || caption.test(block.lines[0]!);
   }

@@ -30,7 +30,7 @@ const chapterNumber = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
 
 /**
  * Returns the levels of headings. They are those of the outline; or larger than the text; or, below both, short lines above a paragraph
- * that are in a font of their own, or numbered (“3.2 Title”) where there is no outline.
+ * that are in a separate font, or numbered (“3.2 Title”) where there is no outline.
  */
 export function findHeadings(
   candidates: readonly HeadingCandidate[],

@@ -6,7 +6,7 @@ export type ListKind = 'contents' | 'index';
 /** Kind of a whole page. */
 export type PageKind = ListKind | 'some contents';
 
-/** Fewer entries are no list. */
+/** Least number of entries of a list. */
 const leastEntries = 8;
 /** Entries that the last page of a list may have. */
 const leastContinued = 2;

@@ -29,7 +29,7 @@ interface EdgeLine {
 
 /** Headers and footers of a document, and page numbers. */
 export interface RunningText {
-  /** What is not part of the text of its page. */
+  /** Lines that are not part of the text of their page. */
   readonly segments: ReadonlySet<PdfSegment>;
   /** The different headers and footers, in order. */
   readonly lines: readonly string[];
@@ -134,7 +134,7 @@ function readTitles(pages: readonly PdfPage[], body: number, outline: PdfOutline
   return titles;
 }
 
-/** Returns the texts of lines, each once, whatever its numbers are. */
+/** Returns the texts of lines, each once, regardless of its numbers. */
 function differentLines(lines: readonly EdgeLine[]): string[] {
   const texts = new Map<string, string>();
   for (const { row } of lines) {

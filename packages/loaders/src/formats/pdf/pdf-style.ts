@@ -1,6 +1,6 @@
 import type { PdfPage } from './pdf-fragments.js';
 
-/** How a document looks. */
+/** Typography of a document. */
 export interface PdfStyle {
   /** Font size of the text in paragraphs. */
   readonly body: number;

@@ -1,4 +1,4 @@
-/** Characters of a sample: in shorter ones, the widths of letters say little. */
+/** Characters of a sample: shorter ones do not show the widths of letters. */
 const leastCharacters = 8;
 /** Samples of a font that decide. */
 const leastSamples = 4;
@@ -10,7 +10,7 @@ const tolerance = 0.02;
 const leastEqual = 0.8;
 
 /**
- * Finds the fonts whose letters have one width, by the widths of lines: many files do not say so, above all those of TeX. The samples are those of
+ * Finds the fonts whose letters have one width, by the widths of lines: many files do not state it, above all those of TeX. The samples are those of
  * the pages so far.
  */
 export class FontWidths {

@@ -5,7 +5,7 @@ import type { ProgressUpdate, RequestHandlers } from '../config/handlers.js';
 import type { Sending } from '../transports/channel.js';
 import type { RequestClock } from './request-clocks.js';
 
-/** What an extension of the protocol changes about a modern request. */
+/** Changes of an extension of the protocol to a modern request. */
 export interface RequestExtension {
   /** Name that the request declares. */
   readonly name: string;

@@ -4,7 +4,7 @@ import { findMethod } from '../../protocol/methods.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import type { RequestHandlers } from '../config/handlers.js';
 
-/** What modern requests say about their client. */
+/** Description of the client in modern requests. */
 export interface ClientDescription {
   readonly clientInfo: { readonly name: string; readonly version: string };
   /** Capabilities that every request declares. */

@@ -4,11 +4,11 @@ import { MAX_TIMER_DELAY, monotonicNow } from '../../monotonic-now.js';
 export interface RequestClock {
   /** Ends the request. */
   readonly onExpired: () => void;
-  /** Time at which the request expires, unless the clock stands still. */
+  /** Time at which the request expires, unless the clock is paused. */
   expiresAt: number;
   /** Time that {@link RequestClocks.extend} does not exceed. */
   latest: number;
-  /** Number of reasons for which the clock stands still. */
+  /** Number of reasons for which the clock is paused. */
   pauses: number;
   pausedAt: number;
 }
@@ -19,7 +19,7 @@ export interface RequestClock {
  */
 export class RequestClocks {
   readonly #running = new Set<RequestClock>();
-  /** Number of reasons for which all clocks stand still. */
+  /** Number of reasons for which all clocks are paused. */
   #pauses = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;

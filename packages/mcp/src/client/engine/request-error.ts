@@ -41,7 +41,7 @@ export function explainRequestError(error: unknown, serverName: string, channel?
   return explained('MCP_REQUEST_FAILED', describeFailure(error, serverName));
 }
 
-/** Says which side a failure comes from: the text of a server, such as `fetch failed`, may be about a connection of its own. */
+/** Says which side a failure comes from: the text of a server, such as `fetch failed`, may be about another connection of the server. */
 function describeFailure(error: unknown, serverName: string): string {
   const reason = escapeForLog(withCauses(error));
   if (error instanceof ProtocolError) return `MCP server '${serverName}' reported an error: ${reason}`;

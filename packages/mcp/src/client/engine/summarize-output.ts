@@ -64,7 +64,7 @@ function isMark(line: string | undefined): boolean {
   return line !== undefined && /^\s*~*\^[\^~]*\s*$/.test(line);
 }
 
-/** A line that ends with a colon or an opening bracket says nothing without the next lines. */
+/** A line that ends with a colon or an opening bracket is incomplete without the next lines. */
 function withContinuation(lines: readonly string[], index: number): string {
   const line = lines[index] as string;
   if (/[:[(]$|: ?\{$/.test(line)) return join(lines.slice(index));

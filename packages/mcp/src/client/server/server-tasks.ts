@@ -30,7 +30,7 @@ interface TaskServer {
   log(level: LoggingLevel, message: string, details?: unknown, requestContext?: AnyRequestContext): void;
 }
 
-/** Tasks of one server that this client has to end: without their callers, nobody continues them. */
+/** Tasks of one server that this client has to end: their callers are gone. */
 export class ServerTasks {
   /** Extension of tool calls; `undefined` when the server must not run them as tasks. */
   readonly ofCalls: RequestExtension | undefined;
@@ -79,7 +79,7 @@ export class ServerTasks {
     this.#late.delete(canceled);
   }
 
-  /** Resolves when no abandoned call can name a task any more; `undefined` when none can. */
+  /** Resolves when no abandoned call can name a task; `undefined` when none can. */
   lateEnded(): Promise<unknown> | undefined {
     return this.#late.size > 0 ? Promise.all(this.#late) : undefined;
   }

@@ -3,7 +3,7 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } 
 
 export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** What a channel needs of a sent message, and the way to cancel it. */
+/** Members of a sent message for a channel, and its cancellation. */
 export interface Sending {
   /** Headers of this message, by lower-case name. Transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

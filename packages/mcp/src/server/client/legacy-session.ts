@@ -32,7 +32,7 @@ export interface Work extends InFlight {
   failureText(error: ProtocolError): string;
 }
 
-/** What the client of a session declared, and what it wants to receive. It is replaced as a whole, by {@link LegacySession.update}. */
+/** Declarations and subscriptions of the client of a session. It is replaced as a whole, by {@link LegacySession.update}. */
 export interface ClientFacts {
   /** Whether the handshake is done; before it the client may turn out to be a modern one. */
   readonly initialized: boolean;
@@ -165,7 +165,7 @@ export class LegacySession {
     traces.trace(event, () => end).catch(() => {});
   }
 
-  /** What carries the messages of the session, for traces. */
+  /** Transport of the session, for traces. */
   protected get transport(): 'http' | 'stdio' {
     return 'http';
   }

@@ -20,7 +20,7 @@ import type { ServerState } from '../definition/server-state.js';
 
 export interface ConnectionOptions {
   readonly server: ServerState;
-  /** What carries the messages. Default `stdio`. */
+  /** Transport of the messages. Default `stdio`. */
   readonly transport?: 'http' | 'stdio';
   /** Writes one message. */
   readonly write: (messageText: string) => void;

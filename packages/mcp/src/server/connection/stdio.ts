@@ -165,7 +165,7 @@ export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection
   // Also after the connection has closed: an output without a reader reports each write as an error, which would end the process.
   output.on('error', connection.disconnect);
   if (!options.output) process.stderr.on('error', () => {});
-  // An orphan gets another parent, except on Windows. Streams of the caller have a life of their own.
+  // An orphan gets another parent, except on Windows. Streams of the caller are closed by the caller.
   const parentCheck = setInterval(() => {
     if (!options.input && process.ppid !== parent) connection.disconnect();
   }, PARENT_CHECK_INTERVAL);

@@ -57,7 +57,7 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** What has come to an HTTP server so far. */
+/** Connections and requests that an HTTP server has received so far. */
 interface Traffic {
   /** Open connections over which further requests may come. */
   readonly sockets: Set<Socket>;

@@ -35,7 +35,7 @@ export interface SessionLimits {
 export interface SessionOwner {
   /** Principal that owns the session. Other principals receive 404. */
   readonly principal: string;
-  /** What {@link SessionLimits.maxSessionsPerCaller} counts: the principal or an address; `undefined` when there is no such limit. */
+  /** Key that {@link SessionLimits.maxSessionsPerCaller} counts by: the principal or an address; `undefined` when there is no such limit. */
   readonly quotaKey: string | undefined;
 }
 

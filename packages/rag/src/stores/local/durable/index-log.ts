@@ -137,7 +137,7 @@ export class IndexLog implements StoredIndex {
 
   /**
    * Returns when the operation is on the disk and in memory. After an error neither holds it, except when the memory is exhausted: the
-   * file then holds it, and the log cannot be written any more.
+   * file then holds it, and the log can no longer be written.
    *
    * @throws `VECTOR_STORE_FAILED` with the path, for example when the disk is full; `VECTOR_STORE_LOCK_LOST`
    */
