@@ -36,7 +36,7 @@ export async function queryChunks<Params extends QueryParams>(
         diversity: { ...diversity, candidates: limit === first ? candidates : limit },
       }),
     });
-    return { results: mergeCopies(await toChunks(store, params, found)), isLast: found.length < limit };
+    return { results: mergeCopies(await replaceFurtherVectors(store, params, found)), isLast: found.length < limit };
   });
 }
 
@@ -72,8 +72,8 @@ function chunkIdOf({ id, metadata }: Pick<VectorMatch, 'id' | 'metadata'>): stri
   return typeof of === 'string' ? of : id;
 }
 
-/** Returns the chunks of matches, each with its best match's score and place in the order. */
-export async function toChunks<Match extends VectorMatch>(
+/** Returns matches with chunks in place of their further vectors, each with its best match's score and place in the order. */
+export async function replaceFurtherVectors<Match extends VectorMatch>(
   store: VectorStore,
   params: QueryParams,
   matches: readonly Match[],

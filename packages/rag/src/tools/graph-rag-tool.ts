@@ -7,6 +7,7 @@ import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
+import { replaceFurtherVectors } from '../passages/query-chunks.js';
 import { argumentSettings, modeValue } from '../store/options.js';
 import type { VectorQueryInput } from './query-call.js';
 import { createQueryTool, toQueryResult, type PassagesOutput, type QueryResult } from './query-tool.js';
@@ -97,11 +98,11 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
         seeds,
         onProgress,
       });
-      const sources = found.map(({ record, score, path }): GraphQueryResult => {
+      const passages = found.map(({ record, score, path }): GraphQueryResult => {
         const { vector: _vector, ...passage } = toQueryResult(record, score);
         return { ...passage, path: [...path] };
       });
-      return { sources, graph: report };
+      return { sources: await replaceFurtherVectors(call.store, call.read, passages), graph: report };
     },
   });
 }

@@ -7,10 +7,9 @@ import {
 } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
-import { vectorOfKey, ingestKeys } from '../document/metadata-keys.js';
+import { ingestKeys } from '../document/metadata-keys.js';
 import { expandMatches, type MergedRecord } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
-import { toChunks } from '../passages/query-chunks.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
 import { recordText } from '../store/record-text.js';
 import { isScoped, readTrustedFilter } from '../store/scope.js';
@@ -90,10 +89,8 @@ export function createQueryTool<Output extends PassagesOutput>(
       try {
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
         if (options.scope !== 'all') warnOfMissingFilter(call, result.sources);
-        const chunks = result.sources.some(isFurtherVector)
-          ? await toChunks(call.store, call.read, result.sources)
-          : result.sources;
-        const { passages, ...emptiness } = call.mode === 'filter' ? { passages: chunks } : ratePassages(chunks, call);
+        const { passages, ...emptiness } =
+          call.mode === 'filter' ? { passages: result.sources } : ratePassages(result.sources, call);
         // Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround.
         const expanded =
           call.expand === undefined ? passages : await expandMatches(passages, call.expand, call.store, call.allowed);
@@ -169,11 +166,6 @@ function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): 
   getDefaultLogger().warn(
     `A query tool returned documents of the index '${indexName}', whose owners are separated by the scope { ${keys.join(', ')} }, without a filter of the application: it finds the documents of every owner. Pass scope: { ${example} } to the tool, or set a filter for each call: requestContext.set('filter', { ${example} }). If the tool may return all documents, pass scope: 'all'.`,
   );
-}
-
-/** Whether a record has a further vector of a chunk, see `ChunkVectors`. */
-function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
-  return metadata[vectorOfKey] !== undefined;
 }
 
 /** Converts a record of a store to a passage. */
