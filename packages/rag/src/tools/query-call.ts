@@ -33,22 +33,25 @@ const defaultMaxTopK = 50;
 /** The request context, which the application writes, may exceed `maxTopK` up to this number. */
 const maxTopKOfContext = 1000;
 
-type CallSetting =
-  | 'providerOptions'
-  | 'mode'
-  | 'fusion'
-  | 'diversity'
-  | 'reranker'
-  | 'expand'
-  | 'maxTokens'
-  | 'minConfidence'
-  | 'includeSources'
-  | 'includeVectors';
+/** Options of the tool that the request context overrides, in addition to those of what a call reads. */
+const callSettings = [
+  'model',
+  'providerOptions',
+  'mode',
+  'fusion',
+  'diversity',
+  'reranker',
+  'expand',
+  'maxTokens',
+  'minConfidence',
+  'includeSources',
+  'includeVectors',
+] as const;
 
-type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
+type CallSettings = Pick<QueryToolOptions, (typeof callSettings)[number]>;
 
 /** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
-export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'model'> {
+export interface QueryCall extends CallSettings {
   readonly store: VectorStore;
   readonly queryText: string;
   /** The same; empty in the mode `filter`. */
@@ -108,23 +111,15 @@ export async function resolveCall(
   const modelFilter = hasModelFilter
     ? await readModelFilter(filter, options.filterFields, { store, allowed })
     : undefined;
+  const settings = Object.fromEntries(callSettings.map((key) => [key, setting(key)])) as unknown as CallSettings;
   return {
+    ...settings,
+    model: settings.model ?? options.model,
     store,
     allowed,
     read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
     queryText,
     question: new Question(queryText ?? ''),
-    model: setting('model') ?? options.model,
-    maxTokens: setting('maxTokens'),
-    includeSources: setting('includeSources'),
-    includeVectors: setting('includeVectors'),
-    providerOptions: setting('providerOptions'),
-    mode: setting('mode'),
-    fusion: setting('fusion'),
-    diversity: setting('diversity'),
-    reranker: setting('reranker'),
-    expand: setting('expand'),
-    minConfidence: setting('minConfidence'),
     topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
     requestContext,
