@@ -64,6 +64,7 @@ const guides: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/changes',
         'guides/mcp-server/catalog',
         'guides/mcp-server/result-limits',
+        'guides/gateway',
         'guides/mcp-server/middleware',
         'guides/shared-store',
         'guides/oauth-server',

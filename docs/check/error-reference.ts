@@ -38,7 +38,7 @@ const areas: Readonly<Record<string, readonly Area[]>> = {
       about:
         'The configuration of a server, its requests over HTTP and stdio, sessions, tasks, and questions to the user.',
       codes:
-        /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
+        /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|PROXY|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
     },
     { title: 'Shared state', about: 'The store that several processes of a server share.', codes: /^SHARED_/ },
     {

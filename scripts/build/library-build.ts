@@ -7,19 +7,22 @@ interface ExportTarget {
 }
 
 /**
- * Build configuration of every package. It reads the entries from `exports` and `bin` of the manifest, so the two cannot differ.
+ * Build configuration of every package. It reads the entries from `exports`, `imports` and `bin` of the manifest, so the two cannot differ.
  * `tsc` writes the declarations afterwards (see docs/decisions/0003-esm-only.md).
  */
 export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
   const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {
     version: string;
     exports: Record<string, ExportTarget | string>;
+    imports?: Record<string, Record<string, ExportTarget | string>>;
     bin?: Record<string, string>;
   };
   const entry: Record<string, string> = {};
-  for (const target of Object.values(manifest.exports)) {
+  // Modules that differ by platform, which bundlers choose by a condition.
+  const chosen = Object.values(manifest.imports ?? {}).flatMap((targets) => [targets, ...Object.values(targets)]);
+  for (const target of [...Object.values(manifest.exports), ...chosen]) {
     if (typeof target === 'string') continue;
-    const source = target['@quiver/source'];
+    const source = target['@quiver/source'] as string;
     entry[source.replace('./src/', '').replace(/\.ts$/, '')] = source;
   }
   for (const file of Object.values(manifest.bin ?? {})) {
@@ -37,7 +40,7 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
     clean: true,
     dts: false,
     silent: true,
-    external: [/^node:/],
+    external: [/^node:/, /^#/],
     define: { QUIVER_VERSION: JSON.stringify(manifest.version) },
     // Deno and Workers resolve Node modules only with the prefix `node:`.
     removeNodeProtocol: false,

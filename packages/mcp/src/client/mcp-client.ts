@@ -73,6 +73,8 @@ export interface ClientLease extends AsyncDisposable {
   release(): Promise<void>;
 }
 
+let readServers: (client: MCPClient) => SharedServers;
+
 /**
  * Connects to any number of MCP servers and offers their tools as one set, with their resources and prompts. Servers are connected
  * when they are first needed, in parallel, and a server that is down does not take the others with it.
@@ -108,6 +110,10 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     onUpdate(serverName: string, handler: (params: ProgressUpdate) => void): Promise<void>;
   };
   readonly #servers: SharedServers;
+
+  static {
+    readServers = (client) => client.#servers;
+  }
 
   /**
    * Clients with the same `id` and the same configuration share their connections, and the last one that disconnects ends them. With
@@ -296,4 +302,9 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     const entries = Object.entries(answers.data).filter(([, text]) => text !== '');
     return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
   }
+}
+
+/** Returns a server of a client, for a proxy. @throws `MCP_SERVER_UNKNOWN` */
+export function remoteServerOf(client: MCPClient, serverName: string): RemoteServer {
+  return readServers(client).require(serverName);
 }

@@ -93,6 +93,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
       bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
       logger,
     }),
+    upstreams: undefined,
     lifecycle: new Lifecycle(),
     logger,
   };

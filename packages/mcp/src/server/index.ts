@@ -31,6 +31,9 @@ export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visi
 export type { RequestStateOptions } from './client/request-state.js';
 export type { TasksOptions } from './tasks/tasks.js';
 export type { ToolsInput } from './tools/tool-registry.js';
+export type { ServerSearchOptions } from './tools/tool-search.js';
+export type { ProxyTarget } from './proxy/proxies.js';
+export type { ProxiedItem, ProxyOptions } from './proxy/upstream.js';
 export type { ServerEvent, ServerEventBus } from './client/subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export { urlElicitationRequired } from './methods/call-tool.js';

@@ -32,6 +32,9 @@ import {
   type ToolActions,
 } from './server-actions.js';
 import type { RegisteredTool, ToolsInput } from './tools/tool-registry.js';
+import type { Proxies, ProxyTarget } from './proxy/proxies.js';
+import type { ProxyOptions } from './proxy/upstream.js';
+import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
 import { Transports, type CloseOptions } from './transports.js';
 
 /** Options of `server.executeTool()`. */
@@ -72,6 +75,7 @@ export class MCPServer implements AsyncDisposable {
   readonly #config: MCPServerConfig;
   readonly #state: ServerState;
   readonly #transports: Transports;
+  #proxies: Proxies | undefined;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -212,6 +216,48 @@ export class MCPServer implements AsyncDisposable {
   use(middleware: Middleware): this {
     addMiddleware(this.#state.middleware, middleware);
     return this;
+  }
+
+  /**
+   * Offers the tools, resources, templates and prompts of another server as its own. The server is reached as by `MCPClient`: connected once
+   * for all callers, and again when it is needed. Requests of the server during a call, such as elicitation, go to the caller.
+   *
+   * The token of a caller is never passed on. `headers` of a definition receives the request context, with the caller as `mcp.extra`.
+   *
+   * @param target - `{ client, server }` for a server of an `MCPClient`, or a definition as in its `servers`
+   * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by later requests
+   * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`,
+   *   `MCP_SERVER_UNKNOWN`
+   * @example
+   * await server.proxy('files', { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] });
+   */
+  async proxy(name: string, target: ProxyTarget, options: ProxyOptions = {}): Promise<this> {
+    await (await this.#openProxies()).add(name, target, options);
+    return this;
+  }
+
+  /**
+   * As {@link MCPServer.proxy}, for another `MCPServer` of this process. Its tools receive the identity of the caller. Closing it is up to
+   * the application.
+   *
+   * @throws as {@link MCPServer.proxy}
+   * @example
+   * await server.mount('billing', billingServer);
+   */
+  async mount(name: string, server: MCPServer, options: ProxyOptions = {}): Promise<this> {
+    await (await this.#openProxies()).mount(name, server, options);
+    return this;
+  }
+
+  /** Loads the client with the first proxy: most servers have none. */
+  async #openProxies(): Promise<Proxies> {
+    const { createProxies } = await import('#proxies');
+    if (this.#proxies) return this.#proxies;
+    const { ttlSeconds = DEFAULT_REQUEST_STATE_TTL } = this.#config.requestState ?? {};
+    const proxies = createProxies(this.#state, ttlSeconds);
+    this.#proxies = this.#state.upstreams = proxies;
+    this.onClose(() => proxies.close());
+    return proxies;
   }
 
   /**

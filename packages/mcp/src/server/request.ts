@@ -21,7 +21,7 @@ import {
 } from '../protocol/json-rpc.js';
 import { describeMethod } from '../protocol/methods.js';
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
-import type { ProtocolError } from '../protocol/protocol-error.js';
+import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './caller.js';
@@ -31,6 +31,7 @@ import { HookContext, type HookedRequest } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
 import type { ServerState } from './definition/server-state.js';
+import type { UpstreamRequest, UpstreamTools } from './definition/upstreams.js';
 import type { ProgressUpdate } from './tasks/running-task.js';
 import type { TaskOptions } from './tools/task-options.js';
 import { ToolContext, type ToolRequest } from './tools/tool-context.js';
@@ -63,7 +64,7 @@ const noOutput = Symbol('no output');
  * One request on its way through the server: the transport creates it, and the era answers it. Each era has its subclass. Tools and callbacks
  * receive its {@link ToolContext}, hooks its {@link HookContext}.
  */
-export abstract class ServerRequest implements ToolRequest, HookedRequest, Work {
+export abstract class ServerRequest implements ToolRequest, HookedRequest, UpstreamRequest, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
   checkedOutput: unknown = noOutput;
@@ -79,6 +80,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   #requestContext: AnyRequestContext | undefined;
   #toolContext: ToolContext | undefined;
   #hookContext: HookContext | undefined;
+  upstreamTools: readonly UpstreamTools[] = [];
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
   /** Reason of {@link ServerRequest.abort}. */
@@ -185,6 +187,27 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.toolContext));
   }
 
+  /** Stands for the client: over stdio there is one, over HTTP it has a session or an identity. */
+  get party(): unknown {
+    return this.session ?? this.principal ?? (this.isHttp ? this : this.#channel);
+  }
+
+  get upstreamState(): unknown {
+    return undefined;
+  }
+
+  get acceptsTasks(): boolean {
+    return false;
+  }
+
+  /** Only requests of the modern era have rounds. */
+  passOn(_inputRequests: unknown, _state: unknown): Promise<never> {
+    return Promise.reject(methodNotFound(`${this.method} cannot require input`));
+  }
+
+  /** Only requests of the modern era become tasks. */
+  becomeTask(): void {}
+
   get isHttp(): boolean {
     return this.#http !== undefined;
   }
@@ -215,7 +238,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     session?.inFlight.add(this.requestId, this);
     try {
       const hasHooks = this.#server.middleware.onRequest.length > 0;
-      const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.answer()) : this.answer());
+      const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.#prepared()) : this.#prepared());
       if (event) {
         event.isToolError = result.isError;
         event.protocolVersion = this.protocolVersion;
@@ -231,6 +254,12 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       if (this.#state === 'open') this.#state = 'settled';
       session?.inFlight.delete(this.requestId);
     }
+  }
+
+  /** Answers once the tools of other servers are known: hooks before may decide which those are. */
+  #prepared(): Result | Promise<Result> {
+    const preparing = this.#server.upstreams?.prepare(this);
+    return preparing ? preparing.then(() => this.answer()) : this.answer();
   }
 
   /** Runs a method of the server, with the hooks around it. */

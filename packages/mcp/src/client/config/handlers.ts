@@ -109,5 +109,6 @@ export interface ServerHandlers {
   roots?: Root[] | (() => Root[] | PromiseLike<Root[]>);
   onProgress?: (update: ProgressUpdate) => void;
   onResourceUpdated?: (params: { uri: string }) => void;
+  onConnected?: () => void;
   readonly onListChanged: Partial<Record<ListKind, () => void>>;
 }

@@ -1,8 +1,9 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { SubscriptionFilter } from '../../protocol/types.js';
-import type { ProgressUpdate, RequestHandlers } from '../config/handlers.js';
+import type { ProgressUpdate } from '../config/handlers.js';
 import type { Sending } from '../transports/channel.js';
+import type { RelayedHandlers } from './relay.js';
 import type { RequestClock } from './request-clocks.js';
 
 /** Changes of an extension of the protocol to a modern request. */
@@ -19,7 +20,7 @@ export interface RequestExtension {
 }
 
 /** Options of a request. Each layer passes on the same object. */
-export interface EngineRequestOptions extends RequestHandlers {
+export interface EngineRequestOptions extends RelayedHandlers {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds; 0 for no limit. Default: that of the connection. */
   readonly timeout?: number | undefined;

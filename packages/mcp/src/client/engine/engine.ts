@@ -139,6 +139,7 @@ export class Engine implements Receiver {
       let received = await this.#exchange(call, described);
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
         if (extension?.accepts?.(received)) return received;
+        if (received['resultType'] === 'input_required' && options.relay?.returnsInput) return received;
         const input = await this.#responder.provideInput(call, received, round);
         received = await this.#exchange(call, { ...described, ...input });
       }
@@ -209,7 +210,7 @@ export class Engine implements Receiver {
     if (incoming?.kind === 'response') this.#settle(incoming.message);
     else if (incoming) {
       if (incoming.kind === 'request') void this.#responder.respond(incoming.message, this.#findCall(requestId));
-      else this.#receiveNotification(incoming.message);
+      else this.#receiveNotification(incoming.message, requestId);
       this.#options.application.onMessage?.(incoming.message);
     } else {
       const error = new TypeError('The server sent a message that is not a JSON-RPC message.');
@@ -325,8 +326,8 @@ export class Engine implements Receiver {
   #describe(method: string, params: Params, options: EngineRequestOptions, progressToken?: string): Params {
     const token = progressToken !== undefined && { progressToken };
     if (!this.isModern && !token) return params;
-    const { onElicitation, onSampling, extension } = options;
-    const declared = { onElicitation, onSampling, extension: extension?.name };
+    const { onElicitation, onSampling, relay, extension } = options;
+    const declared = { onElicitation, onSampling, relay, extension: extension?.name };
     const { protocolVersion } = this.server;
     const envelope = this.isModern && createRequestEnvelope(this.#options, protocolVersion, method, declared);
     return { ...params, _meta: { ...envelope, ...(params['_meta'] as Params), ...token } };
@@ -348,7 +349,7 @@ export class Engine implements Receiver {
     onProgress?.(update);
   }
 
-  #receiveNotification(notification: JsonRpcNotification): void {
+  #receiveNotification(notification: JsonRpcNotification, requestId: RequestId | undefined): void {
     const { method, params = {} } = notification;
     if (method === 'notifications/cancelled') {
       this.#responder.cancel(params['requestId'] as RequestId, params['reason']);
@@ -361,6 +362,7 @@ export class Engine implements Receiver {
       call.options.onAcknowledged(honored as SubscriptionFilter);
     } else {
       if (method === 'notifications/progress') this.#receiveProgress(toProgressUpdate(params));
+      else this.#findCall(requestId)?.options.relay?.notify(notification);
       this.#options.application.notify(notification);
     }
   }

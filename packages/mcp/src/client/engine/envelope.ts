@@ -2,7 +2,7 @@ import { metaKeys, type LoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
-import type { RequestHandlers } from '../config/handlers.js';
+import type { RelayedHandlers } from './relay.js';
 
 /** Description of the client in modern requests. */
 export interface ClientDescription {
@@ -35,10 +35,15 @@ export function createRequestEnvelope(
   client: ClientDescription,
   protocolVersion: string | undefined,
   method: string,
-  { onElicitation, onSampling, extension }: RequestHandlers & { readonly extension?: string | undefined },
+  { onElicitation, onSampling, relay, extension }: RelayedHandlers & { readonly extension?: string | undefined },
 ): Params {
-  const { clientInfo, logLevel } = client;
+  const { clientInfo } = client;
+  const { logLevel } = relay ?? client;
   let { capabilities } = client;
+  if (relay) {
+    const extensions = { ...relay.capabilities.extensions, ...capabilities.extensions };
+    capabilities = { ...relay.capabilities, ...capabilities, extensions };
+  }
   if (extension !== undefined)
     capabilities = { ...capabilities, extensions: { ...capabilities.extensions, [extension]: {} } };
   if (onElicitation || onSampling) capabilities = { ...declareHandlers(onElicitation, onSampling), ...capabilities };

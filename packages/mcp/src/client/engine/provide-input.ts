@@ -3,15 +3,16 @@ import { failureKey } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { RequestHandlers, ServerMessage } from '../config/handlers.js';
+import type { ServerMessage } from '../config/handlers.js';
+import type { RelayedHandlers } from './relay.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
   /**
-   * @param handlers - those of the client's request that this one belongs to
+   * @param responder - the client's request that this one belongs to
    * @throws `ProtocolError` for a method without a handler
    */
-  respond(method: string, params: Params, signal: AbortSignal, handlers?: RequestHandlers): Promise<Params>;
+  respond(method: string, params: Params, signal: AbortSignal, responder?: RelayedHandlers): Promise<Params>;
   notify(notification: JsonRpcNotification): void;
   /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined;
@@ -41,7 +42,7 @@ export interface InputRequired {
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
   /** Handlers of the request. */
-  readonly handlers: RequestHandlers;
+  readonly handlers: RelayedHandlers;
 }
 
 /**
@@ -85,7 +86,7 @@ export async function respondToInput(
   key: string,
   request: unknown,
   signal: AbortSignal,
-  handlers: RequestHandlers,
+  handlers: RelayedHandlers,
 ): Promise<Params> {
   const { method, params = {} } = isObject(request) ? request : {};
   if (typeof method !== 'string' || !isObject(params))

@@ -7,10 +7,13 @@ import { monotonicNow } from '../../monotonic-now.js';
 import type { Caller } from '../config/caller.js';
 import { abortHandlers, type Call } from './call.js';
 import { provideInput, type Application } from './provide-input.js';
+import type { RelayedHandlers } from './relay.js';
 import type { RequestClocks } from './request-clocks.js';
 import { createMessageEvent, type TracedConnection } from './traced-connection.js';
 
 const channel = traceChannels['quiver:mcp.client'];
+
+type RelayedCaller = Caller & RelayedHandlers;
 
 /** Milliseconds in which the tool of a call that was canceled, or timed out, may still send requests. */
 const lateRequestTime = 10 * 60_000;
@@ -38,7 +41,7 @@ export class Responder {
   readonly #options: ResponderOptions;
   readonly #responding = new Map<RequestId, AbortController>();
   /** Callers whose calls ended before their response. Their tools may continue, and ask. */
-  readonly #abandoned = new Set<object | undefined>();
+  readonly #abandoned = new Set<unknown>();
   #abandonedUntil = 0;
 
   constructor(options: ResponderOptions) {
@@ -47,11 +50,13 @@ export class Responder {
 
   /**
    * Returns the call that a request of the server belongs to, where the transport does not tell: the only one in progress that may require
-   * input, unless the tool of another caller's abandoned call may still ask.
+   * input, or one of several of the same party, unless the tool of another caller's abandoned call may still ask.
    */
   findCall(): Call | undefined {
     const [call, ...others] = [...this.#options.calls].filter(({ method }) => findMethod(method)?.isInteractive);
-    return others.length === 0 && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
+    const party = call?.options.relay?.party;
+    const isOfParty = party !== undefined && others.every(({ options }) => options.relay?.party === party);
+    return (others.length === 0 || isOfParty) && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
   }
 
   /** @param call - the request that it belongs to, if that is known */
@@ -127,7 +132,7 @@ export class Responder {
   }
 
   /** Returns whether a request of the server may belong to an abandoned call of another caller. */
-  #mayBelongToOther(caller: Caller): boolean {
+  #mayBelongToOther(caller: RelayedCaller): boolean {
     if (monotonicNow() >= this.#abandonedUntil) this.#abandoned.clear();
     const own = identityOf(caller);
     return [...this.#abandoned].some((other) => other !== own);
@@ -136,7 +141,8 @@ export class Responder {
   /** Says why a request of the server was not passed to the handlers of a call. */
   #explainUnassigned(error: unknown): unknown {
     if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
-    if (![...this.#options.calls].some(({ options }) => options.onElicitation ?? options.onSampling)) return error;
+    if (![...this.#options.calls].some(({ options }) => options.onElicitation ?? options.onSampling ?? options.relay))
+      return error;
     const reason =
       'Several calls are in progress or were canceled, and the transport does not tell which of them the request belongs to.';
     return new ProtocolError(error.code, `${error.message}. ${reason}`);
@@ -144,8 +150,8 @@ export class Responder {
 }
 
 /** Without a request context, calls with one handler ask one user. `undefined` stands for a caller too: that of calls with neither. */
-function identityOf({ requestContext, onElicitation, onSampling }: Caller): object | undefined {
-  return requestContext ?? onElicitation ?? onSampling;
+function identityOf({ relay, requestContext, onElicitation, onSampling }: RelayedCaller): unknown {
+  return relay?.party ?? requestContext ?? onElicitation ?? onSampling;
 }
 
 function toErrorObject(error: unknown): { code: number; message: string; data?: unknown } {

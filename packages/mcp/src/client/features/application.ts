@@ -3,9 +3,10 @@ import { isLoggingLevel } from '../../protocol/constants.js';
 import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import { findShapeError } from '../../protocol/schemas.js';
-import type { RequestHandlers, SamplingRequest } from '../config/handlers.js';
+import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
+import type { RelayedHandlers } from '../engine/relay.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { answerElicitation } from './elicitation.js';
 
@@ -25,7 +26,7 @@ async function respond(
   method: string,
   params: Params,
   signal: AbortSignal,
-  own: RequestHandlers = {},
+  own: RelayedHandlers = {},
 ): Promise<Params> {
   const { name: serverName, handlers } = server;
   const { roots } = handlers;
@@ -50,6 +51,7 @@ async function respond(
     return { ...(await sampleFromModel(sampling, request, signal)) };
   }
   if (method === 'roots/list' && roots) return { roots: typeof roots === 'function' ? await roots() : roots };
+  if (own.relay) return own.relay.respond(method, params, signal);
   throw methodNotFound(method);
 }
 

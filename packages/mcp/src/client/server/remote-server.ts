@@ -201,6 +201,11 @@ export class RemoteServer {
     }
   }
 
+  /** Lets handshakes declare what the parties behind relays may be able to do. */
+  declareRelays(): void {
+    this.#connection.declareRelays();
+  }
+
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
   connect(): Promise<Engine> {
     return this.#connection.connect();

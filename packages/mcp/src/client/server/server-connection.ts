@@ -7,6 +7,7 @@ import type { LoggingLevel, RequestHandlers, ServerHandlers } from '../config/ha
 import type { ServerOptions, ServerTarget } from '../config/server-definition.js';
 import type { Engine } from '../engine/engine.js';
 import { declareHandlers } from '../engine/envelope.js';
+import { relayedCapabilities } from '../engine/relay.js';
 import type { Application } from '../engine/provide-input.js';
 import type { Channel } from '../transports/channel.js';
 import { openConnection } from './open-connection.js';
@@ -81,7 +82,7 @@ export class ServerConnection {
   readonly #defaults: ConnectionDefaults;
   readonly #backOff = createBackOff();
   /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
-  readonly #requestHandlers = new Set<keyof RequestHandlers>();
+  readonly #requestHandlers = new Set<keyof RequestHandlers | 'relay'>();
   #state: State = { kind: 'idle' };
   /** Whether to resume the session of the definition. */
   #resume = true;
@@ -137,6 +138,11 @@ export class ServerConnection {
     if (onSampling && !sampling) this.#requestHandlers.add('onSampling');
     // An attempt in progress may declare less.
     return this.connect().then((engine) => (this.declaresHandlers ? engine : this.connect()));
+  }
+
+  /** Lets handshakes declare what the parties behind relays may be able to do. */
+  declareRelays(): void {
+    this.#requestHandlers.add('relay');
   }
 
   /** Whether the connection declares all handlers that are set. */
@@ -235,6 +241,7 @@ export class ServerConnection {
         capabilities,
         handshakeCapabilities: {
           ...declareHandlers(ofRequests.has('onElicitation'), ofRequests.has('onSampling')),
+          ...(ofRequests.has('relay') && relayedCapabilities),
           ...capabilities,
         },
         maxInputRounds,
@@ -272,6 +279,7 @@ export class ServerConnection {
     await this.#setUp(engine);
     if (signal.aborted) throw disconnected(name);
     if (this.#state.kind === 'ready' && this.#state.engine === engine) this.#state.isSetUp = true;
+    this.#server.handlers.onConnected?.();
     return engine;
   }
 

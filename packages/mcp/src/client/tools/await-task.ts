@@ -9,6 +9,7 @@ import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
+import type { RelayedHandlers } from '../engine/relay.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../../back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
@@ -16,7 +17,7 @@ import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescrip
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
-export interface AwaitTaskOptions extends InteractiveRequestOptions {
+export interface AwaitTaskOptions extends InteractiveRequestOptions, RelayedHandlers {
   /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
   readonly timeout?: number | undefined;
   /** Whether a new status message restarts the timeout. */
@@ -245,8 +246,8 @@ class AwaitedTask {
     send: (options: InteractiveRequestOptions & { timeout: number }) => Promise<Result>,
   ): Promise<Result> {
     const { signal } = this.#end;
-    const { requestContext, onElicitation, onSampling } = this.#options;
-    const options = { signal, requestContext, onElicitation, onSampling, timeout: pollTimeout };
+    const { requestContext, onElicitation, onSampling, relay } = this.#options;
+    const options = { signal, requestContext, onElicitation, onSampling, relay, timeout: pollTimeout };
     const backOff = createBackOff();
     const start = monotonicNow();
     for (;;) {

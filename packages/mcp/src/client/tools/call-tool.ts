@@ -2,6 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
+import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
@@ -50,6 +51,8 @@ export interface ToolCall extends EngineRequestOptions {
   readonly args?: Record<string, unknown>;
   readonly meta?: Record<string, unknown>;
   readonly runId?: string | undefined;
+  /** Members that continue the call after an `input_required` result that a relay returned. */
+  readonly continued?: Params;
   /** The tool's definition, if the caller has it. */
   readonly tool?: ProtocolTool | undefined;
 }
@@ -97,9 +100,11 @@ export function sendCall(
   const { tool = find(lists.peek(requestContext)) ?? find(lists.peek()) } = given;
   const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
   const retries = idempotentHint === true || readOnlyHint === true ? retryIdempotent : 0;
-  const progressToken = enableProgressTracking || given.onProgress ? runId : undefined;
-  const call: ToolCall = { ...given, onProgress, progressToken, retries, extension: server.tasks.ofCalls };
-  const params = { name, arguments: args, _meta: { ...meta } };
+  const tracksProgress = enableProgressTracking && !given.relay;
+  const progressToken = tracksProgress || given.onProgress ? runId : undefined;
+  const extension = given.relay?.acceptsTasks === false ? undefined : server.tasks.ofCalls;
+  const call: ToolCall = { ...given, onProgress, progressToken, retries, extension };
+  const params = { ...given.continued, name, arguments: args, _meta: { ...meta } };
   const result = server.request((engine) => {
     if (!engine.isModern) return engine.request('tools/call', params, call);
     return engine.request('tools/call', params, withHeaders(call, tool)).catch(async (error: unknown) => {

@@ -10,9 +10,9 @@ import type {
   SamplingContent,
 } from '@quiver/core/tools';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { parsePageUrl } from '../../protocol/page-url.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
+import { methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import { digestOf } from '../digest.js';
 import { requireFormSchema } from './form-schema.js';
@@ -105,11 +105,13 @@ const answerInvalid = 'ELICITATION_ANSWER_INVALID';
 export function clientFailure(
   { subject, what }: ClientRequest<unknown>,
   { code, message }: { readonly code?: unknown; readonly message?: unknown },
+  cause?: ProtocolError,
 ): QuiverError {
   const isInvalid = subject === 'ELICITATION' && code === answerInvalid;
   return new QuiverError(
     isInvalid ? answerInvalid : `${subject}_FAILED`,
     `The tool requested ${what}; the client returned an error: ${String(message)}`,
+    { cause },
   );
 }
 
@@ -262,6 +264,36 @@ export function rawRequest(request: { method: string; params?: Record<string, un
     },
   };
 }
+
+/**
+ * Returns a request of another server, which the client receives unchanged. That server checks the result.
+ *
+ * @throws ProtocolError -32601 for a method that servers do not send
+ */
+export function passedOnRequest(method: string, params: Params): ClientRequest<Params> {
+  const kind = passedOn.get(method);
+  if (!kind) throw methodNotFound(method);
+  const { member, subject, what } = kind;
+  const mode = member === 'elicitation' ? { [params['mode'] === 'url' ? 'url' : 'form']: {} } : {};
+  return {
+    // The cast: the method is a key of the map.
+    method: method as ClientRequest<Params>['method'],
+    params,
+    requires: { [member]: mode },
+    subject,
+    what,
+    parse: (result) => (isObject(result) ? result : undefined),
+  };
+}
+
+const passedOn: ReadonlyMap<
+  string,
+  Pick<ClientRequest<Params>, 'subject' | 'what'> & { readonly member: 'elicitation' | 'sampling' | 'roots' }
+> = new Map([
+  ['elicitation/create', { member: 'elicitation', subject: 'ELICITATION', what: 'user input' }],
+  ['sampling/createMessage', { member: 'sampling', subject: 'SAMPLING', what: "a completion by the client's model" }],
+  ['roots/list', { member: 'roots', subject: 'ROOTS', what: "the client's roots" }],
+]);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the author of the tool is responsible for the params, and the client checks them
 type CreateRequest = (params: any) => ClientRequest<unknown>;

@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { isObject, type JsonRpcResponse, type RequestId } from '../../protocol/json-rpc.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
 import { clientFailure, invalidResult, type ClientRequest } from './client-requests.js';
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */
@@ -67,8 +68,9 @@ export class PendingRequests {
     }
     if (!response) throw failed('The client disconnected before it responded.');
     if (response.error) {
-      const { message, data } = response.error;
-      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message });
+      const { code, message, data } = response.error;
+      const cause = new ProtocolError(code, message, { data });
+      throw clientFailure(request, { code: isObject(data) ? data['code'] : undefined, message }, cause);
     }
     const result = await parse(response.result);
     if (result === undefined) throw invalidResult(request);

@@ -40,6 +40,8 @@ export interface RequestState {
   readonly asked: Readonly<Record<string, string>>;
   /** Outcomes of requests to the client, with the digest of their request. */
   readonly answers: Readonly<Record<string, RequestOutcome>>;
+  /** What another server, whose requests the client received, needs to continue. */
+  readonly upstream?: unknown;
 }
 
 export interface RequestStateCodec {

@@ -49,14 +49,14 @@ export class Subscribers {
 
   constructor(options: SubscribersOptions) {
     this.#options = options;
-    this.#unsubscribe = options.bus?.subscribe((event) => this.#deliver(event));
+    this.#unsubscribe = options.bus?.subscribe((event) => this.publishHere(event));
   }
 
   /** Publishes a change to every instance. Settles when the bus has accepted the event. */
   async publish(event: ServerEvent): Promise<void> {
     const { bus } = this.#options;
     if (bus) await bus.publish(event);
-    else this.#deliver(event);
+    else this.publishHere(event);
   }
 
   /** Number of open `subscriptions/listen` requests. */
@@ -74,7 +74,8 @@ export class Subscribers {
     this.#unsubscribe?.();
   }
 
-  #deliver(event: ServerEvent): void {
+  /** Publishes a change to the clients of this process: others learn of it themselves. */
+  publishHere(event: ServerEvent): void {
     const { sessions, concerns, onEvent } = this.#options;
     onEvent(event);
     for (const listener of this.#listeners) this.#guarded(() => listener(event));

@@ -10,6 +10,7 @@ import type { CacheableMethod } from '../../protocol/methods.js';
 import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
 import type { Tasks } from '../tasks/tasks.js';
+import type { Upstreams } from './upstreams.js';
 
 /** State of a server that eras and transports share; made once from its configuration. */
 export interface ServerState extends HookedServer {
@@ -34,5 +35,7 @@ export interface ServerState extends HookedServer {
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
   readonly tasks: Tasks;
+  /** Present once the server offers items of other servers. */
+  upstreams: Upstreams | undefined;
   readonly lifecycle: Lifecycle;
 }

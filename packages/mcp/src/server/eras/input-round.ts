@@ -163,7 +163,22 @@ export class InputRound {
     return answer;
   }
 
+  /** Ends the round with requests of another server. */
+  passOn(inputRequests: unknown, upstream: unknown): void {
+    this.#settle(this.#request.abandon() ? this.#mint({}, inputRequests, upstream) : canceledResult);
+  }
+
   async #end(): Promise<Result> {
+    const asked: Record<string, string> = {};
+    const inputRequests: Record<string, object> = {};
+    for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
+      asked[name] = await digestOfRequest(request);
+      inputRequests[name] = { method: request.method, params: request.params };
+    }
+    return this.#mint(asked, inputRequests);
+  }
+
+  async #mint(asked: Record<string, string>, inputRequests: unknown, upstream?: unknown): Promise<Result> {
     const { params, server } = this.#request;
     const round = (this.#previous?.round ?? 0) + 1;
     if (round > MAX_INPUT_ROUNDS) {
@@ -172,13 +187,7 @@ export class InputRound {
         `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
       );
     }
-    const asked: Record<string, string> = {};
-    const inputRequests: Record<string, object> = {};
-    for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
-      asked[name] = await digestOfRequest(request);
-      inputRequests[name] = { method: request.method, params: request.params };
-    }
-    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
+    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers, upstream };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     const _meta = { [metaKeys.serverInfo]: server.serverInfo };
     const text = JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });

@@ -24,6 +24,10 @@ export class ModernRequest extends ServerRequest {
   /** Present while the handler may send requests to the client; the first one begins the round. */
   #beginRound: (() => InputRound) | undefined;
   #round: InputRound | undefined;
+  /** State of the round before. */
+  #previous: RequestState | undefined;
+  /** Makes the run a task; present while it may become one. */
+  #becomeTask: (() => void) | undefined;
   /** Present once the run continues as a task. */
   #task: RunningTask | undefined;
   /** Last progress before the task. */
@@ -64,6 +68,25 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
+  override get upstreamState(): unknown {
+    return this.#previous?.upstream;
+  }
+
+  override get acceptsTasks(): boolean {
+    return this.#becomeTask !== undefined;
+  }
+
+  override becomeTask(): void {
+    this.#becomeTask?.();
+  }
+
+  override passOn(inputRequests: unknown, state: unknown): Promise<never> {
+    this.#round ??= this.#beginRound?.();
+    if (!this.#round) return super.passOn(inputRequests, state);
+    this.#round.passOn(inputRequests, state);
+    return new Promise(() => {});
+  }
+
   override report(update: ProgressUpdate): void {
     if (this.#task) return this.#task.report(update);
     this.#progress = update;
@@ -101,6 +124,7 @@ export class ModernRequest extends ServerRequest {
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
   #runRound(method: Handler, previous: RequestState | undefined): Promise<Result> {
+    this.#previous = previous;
     const options = method.taskOptions?.(this);
     if (options) return this.#runTask(method, previous, options);
     return new Promise((resolve, reject) => {
@@ -147,7 +171,7 @@ export class ModernRequest extends ServerRequest {
           reject(error);
         } else round.keep();
       };
-      const cancelTimer = later(options.after, () => {
+      const startTask = (): void => {
         try {
           becomeTask();
         } catch (error) {
@@ -155,7 +179,9 @@ export class ModernRequest extends ServerRequest {
           this.stop(error as Error);
           reject(error as Error);
         }
-      });
+      };
+      this.#becomeTask = startTask;
+      const cancelTimer = later(options.after, startTask);
       const run = (async () => this.runMethod(method))();
       const end = (): void => {
         isOver = true;
@@ -190,6 +216,8 @@ export function resumeCall(
 
 /** @returns a function that prevents the run */
 function later(milliseconds: number, run: () => void): () => void {
+  // Only the run itself decides.
+  if (milliseconds === Infinity) return () => {};
   if (milliseconds === 0) defer(run);
   const timer = milliseconds === 0 ? undefined : setTimeout(run, Math.min(milliseconds, MAX_TIMER_DELAY));
   return () => clearTimeout(timer);

@@ -175,7 +175,7 @@ function describeIssues(issues: readonly SchemaIssue[]): string {
 /** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
 export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
   const { server, params } = request;
-  if (!server.tools.get(params?.['name'] as string)?.task || !supportsTasks(request)) return undefined;
+  if (!server.tools.find(request, String(params?.['name']))?.task || !supportsTasks(request)) return undefined;
   try {
     return parseToolCall(request).task;
   } catch {

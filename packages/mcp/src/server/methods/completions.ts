@@ -5,7 +5,7 @@ import { refuseResult, runCallback } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
 import { requireVisiblePrompt } from './prompts.js';
-import { isVisibleTemplate } from './resources.js';
+import { findVisibleTemplate } from './resources.js';
 
 /**
  * Answers `completion/complete`: suggestions for an argument of a prompt or a variable of a resource template.
@@ -14,6 +14,7 @@ import { isVisibleTemplate } from './resources.js';
  */
 export async function complete(request: ServerRequest): Promise<Result> {
   const { params, server, callbackContext } = request;
+  const { upstreams } = server;
   const { ref, argument, context } = params ?? {};
   if (!isObject(ref) || !isObject(argument)) throw invalidParams('completion/complete needs ref and argument.');
   const { name, value } = argument;
@@ -25,21 +26,25 @@ export async function complete(request: ServerRequest): Promise<Result> {
   const suggest = async (): Promise<unknown> => {
     const { type, name: prompt, uri: uriTemplate } = ref;
     if (type === 'ref/prompt' && typeof prompt === 'string') {
-      await requireVisiblePrompt(request, prompt);
+      const found = await requireVisiblePrompt(request, prompt);
+      if (found && upstreams?.owns(found)) return upstreams.forward(request, found);
       return server.prompts?.completeArgument?.({ name: prompt, argument: name, ...asked });
     }
     if (type === 'ref/resource' && typeof uriTemplate === 'string') {
-      if (!(await isVisibleTemplate(request, uriTemplate))) return undefined;
+      const template = await findVisibleTemplate(request, uriTemplate);
+      if (!template) return undefined;
+      if (upstreams?.owns(template)) return upstreams.forward(request, template);
       return server.resources?.completeVariable?.({ uriTemplate, variable: name, ...asked });
     }
     throw invalidParams('completion/complete needs a ref of type ref/prompt with a name, or ref/resource with a uri.');
   };
   const all = await runCallback(server, `Completing ${name}`, async () => {
     const values = (await suggest()) ?? undefined;
-    if (values === undefined) return undefined;
+    if (values === undefined || values instanceof Result) return values;
     const isValid = Array.isArray(values) && values.every((text) => typeof text === 'string');
     return isValid ? values : refuseResult('The completion callback', 'an array of strings');
   });
+  if (all instanceof Result) return all;
   const completion = {
     values: all?.slice(0, MAX_COMPLETION_VALUES) ?? [],
     total: all?.length,

@@ -5,15 +5,15 @@ import type { ServerRequest } from '../request.js';
 
 /** Answers `server/discover`. */
 export function discover(request: ServerRequest): Result {
-  const { instructions, tools } = request.server;
+  const { instructions, tools, upstreams } = request.server;
   const capabilities = capabilitiesOf(request);
   const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-  return new Result(members.slice(1, -1), { isPrivate: tools.isFiltered });
+  return new Result(members.slice(1, -1), { isPrivate: tools.isFiltered || upstreams !== undefined });
 }
 
 /** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */
 function capabilitiesOf(request: ServerRequest): ServerCapabilities {
   const { capabilities, tools } = request.server;
-  if (![...tools.values()].some(({ name, task }) => task && tools.find(request, name))) return capabilities;
+  if (!tools.all(request).some(({ name, task }) => task && tools.find(request, name))) return capabilities;
   return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }

@@ -6,7 +6,7 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENED_TASKS, MAX_LISTENERS } from '../limits.js';
 import { requireTasks } from './tasks.js';
 import type { ServerRequest } from '../request.js';
-import { learnScopes } from './resources.js';
+import { learnScopes, watchUpstream } from './resources.js';
 import { isConcerned } from './is-concerned.js';
 import { toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
 import { taskMembers } from '../tasks/task-record.js';
@@ -66,6 +66,9 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
         request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
       });
     try {
+      // A server that declines does not affect the others.
+      for (const uri of server.upstreams ? (filter.resourceSubscriptions ?? []) : [])
+        stops.push((await watchUpstream(request, uri).catch(() => undefined)) ?? (() => {}));
       // All, so that each that succeeds is ended when another one fails.
       const watches = await Promise.allSettled(filter.taskIds?.map(watchTask) ?? []);
       for (const watch of watches) if (watch.status === 'fulfilled') stops.push(watch.value);

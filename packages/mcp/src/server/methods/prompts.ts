@@ -2,6 +2,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import { Result } from '../../content.js';
+import type { ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
@@ -28,6 +29,8 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
   const { server, callbackContext } = request;
   const { name, version: asked, args } = parseRequest(request);
   const prompt = findPrompt(await promptsFor(request), name, asked);
+  if (server.upstreams?.owns(prompt))
+    return runCallback(server, `The prompt ${name}`, async () => server.upstreams!.forward(request, prompt));
   // The version that the callback takes by default may be hidden.
   const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
   requireArguments(prompt, args);
@@ -38,12 +41,13 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
 }
 
 /**
- * Refuses the completion of a prompt that is not in the list of the caller.
+ * Returns the prompt of a completion. A prompt that is not in the list of the caller is refused.
  *
  * @throws ProtocolError -32602
  */
-export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<void> {
-  if (request.server.prompts) findPrompt(await promptsFor(request), name);
+export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<Prompt | undefined> {
+  const { prompts, upstreams } = request.server;
+  return prompts || upstreams ? findPrompt(await promptsFor(request), name) : undefined;
 }
 
 function parseRequest({ params, arguments: args = {} }: ServerRequest): {
@@ -80,10 +84,12 @@ function requireArguments({ arguments: declared }: Prompt, args: Record<string, 
 function promptsFor(request: ServerRequest): Promise<Prompt[]> {
   const { server, callbackContext } = request;
   return runCallback(server, 'Listing prompts', async () => {
-    const listed = await server.prompts?.listPrompts(callbackContext);
+    const listed = server.prompts ? await server.prompts.listPrompts(callbackContext) : [];
     if (!Array.isArray(listed)) refuseResult('prompts.listPrompts', 'an array of prompts');
     server.catalog.observe('prompt', listed);
-    return server.catalog.filter(request, 'prompt', listed);
+    const others = await server.upstreams?.list<Prompt>(request, 'prompts/list');
+    const all: (Prompt & ScopedItem)[] = others ? [...listed, ...others] : listed;
+    return server.catalog.filter(request, 'prompt', all);
   });
 }
 

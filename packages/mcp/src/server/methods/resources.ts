@@ -57,6 +57,9 @@ export async function readResource(request: ServerRequest): Promise<Result> {
   if (server.results && ResultStore.isResultUri(uri)) return readResult(request, server.results, uri);
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
+  const { item } = found;
+  if (server.upstreams?.owns(item))
+    return runCallback(server, `Reading ${uri}`, async () => server.upstreams!.forward(request, item));
   return runCallback(server, `Reading ${uri}`, async () => {
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
@@ -66,18 +69,18 @@ export async function readResource(request: ServerRequest): Promise<Result> {
 }
 
 /**
- * Returns whether the caller's list of templates has a URI template. Clients also send the URIs of listed resources, which have nothing to
- * complete.
+ * Returns a template of the caller's list. Clients also send the URIs of listed resources, which have nothing to complete.
  *
  * @throws ProtocolError -32602 for what is in neither list of the caller
  */
-export async function isVisibleTemplate(request: ServerRequest, uri: string): Promise<boolean> {
-  const { catalog, resources } = request.server;
-  if (!resources) return true;
+export async function findVisibleTemplate(request: ServerRequest, uri: string): Promise<ResourceTemplate | undefined> {
+  const { catalog, resources, upstreams } = request.server;
+  if (!resources && !upstreams) return undefined;
   const templates = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
-  if (templates.some(({ uriTemplate }) => uriTemplate === uri)) return true;
+  const template = templates.find(({ uriTemplate }) => uriTemplate === uri);
+  if (template) return template;
   const listed = catalog.filter(request, 'resource', await resourcesFor(request));
-  if (listed.some((resource) => resource.uri === uri)) return false;
+  if (listed.some((resource) => resource.uri === uri)) return undefined;
   throw invalidParams(`Resource template not found: ${uri}`);
 }
 
@@ -94,7 +97,8 @@ export function concernsResource(request: ServerRequest, uri: string): boolean |
 
 /** Learns with the first subscription whether callers may read different resources, so that no update precedes the answer. */
 export async function learnScopes(request: ServerRequest): Promise<void> {
-  if (request.server.resources && areFiltered(request.server) === undefined)
+  const { resources, upstreams } = request.server;
+  if ((resources || upstreams) && areFiltered(request.server) === undefined)
     await findResource(request, '').catch(() => {});
 }
 
@@ -111,7 +115,7 @@ function areFiltered({ catalog }: ServerState): boolean | undefined {
 async function findResource(
   request: ServerRequest,
   uri: string,
-): Promise<{ mimeType: string | undefined; variables: UriVariables } | undefined> {
+): Promise<{ mimeType: string | undefined; variables: UriVariables; item: Resource | ResourceTemplate } | undefined> {
   const { server } = request;
   const resources = await resourcesFor(request);
   const listed = resources.find((resource) => resource.uri === uri) ?? findHidden(request, resources, uri);
@@ -122,10 +126,10 @@ async function findResource(
       ? ({ ...listed, type: 'resource' } as const)
       : ({ ...template, type: 'resourceTemplate' } as const);
     if (!server.catalog.sees(request, item)) return undefined;
-    return { mimeType: listed?.mimeType ?? template.mimeType, variables };
+    return { mimeType: listed?.mimeType ?? template.mimeType, variables, item: listed ?? template };
   }
   if (!listed || !server.catalog.sees(request, { ...listed, type: 'resource' })) return undefined;
-  return { mimeType: listed.mimeType, variables: {} };
+  return { mimeType: listed.mimeType, variables: {}, item: listed };
 }
 
 /** Returns a hidden resource of which a URI is another spelling: templates decode it, and the pairs of a query have any order. */
@@ -164,22 +168,35 @@ function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string):
   }
 }
 
-function resourcesFor({ server, callbackContext }: ServerRequest): Promise<(Resource & ScopedItem)[]> {
+function resourcesFor(request: ServerRequest): Promise<(Resource & ScopedItem)[]> {
+  const { server, callbackContext } = request;
   return runCallback(server, 'Listing resources', async () => {
     const listed = server.resources ? await server.resources.listResources(callbackContext) : [];
     if (!Array.isArray(listed)) refuseResult('resources.listResources', 'an array of resources');
     server.catalog.observe('resource', listed);
-    return listed;
+    const { upstreams } = server;
+    if (!upstreams) return listed;
+    return [...listed, ...(await upstreams.list<Resource>(request, 'resources/list'))];
   });
 }
 
-function templatesFor({ server, callbackContext }: ServerRequest): Promise<(ResourceTemplate & ScopedItem)[]> {
+function templatesFor(request: ServerRequest): Promise<(ResourceTemplate & ScopedItem)[]> {
+  const { server, callbackContext } = request;
   return runCallback(server, 'Listing resource templates', async () => {
     const listed = (await server.resources?.resourceTemplates?.(callbackContext)) ?? [];
     if (!Array.isArray(listed)) refuseResult('resources.resourceTemplates', 'an array of templates');
     server.catalog.observe('resourceTemplate', listed);
-    return listed;
+    const { upstreams } = server;
+    if (!upstreams) return listed;
+    return [...listed, ...(await upstreams.list<ResourceTemplate>(request, 'resources/templates/list'))];
   });
+}
+
+/** Subscribes to a resource of another server. @returns a function that ends it */
+export async function watchUpstream(request: ServerRequest, uri: string): Promise<(() => void) | undefined> {
+  const { upstreams } = request.server;
+  const found = upstreams && (await findResource(request, uri));
+  return found && upstreams.owns(found.item) ? upstreams.watch(found.item, uri) : undefined;
 }
 
 function toContents(content: unknown, uri: string, mimeType: string | undefined): object {

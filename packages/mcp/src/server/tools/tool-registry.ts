@@ -40,8 +40,14 @@ export interface RegisteredTool {
   readonly task: TaskOptions | undefined;
 }
 
+/** The part of a request that decides which tools it can name. */
+export interface ToolsRequest extends CatalogRequest {
+  /** Tools of other servers by name, in order of precedence. Those of this server precede them. */
+  readonly upstreamTools?: readonly ReadonlyMap<string, RegisteredTool>[];
+}
+
 /** The part of a `tools/list` request that decides about its result. */
-interface ListRequest extends PageRequest, CatalogRequest {
+interface ListRequest extends PageRequest, ToolsRequest {
   readonly era: Era;
   toText(result: Result): string;
 }
@@ -93,18 +99,22 @@ export class ToolRegistry {
   }
 
   /** Returns what the tools of a request consist of: equal parts mean equal tools. */
-  partsFor(_request: CatalogRequest): readonly object[] {
-    return [this.#version];
+  partsFor({ upstreamTools = [] }: ToolsRequest): readonly object[] {
+    return [this.#version, ...upstreamTools];
   }
 
   /** Returns all tools of a request, whether its caller can see them or not. */
-  all(_request: CatalogRequest): RegisteredTool[] {
-    return [...this.#tools.values()];
+  all({ upstreamTools = [] }: ToolsRequest): RegisteredTool[] {
+    if (upstreamTools.length === 0) return [...this.#tools.values()];
+    const all = new Map(this.#tools);
+    for (const tools of upstreamTools) for (const [name, tool] of tools) if (!all.has(name)) all.set(name, tool);
+    return [...all.values()];
   }
 
   /** Returns a tool that the caller can see. */
-  find(request: CatalogRequest, name: string): RegisteredTool | undefined {
-    const registered = this.#tools.get(name);
+  find(request: ToolsRequest, name: string): RegisteredTool | undefined {
+    const { upstreamTools = [] } = request;
+    const registered = this.#tools.get(name) ?? upstreamTools.find((tools) => tools.has(name))?.get(name);
     return registered && this.#sees(request, registered) ? registered : undefined;
   }
 
@@ -158,14 +168,15 @@ export class ToolRegistry {
    */
   list(request: ListRequest): Result {
     const { era, params } = request;
+    const isShared = !this.isFiltered && !request.upstreamTools?.length;
     const encode = (): Result => {
       const shown = this.all(request).filter(
         (tool) => this.#search?.isListed(tool.name) !== false && this.#sees(request, tool),
       );
       const items = shown.map((tool) => listedFor(era, tool));
-      return encodePage(request, 'tools', items, ({ name }) => name, this.isFiltered);
+      return encodePage(request, 'tools', items, ({ name }) => name, !isShared);
     };
-    if (params?.['cursor'] !== undefined || this.isFiltered) return encode();
+    if (params?.['cursor'] !== undefined || !isShared) return encode();
     return (this.#firstPages[era] ??= Result.whole(prepareResult(request.toText(encode()))));
   }
 

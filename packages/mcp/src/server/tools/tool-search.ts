@@ -27,7 +27,6 @@ export interface ServerSearchOptions {
 /** A tool of the server. */
 interface SearchedTool {
   readonly name: string;
-  readonly tool: ToolLike;
   readonly listed: ListedTool;
 }
 
@@ -98,7 +97,9 @@ export class ToolSearch {
 
   /** @throws `TOOL_UNKNOWN`, `TOOL_CALLED_WRONGLY` */
   require<Found extends SearchedTool>(found: Found | undefined, name: string, calledBy: SearchToolName): Found {
-    requireFound(isSearchTool(name) ? undefined : found?.tool, name, calledBy);
+    const { annotations } = found?.listed ?? {};
+    const isCallable = found !== undefined && !isSearchTool(name);
+    requireFound(isCallable ? { mcp: { ...(annotations && { annotations }) } } : undefined, name, calledBy);
     // The cast: the check has found it.
     return found as Found;
   }
@@ -110,8 +111,9 @@ export class ToolSearch {
     const isVisible = (name: string): boolean => this.#tools.find(request, name) !== undefined;
     const matches = await this.#indexFor(request).search(query, { maxResults, isVisible, ...(signal && { signal }) });
     const tools = matches.map(({ name }) => {
-      const { listed, tool } = this.#tools.find(request, name) as SearchedTool;
-      return describeFound(listed, listed.inputSchema, tool);
+      const { listed } = this.#tools.find(request, name) as SearchedTool;
+      const { annotations } = listed;
+      return describeFound(listed, listed.inputSchema, { mcp: { ...(annotations && { annotations }) } });
     });
     return { tools };
   }

@@ -1,0 +1,279 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import { checkOptions, functionValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import type { AnyRequestContext, McpExtra } from '@quiver/core/tools';
+import { Result } from '../../content.js';
+import type { ListKind } from '../../client/config/handlers.js';
+import type { ServerDefinition } from '../../client/config/server-definition.js';
+import { createApplication } from '../../client/features/application.js';
+import { remoteServerOf, type MCPClient } from '../../client/mcp-client.js';
+import type { Identity } from '../../client/server/list-cache.js';
+import { RemoteServer } from '../../client/server/remote-server.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
+import { principalOf } from '../caller.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { Upstreams, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
+import { toDefinition, type MountedServer } from './mount.js';
+import { SuspendedCalls } from './suspended-calls.js';
+import { metaOf, toOwn, Upstream, type ProxyOptions } from './upstream.js';
+
+/** Server that a proxy reaches: one of a client, or a definition as in `servers` of `MCPClient`. */
+export type ProxyTarget = { readonly client: MCPClient; readonly server: string } | ServerDefinition;
+
+const proxyChecks: OptionChecks<ProxyOptions> = {
+  prefix: valueThat((value) => value === false || typeof value === 'string', 'a string or false'),
+  include: functionValue,
+};
+
+/** Milliseconds that one request to another server may take, unless its definition sets them. */
+const REQUEST_TIMEOUT = 60_000;
+
+const kinds: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+
+/** @param roundSeconds - time that a caller has for an input round */
+export function createProxies(state: ServerState, roundSeconds: number): Proxies {
+  return new Proxies(state, roundSeconds);
+}
+
+/** Servers whose items a server offers as its own, in the order in which they were added. */
+export class Proxies implements Upstreams {
+  readonly #state: ServerState;
+  readonly #suspended: SuspendedCalls;
+  readonly #upstreams: Upstream[] = [];
+  /** Servers that no client of the application holds. */
+  readonly #owned = new Set<RemoteServer>();
+  /** Numbers of the `subscriptions/listen` requests per resource. */
+  readonly #watched = new Map<string, number>();
+
+  /** @param roundSeconds - time that a caller has for an input round */
+  constructor(state: ServerState, roundSeconds: number) {
+    this.#state = state;
+    this.#suspended = new SuspendedCalls(roundSeconds * 1000);
+    // Which items there are is known later, and clients ask for capabilities first.
+    const { capabilities } = state;
+    capabilities.resources = { subscribe: true, listChanged: true };
+    capabilities.prompts = { listChanged: true };
+    capabilities.completions = {};
+  }
+
+  /**
+   * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and tried again by later requests.
+   *
+   * @throws `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`, `MCP_SERVER_UNKNOWN`; `PROXY_NAME_TAKEN` for a name that is taken
+   */
+  async add(name: string, target: ProxyTarget, options: ProxyOptions, identity: Identity = identityOf): Promise<void> {
+    checkOptions('server.proxy', options, proxyChecks);
+    if (typeof name !== 'string' || name === '' || this.#upstreams.some((other) => other.name === name))
+      throw new QuiverError(
+        'PROXY_NAME_TAKEN',
+        `Cannot add a proxy named '${name}': the name is empty, or another proxy has it.`,
+      );
+    const { prefix = `${name}_`, include } = options;
+    const { logger, subscribers } = this.#state;
+    const remote = this.#resolve(name, target, identity);
+    const publish = (kind: ListKind): void => void subscribers.publishHere({ kind: `${kind}_list_changed` });
+    const upstream = new Upstream({
+      name,
+      remote,
+      prefix: prefix || '',
+      include,
+      suspended: this.#suspended,
+      logger,
+      onLateList: (method) => publish(requestMethods[method].capability),
+    });
+    this.#upstreams.push(upstream);
+    remote.declareRelays();
+    this.#listen(remote, publish);
+    try {
+      await this.#requireFreeNames(upstream);
+    } catch (error) {
+      this.#upstreams.splice(this.#upstreams.indexOf(upstream), 1);
+      throw error;
+    }
+    // Another connection may have other lists.
+    remote.handlers.onConnected = () => kinds.forEach(publish);
+    publish('tools');
+  }
+
+  /** Adds a server of this process, which receives nothing of a caller but the identity. */
+  mount(name: string, server: MountedServer, options: ProxyOptions): Promise<void> {
+    return this.add(name, toDefinition(server), options, (requestContext) => identityOf(requestContext) ?? '');
+  }
+
+  /** Ends the connections that only proxies use. */
+  async close(): Promise<void> {
+    this.#suspended.close();
+    await Promise.all([...this.#owned].map((remote) => remote.disconnect()));
+  }
+
+  prepare(request: UpstreamRequest): void | Promise<void> {
+    const { method, name = '' } = request;
+    const isCall = method === 'tools/call' && name !== 'search_tools';
+    if (!isCall && method !== 'tools/call' && method !== 'tools/list' && method !== 'server/discover') return;
+    if (isCall && this.#state.tools.get(name)) return;
+    const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => name.startsWith(prefix)) : this.#upstreams;
+    const tools = upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined));
+    const known = tools.filter((one): one is UpstreamTools => !(one instanceof Promise));
+    if (known.length === tools.length) request.upstreamTools = known;
+    else return this.#prepareLater(request, tools);
+  }
+
+  async #prepareLater(
+    request: UpstreamRequest,
+    tools: readonly (UpstreamTools | Promise<UpstreamTools>)[],
+  ): Promise<void> {
+    request.upstreamTools = await Promise.all(tools);
+  }
+
+  async list<Item extends object>(
+    request: UpstreamRequest,
+    method: Exclude<ListMethod, 'tools/list'>,
+  ): Promise<Item[]> {
+    const lists = await Promise.all(this.#upstreams.map((upstream) => upstream.items(request, method)));
+    const own = new Set<unknown>();
+    // The first one of a name or URI: a later server cannot take it over.
+    const items = lists.flat().filter((item) => {
+      const key = keyOf(item);
+      return !own.has(key) && own.add(key);
+    });
+    // The cast: the method decides about the type of the items.
+    return items as unknown as Item[];
+  }
+
+  owns(item: object): boolean {
+    return this.#find(item) !== undefined;
+  }
+
+  async forward(request: UpstreamRequest, item: object): Promise<Result> {
+    const [upstream, origin] = this.#require(item);
+    const { method } = request;
+    const params = { ...paramsFor(request, origin), _meta: metaOf(request) };
+    const result = await upstream.forward(request, (options, continued) =>
+      upstream.remote.request((engine, to) => engine.request(method, { ...params, ...continued }, to), {
+        ...options,
+        ...(options.onProgress && { progressToken: crypto.randomUUID() }),
+      }),
+    );
+    const { _meta, ttlMs: _, cacheScope: __, ...members } = toOwn(result);
+    return new Result(JSON.stringify(members).slice(1, -1), {
+      meta: isObject(_meta) ? _meta : undefined,
+      isPrivate: true,
+    });
+  }
+
+  async watch(item: object, uri: string): Promise<() => void> {
+    const [{ remote }] = this.#require(item);
+    await remote.subscriptions.subscribe(uri);
+    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1);
+    return () => {
+      this.#watched.set(uri, (this.#watched.get(uri) ?? 1) - 1);
+    };
+  }
+
+  #resolve(name: string, target: ProxyTarget, identity: Identity): RemoteServer {
+    if (typeof target === 'object' && 'client' in target) return remoteServerOf(target.client, target.server);
+    const remote = new RemoteServer({
+      name,
+      definition: target,
+      timeout: REQUEST_TIMEOUT,
+      identity,
+      createApplication,
+    });
+    this.#owned.add(remote);
+    return remote;
+  }
+
+  #listen(remote: RemoteServer, publish: (kind: ListKind) => void): void {
+    const { onListChanged, onResourceUpdated } = remote.handlers;
+    for (const kind of kinds) {
+      const before = onListChanged[kind];
+      onListChanged[kind] = () => {
+        before?.();
+        publish(kind);
+      };
+    }
+    remote.handlers.onResourceUpdated = (update) => {
+      onResourceUpdated?.(update);
+      const { uri } = update;
+      const { sessions, subscribers } = this.#state;
+      if ((this.#watched.get(uri) ?? 0) > 0 || [...sessions].some(({ client }) => client.subscriptions?.has(uri)))
+        return subscribers.publishHere({ kind: 'resource_updated', uri });
+      // No client is subscribed any more.
+      this.#watched.delete(uri);
+      if (!onResourceUpdated) remote.subscriptions.unsubscribe(uri).catch(() => {});
+    };
+  }
+
+  /** @throws `PROXY_NAME_TAKEN` when a tool, prompt or resource has the name or URI of another one */
+  async #requireFreeNames(upstream: Upstream): Promise<void> {
+    const { tools, logger } = this.#state;
+    const request = nobody;
+    const others = this.#upstreams.filter((other) => other !== upstream);
+    try {
+      await upstream.remote.connect();
+    } catch (error) {
+      logger.warn(`The proxied server '${upstream.name}' is unavailable: ${toErrorMessage(error)}`, error);
+      return;
+    }
+    const names = [...(await upstream.tools(request)).keys()];
+    const takenTools = await Promise.all(
+      others.map(async (other) => (isReady(other) ? other.tools(request) : new Map())),
+    );
+    const taken = names.find((name) => tools.get(name) !== undefined || takenTools.some((map) => map.has(name)));
+    if (taken !== undefined) throw nameTaken(upstream, 'tool', taken);
+    for (const method of ['prompts/list', 'resources/list', 'resources/templates/list'] as const) {
+      const used = new Set(
+        (await Promise.all(others.filter(isReady).map((other) => other.items(request, method)))).flat().map(keyOf),
+      );
+      const clash = (await upstream.items(request, method)).map(keyOf).find((key) => used.has(key));
+      if (clash !== undefined) throw nameTaken(upstream, requestMethods[method].title.toLowerCase(), String(clash));
+    }
+  }
+
+  #find(item: object): readonly [Upstream, Params] | undefined {
+    for (const upstream of this.#upstreams) {
+      const origin = upstream.originOf(item);
+      if (origin) return [upstream, origin];
+    }
+    return undefined;
+  }
+
+  #require(item: object): readonly [Upstream, Params] {
+    const found = this.#find(item);
+    if (found) return found;
+    throw new TypeError('The item is not of a proxied server');
+  }
+}
+
+/** Request without a caller, for the lists at the start. */
+const nobody = { signal: new AbortController().signal, requestContext: undefined } as unknown as UpstreamRequest;
+
+function isReady({ remote }: Upstream): boolean {
+  return remote.status().state === 'ready';
+}
+
+function keyOf({ uri, uriTemplate, name, version }: Params): unknown {
+  return uri ?? uriTemplate ?? `${String(name)}\n${String(version ?? '')}`;
+}
+
+/** Returns the parameters of a request with the name that the item has at its own server. */
+function paramsFor({ method, params = {} }: UpstreamRequest, { name }: Params): Params {
+  const { _meta: _, inputResponses: __, requestState: ___, ...own } = params;
+  if (method === 'prompts/get') return { ...own, name };
+  if (method !== 'completion/complete') return own;
+  const { ref } = own;
+  return isObject(ref) && ref['type'] === 'ref/prompt' ? { ...own, ref: { ...ref, name } } : own;
+}
+
+/** Lists are cached per principal. Callers without one may differ in anything else that `headers` reads. */
+function identityOf(requestContext: AnyRequestContext): string | undefined {
+  const { authInfo } = (requestContext.get('mcp.extra') as McpExtra | undefined) ?? {};
+  return authInfo && principalOf(authInfo);
+}
+
+function nameTaken({ name }: Upstream, what: string, taken: string): QuiverError {
+  return new QuiverError(
+    'PROXY_NAME_TAKEN',
+    `Cannot add the proxy '${name}': there is another ${what.replace(/s$/, '')} '${taken}'. Set another \`prefix\`, or leave it out by \`include\`.`,
+  );
+}

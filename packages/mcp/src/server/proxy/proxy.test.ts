@@ -1,0 +1,506 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTool } from '@quiver/core/tools';
+import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
+import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { eventually } from '../../../test/eventually.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((close) => close()));
+});
+
+const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+type Era = 'legacy' | 'modern';
+
+/** Runs of tools of the upstream. */
+let runs = 0;
+
+const upstreamTools = {
+  echo: createTool({
+    id: 'echo',
+    title: 'Echo',
+    description: 'Returns its input',
+    inputSchema: z.object({ text: z.string() }),
+    outputSchema: z.object({ text: z.string() }),
+    mcp: {
+      annotations: { readOnlyHint: true, title: 'Echo it' },
+      icons: [{ src: 'https://x.example/icon.png' }],
+      _meta: { 'x/own': 1 },
+    },
+    execute: async ({ text }) => ({ text }),
+  }),
+  fail: createTool({
+    id: 'fail',
+    description: 'Fails',
+    execute: async () => {
+      throw new Error('It is broken.');
+    },
+  }),
+  ask: createTool({
+    id: 'ask',
+    description: 'Asks twice',
+    execute: async (_, { mcp }) => {
+      runs += 1;
+      await mcp?.progress({ progress: 1, total: 2, message: 'asking' });
+      await mcp?.log('warn', 'careful');
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+      const first = await mcp?.elicitation.sendRequest({ message: 'Who?', requestedSchema });
+      const second = await mcp?.elicitation.sendRequest({ message: 'And who?', requestedSchema });
+      return JSON.stringify([first, second]);
+    },
+  }),
+  sample: createTool({
+    id: 'sample',
+    description: 'Samples',
+    execute: async (_, { mcp }) => {
+      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
+      const result = await mcp?.sample({ messages, maxTokens: 10 });
+      return result?.text;
+    },
+  }),
+  roots: createTool({
+    id: 'roots',
+    description: 'Roots',
+    execute: async (_, { mcp }) => JSON.stringify(await mcp?.roots()),
+  }),
+};
+
+function createUpstream(config: Partial<MCPServerConfig> = {}): MCPServer {
+  const server = new MCPServer({
+    name: 'Upstream',
+    version: '1.0.0',
+    logger: silent,
+    tools: upstreamTools,
+    resources: {
+      listResources: async () => [{ uri: 'note://one', name: 'one', title: 'One', size: 3 }],
+      resourceTemplates: async () => [{ uriTemplate: 'note://{id}', name: 'note' }],
+      getResourceContent: async ({ uri }) => ({ text: `text of ${uri}` }),
+      completeVariable: async ({ value }) => [`${value}1`, `${value}2`],
+    },
+    prompts: {
+      listPrompts: async () => [{ name: 'greet', title: 'Greet', arguments: [{ name: 'who', required: true }] }],
+      getPromptMessages: async ({ args }) => [{ role: 'user', content: { type: 'text', text: `Hi ${args.who}` } }],
+      completeArgument: async ({ value }) => [`${value}a`],
+    },
+    ...config,
+  });
+  opened.push(() => server.close({ grace: 0 }));
+  return server;
+}
+
+async function createGateway(upstreamEra: Era, upstream: MCPServer = createUpstream()): Promise<MCPServer> {
+  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {} });
+  opened.push(() => gateway.close({ grace: 0 }));
+  await gateway.proxy('up', { server: upstream, protocol: upstreamEra });
+  return gateway;
+}
+
+function connect(server: MCPServer, protocol: Era, more: Partial<MastraMCPServerDefinition> = {}): MCPClient {
+  const definition = { server, protocol, ...more } as MastraMCPServerDefinition;
+  const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: definition } });
+  opened.push(() => client.disconnect());
+  return client;
+}
+
+/** As `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  let resolve!: (value: Value) => void;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+const textOf = ({ content }: { content: unknown[] }): string => (content[0] as { text: string }).text;
+
+describe.each([
+  ['legacy', 'legacy'],
+  ['legacy', 'modern'],
+  ['modern', 'legacy'],
+  ['modern', 'modern'],
+] as const)('a %s caller of a %s upstream', (callerEra, upstreamEra) => {
+  test('lists tools, resources, templates and prompts unchanged except for the prefix', async () => {
+    const upstream = createUpstream();
+    const direct = connect(upstream, callerEra);
+    const proxied = connect(await createGateway(upstreamEra, upstream), callerEra);
+    const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll('up_', ''));
+    expect(plain(await proxied.listToolDefinitions())).toEqual(await direct.listToolDefinitions());
+    expect(plain(await proxied.resources.list())).toEqual(await direct.resources.list());
+    expect(plain(await proxied.resources.templates())).toEqual(await direct.resources.templates());
+    expect(plain(await proxied.prompts.list())).toEqual(await direct.prompts.list());
+  });
+
+  test('calls, reads, gets and completes with the same results', async () => {
+    const upstream = createUpstream();
+    const gateway = await createGateway(upstreamEra, upstream);
+    const use = async (server: MCPServer, prefix: string): Promise<unknown> => {
+      const client = connect(server, callerEra);
+      const call = (name: string, args: Record<string, unknown>) =>
+        client.callTool({ serverName: 'it', name: `${prefix}${name}`, args });
+      const results = [
+        await call('echo', { text: 'a' }),
+        await call('echo', { text: 3 }),
+        await call('fail', {}),
+        await call('absent', {}).catch((error: Error) => error.message.replace(prefix, '')),
+        await client.resources.read('it', 'note://one'),
+        await client.resources.read('it', 'note://other'),
+        await client.resources.read('it', 'absent://one').catch((error: Error) => error.message),
+        (await client.prompts.get({ serverName: 'it', name: `${prefix}greet`, args: { who: 'Ada' } })).messages,
+        await client.prompts.get({ serverName: 'it', name: `${prefix}greet` }).catch((error: Error) => error.message),
+        await client.complete({
+          serverName: 'it',
+          ref: { type: 'prompt', name: `${prefix}greet` },
+          argument: { name: 'who', value: 'x' },
+        }),
+        await client.complete({
+          serverName: 'it',
+          ref: { type: 'resource', uriTemplate: 'note://{id}' },
+          argument: { name: 'id', value: 'x' },
+        }),
+      ];
+      // The gateway is the server.
+      return JSON.parse(JSON.stringify(results).replaceAll('"Gateway"', '"Upstream"')) as unknown;
+    };
+    expect(await use(gateway, 'up_')).toEqual(await use(upstream, ''));
+  });
+
+  test('passes elicitation, progress and log messages to the caller, and runs the tool as often as its era does', async () => {
+    runs = 0;
+    const logger = vi.fn();
+    const client = connect(await createGateway(upstreamEra), callerEra, { logger });
+    const onElicitation = vi.fn(({ message }: { message: string }) => ({
+      action: 'accept' as const,
+      content: { name: message },
+    }));
+    const onProgress = vi.fn();
+    const result = await client.callTool({ serverName: 'it', name: 'up_ask', onElicitation, onProgress });
+    expect(JSON.parse(textOf(result))).toEqual([
+      { action: 'accept', content: { name: 'Who?' } },
+      { action: 'accept', content: { name: 'And who?' } },
+    ]);
+    expect(onElicitation).toHaveBeenCalledTimes(2);
+    expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ progress: 1, total: 2, message: 'asking' }));
+    expect(logger).toHaveBeenCalledWith(expect.objectContaining({ message: '[it] careful', level: 'warning' }));
+    expect(runs).toBe(upstreamEra === 'legacy' ? 1 : 3);
+  });
+
+  test('passes sampling and roots to the caller', async () => {
+    const roots = [{ uri: 'file:///home', name: 'home' }];
+    const client = connect(await createGateway(upstreamEra), callerEra, { roots });
+    const sampled = { role: 'assistant' as const, content: { type: 'text' as const, text: 'Hello' }, model: 'test' };
+    const onSampling = vi.fn(() => sampled);
+    expect(textOf(await client.callTool({ serverName: 'it', name: 'up_sample', onSampling }))).toBe('Hello');
+    expect(JSON.parse(textOf(await client.callTool({ serverName: 'it', name: 'up_roots' })))).toEqual(roots);
+  });
+});
+
+const combinations = [
+  ['legacy', 'legacy'],
+  ['legacy', 'modern'],
+  ['modern', 'legacy'],
+  ['modern', 'modern'],
+] as const;
+
+describe.each(combinations)('during a call of a %s caller at a %s upstream', (callerEra, upstreamEra) => {
+  test('a cancellation reaches the upstream', async () => {
+    const canceled = withResolvers<void>();
+    const started = withResolvers<void>();
+    const wait = createTool({
+      id: 'wait',
+      description: 'Waits',
+      execute: (_, { abortSignal }) =>
+        new Promise((_resolve, reject) => {
+          started.resolve();
+          abortSignal?.addEventListener('abort', () => {
+            canceled.resolve();
+            reject(new Error('stopped'));
+          });
+        }),
+    });
+    const gateway = await createGateway(upstreamEra, createUpstream({ tools: { wait } }));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calling = connect(gateway, callerEra).callTool({ serverName: 'it', name: 'up_wait', signal });
+    await started.promise;
+    controller.abort(new Error('enough'));
+    await expect(calling).rejects.toThrow('enough');
+    await canceled.promise;
+  });
+
+  test('a caller without the capability gets the error of the upstream', async () => {
+    const client = connect(await createGateway(upstreamEra), callerEra);
+    const outcome = await client.callTool({ serverName: 'it', name: 'up_ask' }).then(
+      (result) => `${String(result.isError)} ${textOf(result)}`,
+      (error: Error) => error.message,
+    );
+    expect(outcome).toMatch(/capability|not found|not support/i);
+  });
+
+  test('requests and notifications of two callers at once go to their own callers', async () => {
+    const gateway = await createGateway(upstreamEra);
+    const names = ['ada', 'bob', 'eve'];
+    const results = await Promise.all(
+      names.map(async (name) => {
+        const onElicitation = () => ({ action: 'accept' as const, content: { name } });
+        const client = connect(gateway, callerEra);
+        return textOf(await client.callTool({ serverName: 'it', name: 'up_ask', onElicitation }));
+      }),
+    );
+    for (const [index, text] of results.entries()) {
+      const answers = JSON.parse(text) as { content: { name: string } }[];
+      expect(answers.map(({ content }) => content.name)).toEqual([names[index], names[index]]);
+    }
+  });
+
+  test('changes of lists and updates of resources travel', async () => {
+    const upstream = createUpstream();
+    const client = connect(await createGateway(upstreamEra, upstream), callerEra);
+    const onTools = vi.fn();
+    const onUpdated = vi.fn();
+    await client.tools.onListChanged('it', onTools);
+    await client.resources.onUpdated('it', onUpdated);
+    await client.listTools();
+    await client.resources.subscribe('it', 'note://one');
+    const added = createTool({ id: 'added', description: 'Added', execute: async () => 'yes' });
+    await upstream.toolActions.add({ added });
+    await eventually(async () => expect(Object.keys(await client.listTools())).toContain('it_up_added'));
+    expect(onTools).toHaveBeenCalled();
+    expect(textOf(await client.callTool({ serverName: 'it', name: 'up_added' }))).toBe('yes');
+    await upstream.resources.notifyUpdated({ uri: 'note://one' });
+    await eventually(() => expect(onUpdated).toHaveBeenCalledWith({ uri: 'note://one' }));
+  });
+});
+
+describe('tasks of an upstream', () => {
+  const createTaskUpstream = (gate: Promise<unknown>): MCPServer => {
+    const slow = createTool({
+      id: 'slow',
+      description: 'Takes long',
+      mcp: { task: { mode: 'required', pollIntervalMs: 50 } },
+      execute: async (_, { mcp }) => {
+        await mcp?.progress({ progress: 1, message: 'half' });
+        const requestedSchema = { type: 'object', properties: { sure: { type: 'boolean' } } } as const;
+        const answer = await mcp?.elicitation.sendRequest({ message: 'Sure?', requestedSchema });
+        await gate;
+        return `done: ${answer?.action}`;
+      },
+    });
+    return createUpstream({ tools: { slow } });
+  };
+  const onElicitation = () => ({ action: 'accept' as const, content: { sure: true } });
+
+  test('are tasks of the gateway for a modern caller, with their input and progress', async () => {
+    const gate = withResolvers<void>();
+    const client = connect(await createGateway('modern', createTaskUpstream(gate.promise)), 'modern');
+    const handle = await client.tasks.start({ serverName: 'it', name: 'up_slow', onElicitation });
+    expect(handle).toHaveProperty('taskId');
+    gate.resolve();
+    expect(textOf(await client.tasks.result(handle, { onElicitation }))).toBe('done: accept');
+  });
+
+  test('end with their task', async () => {
+    const client = connect(await createGateway('modern', createTaskUpstream(new Promise(() => {}))), 'modern');
+    const handle = await client.tasks.start({ serverName: 'it', name: 'up_slow' });
+    await client.tasks.cancel(handle);
+    expect(await client.tasks.get(handle)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('are awaited for a legacy caller', async () => {
+    const client = connect(await createGateway('modern', createTaskUpstream(Promise.resolve())), 'legacy');
+    const onProgress = vi.fn();
+    const call = { serverName: 'it', name: 'up_slow', onElicitation, onProgress };
+    expect(textOf(await client.callTool(call))).toBe('done: accept');
+    expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ message: 'half' }));
+  });
+});
+
+describe('several upstreams', () => {
+  test('are offered without one that is unavailable, which is used once it works', async () => {
+    const gateway = await createGateway('legacy');
+    const http = createServer(
+      (req, res) =>
+        void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res }),
+    );
+    const upstream = createUpstream();
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const { port } = http.address() as AddressInfo;
+    await new Promise((resolve) => http.close(resolve));
+    await gateway.proxy('later', { url: `http://127.0.0.1:${port}/mcp` });
+    const client = connect(gateway, 'legacy');
+    const tools = Object.keys(await client.listTools());
+    expect(tools).toContain('it_up_echo');
+    expect(tools).not.toContain('it_later_echo');
+    expect((await client.resources.list())['it']).toHaveLength(1);
+    const onTools = vi.fn();
+    await client.tools.onListChanged('it', onTools);
+    await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
+    opened.push(async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    });
+    await eventually(async () => {
+      expect(Object.keys(await client.listTools())).toContain('it_later_echo');
+    });
+    expect(onTools).toHaveBeenCalled();
+  });
+
+  test.each([
+    ['a tool', { tools: { up_echo: upstreamTools.echo } }, {}, "tool 'up_echo'"],
+    ['a resource', {}, { prefix: 'other_' }, 'note://one'],
+  ])('are refused at the start for the name of %s that is taken', async (_, config, options, message) => {
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, ...config });
+    opened.push(() => gateway.close({ grace: 0 }));
+    if (!('tools' in config)) await gateway.proxy('first', createUpstream());
+    const adding = gateway.proxy('up', createUpstream(), options);
+    await expect(adding).rejects.toMatchObject({ code: 'PROXY_NAME_TAKEN' });
+    await expect(adding).rejects.toThrow(message);
+  });
+
+  test('need different names, and known options', async () => {
+    const gateway = await createGateway('legacy');
+    await expect(gateway.proxy('up', createUpstream())).rejects.toMatchObject({ code: 'PROXY_NAME_TAKEN' });
+    await expect(gateway.proxy('two', createUpstream(), { prefx: '' } as never)).rejects.toMatchObject({
+      code: 'OPTIONS_INVALID',
+    });
+  });
+
+  test('offer what `include` selects, without a prefix', async () => {
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    const include = vi.fn(({ type, name }: { type: string; name: string }) => type === 'prompt' || name === 'echo');
+    await gateway.proxy('up', createUpstream(), { prefix: false, include });
+    const client = connect(gateway, 'legacy');
+    expect(Object.keys(await client.listTools())).toEqual(['it_echo']);
+    expect(await client.resources.list()).toEqual({ it: [] });
+    expect((await client.prompts.list())['it']?.map(({ name }) => name)).toEqual(['greet']);
+    await expect(client.callTool({ serverName: 'it', name: 'fail' })).rejects.toThrow('Unknown tool: fail');
+  });
+
+  test('are found by the search of the gateway', async () => {
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, search: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.proxy('up', createUpstream());
+    const client = connect(gateway, 'modern');
+    expect((await client.listToolDefinitions())['it']).toHaveLength(3);
+    const found = await client.callTool({ serverName: 'it', name: 'search_tools', args: { query: 'echo the input' } });
+    expect(JSON.parse(textOf(found))).toMatchObject({ tools: [{ name: 'up_echo', call: 'call_read_tool' }] });
+    const args = { name: 'up_echo', arguments: { text: 'x' } };
+    const result = await client.callTool({ serverName: 'it', name: 'call_read_tool', args });
+    expect(result.structuredContent).toEqual({ text: 'x' });
+    const onElicitation = () => ({ action: 'decline' as const });
+    const asked = { serverName: 'it', name: 'call_write_tool', args: { name: 'up_ask' }, onElicitation };
+    expect(textOf(await client.callTool(asked))).toContain('decline');
+  });
+});
+
+describe('identity', () => {
+  /** Calls a server as a user, in the modern era. */
+  const callAs = async (server: MCPServer, subject: string, method: string, params: object): Promise<string> => {
+    const { modern } = await import('../../../test/clients/wire.ts');
+    const { headers, body } = modern(method, params as Record<string, unknown>);
+    const init = {
+      method: 'POST',
+      headers: {
+        host: 'localhost',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer token-of-${subject}`,
+        ...(headers as Record<string, string>),
+      },
+      body: JSON.stringify(body),
+    };
+    const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
+    return (await server.fetch(new Request('http://localhost/mcp', init), { authInfo })).text();
+  };
+
+  test('sends the headers of each caller and never its token, and caches the lists per caller', async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const upstream = createUpstream();
+    const http = createServer((req, res) => {
+      seen.push(req.headers);
+      Object.assign(req, { auth: { scopes: [], extra: { subject: String(req.headers['x-user']) } } });
+      void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    opened.push(async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    });
+    const { port } = http.address() as AddressInfo;
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.proxy('up', {
+      url: `http://127.0.0.1:${port}/mcp`,
+      protocol: 'modern',
+      headers: ({ requestContext }) => ({
+        'x-user': String(
+          (requestContext?.get('mcp.extra') as { authInfo?: { extra?: { subject?: string } } } | undefined)?.authInfo
+            ?.extra?.subject,
+        ),
+      }),
+    });
+    const call = { name: 'up_echo', arguments: { text: 'x' } };
+    expect(await callAs(gateway, 'ada', 'tools/call', call)).toContain('"text":"x"');
+    expect(await callAs(gateway, 'bob', 'tools/call', call)).toContain('"text":"x"');
+    const before = seen.length;
+    await callAs(gateway, 'bob', 'tools/call', call);
+    // The list of the caller is known.
+    expect(seen.length - before).toBe(1);
+    expect(new Set(seen.map((headers) => headers['x-user']))).toEqual(new Set(['undefined', 'ada', 'bob']));
+    expect(JSON.stringify(seen)).not.toContain('token-of');
+  });
+
+  test('reaches a mounted server, whose catalog decides', async () => {
+    const secret = createTool({
+      id: 'secret',
+      description: 'Secret',
+      mcp: { scopes: ['ada'] },
+      execute: async (_, { mcp }) => `for ${String(mcp?.extra?.authInfo?.extra?.['subject'])}`,
+    });
+    const inner = createUpstream({ tools: { secret } });
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.mount('inner', inner);
+    expect(await callAs(gateway, 'ada', 'tools/list', {})).toContain('inner_secret');
+    expect(await callAs(gateway, 'bob', 'tools/list', {})).not.toContain('inner_secret');
+    expect(await callAs(gateway, 'ada', 'tools/call', { name: 'inner_secret' })).toContain('for ada');
+    expect(await callAs(gateway, 'bob', 'tools/call', { name: 'inner_secret' })).toContain(
+      'Unknown tool: inner_secret',
+    );
+  });
+
+  test('binds a call that waits for input to its caller', async () => {
+    const gateway = await createGateway('legacy');
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
+    const call = { name: 'up_ask', arguments: {}, _meta };
+    const first = await callAs(gateway, 'ada', 'tools/call', call);
+    const { requestState, inputRequests } = (
+      JSON.parse(first.match(/\{"jsonrpc".*"result".*/)?.[0] ?? first) as { result: Record<string, unknown> }
+    ).result;
+    expect(inputRequests).toMatchObject({ 'input-1': { method: 'elicitation/create' } });
+    const inputResponses = { 'input-1': { action: 'decline' } };
+    const stolen = await callAs(gateway, 'bob', 'tools/call', { ...call, requestState, inputResponses });
+    expect(stolen).toContain('Invalid requestState');
+    const next = await callAs(gateway, 'ada', 'tools/call', { ...call, requestState, inputResponses });
+    expect(next).toContain('input-2');
+    const again = await callAs(gateway, 'ada', 'tools/call', { ...call, requestState, inputResponses });
+    expect(again).toContain('the call has ended meanwhile');
+  });
+});
+
+test('proxies a server of a client, and leaves its connection to the client', async () => {
+  const client = connect(createUpstream(), 'legacy');
+  const onTools = vi.fn();
+  await client.tools.onListChanged('it', onTools);
+  const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
+  await gateway.proxy('up', { client, server: 'it' });
+  const caller = connect(gateway, 'legacy');
+  const onElicitation = () => ({ action: 'decline' as const });
+  expect(textOf(await caller.callTool({ serverName: 'it', name: 'up_ask', onElicitation }))).toContain('decline');
+  await gateway.close({ grace: 0 });
+  expect(client.status()['it']?.state).toBe('ready');
+  await expect(gateway.proxy('x', { client, server: 'absent' })).rejects.toMatchObject({ code: 'MCP_SERVER_UNKNOWN' });
+});

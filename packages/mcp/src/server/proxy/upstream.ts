@@ -1,0 +1,310 @@
+import { isQuiverError, toErrorMessage, untilAborted, withinTime, type Logger } from '@quiver/core';
+import { createTool, type AnyRequestContext } from '@quiver/core/tools';
+import type { EngineRequestOptions } from '../../client/engine/call.js';
+import { isCreatedTask } from '../../client/engine/check-result.js';
+import type { RemoteServer } from '../../client/server/remote-server.js';
+import { awaitTask } from '../../client/tools/await-task.js';
+import { sendCall } from '../../client/tools/call-tool.js';
+import { errorCodes, metaKeys, TASKS_EXTENSION } from '../../protocol/constants.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import type { ListMethod } from '../../protocol/methods.js';
+import { declaredParamHeaders } from '../../protocol/param-headers.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
+import type { UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
+import { urlElicitationRequired } from '../methods/call-tool.js';
+import type { ListedTool } from '../tools/catalog.js';
+import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
+import { toolRequestOf } from '../tools/tool-context.js';
+import type { RegisteredTool } from '../tools/tool-registry.js';
+import { RelayedCall, type RelayState } from './relayed-call.js';
+import type { SuspendedCalls } from './suspended-calls.js';
+
+/** An item of another server, with that server's own names. */
+export type ProxiedItem =
+  | ({ readonly type: 'tool' } & Readonly<ListedTool>)
+  | { readonly type: 'resource'; readonly name: string; readonly uri: string }
+  | { readonly type: 'resourceTemplate'; readonly name: string; readonly uriTemplate: string }
+  | { readonly type: 'prompt'; readonly name: string };
+
+/** Options of `server.proxy()` and `server.mount()`. */
+export interface ProxyOptions {
+  /** Begin of the names of tools and prompts; `false` for none. Default: the name of the proxy and `_`. */
+  prefix?: string | false;
+  /** Returns whether to offer an item. Default: all. */
+  include?: (item: ProxiedItem) => boolean;
+}
+
+export interface UpstreamOptions {
+  readonly name: string;
+  readonly remote: RemoteServer;
+  readonly prefix: string;
+  readonly include: ProxyOptions['include'];
+  readonly suspended: SuspendedCalls;
+  readonly logger: Logger;
+  /** Called when a list arrives after a request that did without it. */
+  readonly onLateList: (method: ListMethod) => void;
+}
+
+type Item = Params & { readonly name: string };
+
+/** Milliseconds that a list waits for one server; the others are not delayed longer. */
+const LIST_TIMEOUT = 5_000;
+
+const types = {
+  'tools/list': 'tool',
+  'resources/list': 'resource',
+  'resources/templates/list': 'resourceTemplate',
+  'prompts/list': 'prompt',
+} as const;
+
+/** Another server whose items a server offers as its own. */
+export class Upstream {
+  readonly name: string;
+  readonly prefix: string;
+  readonly remote: RemoteServer;
+  readonly #options: UpstreamOptions;
+  /** Items as this server offers them, by the list that they were made of. An entry lives as long as its key. */
+  readonly #offered = new WeakMap<object, readonly Item[]>();
+  readonly #tools = new WeakMap<object, UpstreamTools>();
+  /** Own items of the server, by those that are offered. */
+  readonly #origins = new WeakMap<object, Item>();
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.prefix = options.prefix;
+    this.remote = options.remote;
+  }
+
+  /** Returns the item of the server behind one that is offered. */
+  originOf(item: object): Item | undefined {
+    return this.#origins.get(item);
+  }
+
+  /**
+   * Returns the tools of a caller.
+   *
+   * @param name - tool that a call names: where it is known, its list is not requested again
+   */
+  tools(request: UpstreamRequest, name?: string): UpstreamTools | Promise<UpstreamTools> {
+    const known = name === undefined ? undefined : this.remote.list('tools/list').peek(this.#contextOf(request));
+    const tools = known && this.#toTools(known);
+    if (name !== undefined && tools?.has(name)) return tools;
+    return this.#fetch(request, 'tools/list').then((items) => this.#toTools(items as readonly ProtocolTool[]));
+  }
+
+  /** Returns the items of a list as this server offers them. Without a response in time, those of the last one. */
+  async items(request: UpstreamRequest, method: Exclude<ListMethod, 'tools/list'>): Promise<readonly Item[]> {
+    const list = (await this.#fetch(request, method)) as unknown as readonly Item[];
+    const known = this.#offered.get(list);
+    if (known) return known;
+    const offered = list.filter((item) => this.#includes(method, item)).map((item) => this.#offer(method, item));
+    this.#offered.set(list, offered);
+    return offered;
+  }
+
+  async #fetch(request: UpstreamRequest, method: ListMethod): Promise<readonly object[]> {
+    const context = this.#contextOf(request);
+    const list = this.remote.list(method);
+    let isLate = false;
+    const fetching = list.get(context).then(
+      ({ items, error }) => {
+        this.remote.logMissing(method, error === undefined ? undefined : toErrorMessage(error));
+        if (isLate) this.#options.onLateList(method);
+        return items as readonly object[];
+      },
+      (error: unknown) => {
+        this.remote.logMissing(method, toErrorMessage(error));
+        return undefined;
+      },
+    );
+    try {
+      const timedOut = (limit: number): Error => new Error(`It did not respond within ${limit} ms.`);
+      const items = await untilAborted(() => withinTime(fetching, LIST_TIMEOUT, timedOut), request.signal);
+      return items ?? list.peek(context) ?? none;
+    } catch (error) {
+      request.signal.throwIfAborted();
+      isLate = true;
+      this.#options.logger.warn(
+        `The list ${method} of the proxied server '${this.name}' is missing: ${toErrorMessage(error)}`,
+      );
+      return list.peek(context) ?? none;
+    }
+  }
+
+  #toTools(list: readonly ProtocolTool[]): UpstreamTools {
+    const known = this.#tools.get(list);
+    if (known) return known;
+    const included = list.filter((tool) => this.#includes('tools/list', tool as unknown as Item));
+    const tools = new Map(included.map((tool) => [`${this.prefix}${tool.name}`, this.#toRegistered(tool)]));
+    this.#tools.set(list, tools);
+    return tools;
+  }
+
+  #includes(method: ListMethod, item: Item): boolean {
+    const { include, logger } = this.#options;
+    try {
+      // The cast: the method decides the shape.
+      return !include || include({ ...item, type: types[method] } as unknown as ProxiedItem) === true;
+    } catch (error) {
+      logger.error(
+        `The item '${item.name}' of the proxied server '${this.name}' is left out: ${toErrorMessage(error)}`,
+        error,
+      );
+      return false;
+    }
+  }
+
+  #offer(method: ListMethod, item: Item): Item {
+    const offered = {
+      ...withoutScopes(item),
+      name: method === 'prompts/list' ? `${this.prefix}${item.name}` : item.name,
+    };
+    this.#origins.set(offered, item);
+    return offered;
+  }
+
+  #toRegistered(tool: ProtocolTool): RegisteredTool {
+    const name = `${this.prefix}${tool.name}`;
+    const listed = { ...withoutScopes(tool as unknown as Item), name } as unknown as ListedTool;
+    const { extensions } = this.remote.status().capabilities ?? {};
+    const isTask = isObject(extensions) && TASKS_EXTENSION in extensions;
+    return {
+      name,
+      // Without schemas: the server validates its arguments, and the caller its result.
+      tool: createTool({
+        id: name,
+        description: tool.description ?? '',
+        // The cast: only this server calls the tool.
+        execute: (args, { mcp }) => this.#call(toolRequestOf(mcp) as unknown as UpstreamRequest, tool, args as Params),
+      }),
+      toolType: 'tool',
+      listed,
+      item: { type: 'tool', toolType: 'tool', ...listed },
+      resultLimit: undefined,
+      structured: { legacy: tool.outputSchema?.['type'] === 'object', modern: tool.outputSchema !== undefined },
+      paramHeaders: declaredParamHeaders(tool.inputSchema),
+      // The server decides whether a call becomes a task.
+      task: isTask
+        ? {
+            mode: 'optional',
+            after: Number.POSITIVE_INFINITY,
+            ttlMs: DEFAULT_TASK_TTL,
+            pollIntervalMs: DEFAULT_POLL_INTERVAL,
+            resume: false,
+          }
+        : undefined,
+    };
+  }
+
+  async #call(request: UpstreamRequest, tool: ProtocolTool, args: Params): Promise<unknown> {
+    const meta = metaOf(request);
+    const result = await this.forward(request, async (options, continued) => {
+      const runId = crypto.randomUUID();
+      const { relay, onProgress, ...others } = options;
+      const call = {
+        name: tool.name,
+        args,
+        meta,
+        tool,
+        continued,
+        relay,
+        ...others,
+        ...(onProgress && { onProgress }),
+      };
+      const sent = await sendCall(this.remote, call, runId);
+      if (!isCreatedTask(sent)) return sent;
+      options.relay.becomeTask();
+      const report = (update: { progress: number; message?: string }): void => options.relay.report(update);
+      return awaitTask(this.remote, sent.taskId, {
+        ...options,
+        onProgress: report,
+        runId,
+        isOwner: true,
+        created: sent,
+      });
+    });
+    return toOwn(result as CallToolResult);
+  }
+
+  /**
+   * Sends a request for a caller, with everything that belongs to it.
+   *
+   * @param send - sends the request; `continued` are members that continue it after an input round
+   * @throws ProtocolError as the server sent it; errors of the client
+   */
+  async forward(
+    request: UpstreamRequest,
+    send: (options: ForwardOptions, continued: Params) => Promise<Params>,
+  ): Promise<Params> {
+    const { suspended } = this.#options;
+    // The cast: the state is signed.
+    const state = (request.upstreamState ?? {}) as RelayState;
+    const resumed = 'call' in state ? suspended.take(state.call) : undefined;
+    const call = resumed?.call ?? new RelayedCall(request);
+    const run = async (): Promise<Params> => {
+      const isContinued = request.upstreamState !== undefined && !('call' in state);
+      const inputResponses = request.params?.['inputResponses'];
+      const continued = isContinued ? { ...(inputResponses !== undefined && { inputResponses }), ...state } : {};
+      const requestContext = this.#contextOf(request);
+      return send({ relay: call, signal: call.signal, requestContext, onProgress: call.onProgress }, continued);
+    };
+    const running = resumed?.running ?? run();
+    // It may fail between two rounds.
+    running.catch(() => {});
+    try {
+      const result = await call.host(request, running, () => ({ call: suspended.add(call, running) }));
+      if (result['resultType'] !== 'input_required') return result;
+      const { inputRequests, requestState } = result;
+      return await request.passOn(inputRequests, requestState === undefined ? {} : { requestState });
+    } catch (error) {
+      throw toCallerError(error, request);
+    }
+  }
+
+  #contextOf(request: UpstreamRequest): AnyRequestContext | undefined {
+    return this.remote.variesByCaller ? request.requestContext : undefined;
+  }
+}
+
+/** A server cannot require scopes of the callers of this one, by a member that only items of this one have. */
+function withoutScopes({ mcp: _scopes, ...item }: Item): Item {
+  return item;
+}
+
+const none: readonly never[] = [];
+
+/** Options of a request to another server. */
+export type ForwardOptions = Pick<EngineRequestOptions, 'signal' | 'requestContext' | 'onProgress'> & {
+  readonly relay: RelayedCall;
+};
+
+/** Returns the members of `_meta` that are not about the connection of the caller. */
+export function metaOf({ meta = {} }: UpstreamRequest): Params {
+  return Object.fromEntries(
+    Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/')),
+  );
+}
+
+/** Returns a result without the identity of the server that it came from. */
+export function toOwn<Result extends { _meta?: unknown }>(result: Result): Result {
+  const { _meta, ...members } = result;
+  if (!isObject(_meta)) return result;
+  const { [metaKeys.serverInfo]: _, ...meta } = _meta;
+  return (Object.keys(meta).length > 0 ? { ...members, _meta: meta } : members) as Result;
+}
+
+/** Statuses of protocol errors of the modern era. Others are about the connection to the upstream. */
+const passedStatuses = new Set([400, 404]);
+
+/** Returns the error that the caller receives: that of the server unchanged, and the client's own otherwise. */
+function toCallerError(error: unknown, { era }: UpstreamRequest): unknown {
+  const cause = isQuiverError(error, 'MCP_REQUEST_FAILED') ? error.cause : error;
+  if (!(cause instanceof ProtocolError)) return error;
+  const { code, message, data } = cause;
+  const pages = isObject(data) ? data['elicitations'] : undefined;
+  if (code === errorCodes.urlElicitationRequired && Array.isArray(pages)) return urlElicitationRequired(message, pages);
+  const httpStatus = era === 'modern' && passedStatuses.has(cause.httpStatus) ? cause.httpStatus : 200;
+  return new ProtocolError(code, message, { data, httpStatus });
+}
