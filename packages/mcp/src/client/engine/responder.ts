@@ -35,7 +35,7 @@ export interface ResponderOptions {
 
 /**
  * Responds to the server for the application: to its requests, and to results that require input. The clock of the call that they belong to
- * stands still meanwhile.
+ * is stopped meanwhile.
  */
 export class Responder {
   readonly #options: ResponderOptions;
