@@ -24,14 +24,19 @@ export const fieldsValue: OptionCheck = (value, option, owner) =>
 
 type Fields = Readonly<Record<string, string | FilterField>>;
 
+/** Returns a text with a full stop. */
+export function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 /** Returns one line per field for a prompt. */
 export function describeFields(fields: Fields): string {
   return Object.keys(fields)
     .map((name) => {
       const { description, type, values } = fieldOf(fields, name) as FilterField;
       const kind = type === undefined ? '' : ` (${type === 'date' ? 'date as ISO 8601 text' : type})`;
-      const known = values ? ` One of ${JSON.stringify(values)}.` : '';
-      return `${JSON.stringify(name)}${kind}${description ? `: ${description}` : ''}${known}`;
+      const line = `${JSON.stringify(name)}${kind}${description ? `: ${description}` : ''}`;
+      return values ? `${endSentence(line)} One of ${JSON.stringify(values)}.` : line;
     })
     .join('\n');
 }
@@ -64,6 +69,21 @@ function checkNode(node: Filter, fields: Fields, prefix: string): void {
       const values = node.kind === 'in' ? node.values : 'value' in node ? [node.value] : [];
       for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
     }
+  }
+}
+
+/** Returns the names of the fields of a filter, each once. */
+export function fieldsIn(filter: Filter, prefix = ''): string[] {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return [...new Set(filter.filters.flatMap((part) => fieldsIn(part, prefix)))];
+    case 'not':
+      return fieldsIn(filter.filter, prefix);
+    case 'element':
+      return fieldsIn(filter.filter, nameOf(prefix, filter.path));
+    default:
+      return [nameOf(prefix, filter.path)];
   }
 }
 

@@ -58,12 +58,21 @@ function repairQuery(
   const entries = Object.entries(query).map(([key, value]): [string, unknown] => {
     const operator = fieldOf(key) ? key : (lookUp(logicalNames, key) ?? key);
     if (operator.startsWith('$')) return [operator, repairPart(value, (part) => repairQuery(part, names, fieldOf))];
-    const name = fieldOf(key) ? key : (onlyOne(names, key) ?? key);
+    const name = fieldOf(key) ? key : (onlyOne(names, key) ?? onlyOne(parentsOf(names), key) ?? key);
     const field = fieldOf(name);
-    if (!field && names.some((declared) => declared.startsWith(`${name}.`))) return [name, value];
-    return [name, repairCondition(value, field ?? {}, (below) => fieldOf(`${name}.${below}`) !== undefined)];
+    const below = names.flatMap((declared) =>
+      declared.startsWith(`${name}.`) ? [declared.slice(name.length + 1)] : [],
+    );
+    if (!field && below.length > 0)
+      return [name, repairPart(value, (part) => repairQuery(part, below, (child) => fieldOf(`${name}.${child}`)))];
+    return [name, repairCondition(value, field ?? {}, (child) => below.includes(child))];
   });
   return Object.fromEntries(entries);
+}
+
+/** Returns the first parts of names such as `born.year`, each once. */
+function parentsOf(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name) => name.includes('.')).map((name) => name.split('.', 1)[0] as string))];
 }
 
 function repairPart(value: unknown, repair: (part: PlainObject) => unknown): unknown {

@@ -63,6 +63,9 @@ describe('filters with declared fields', () => {
     [{ or: [{ year: '2019' }, { not: { Team: 'blue' } }] }, ['2019']],
     [{ year: { $not: { gte: '2020' } } }, ['2019']],
     [{ born: { year: 1990 } }, ['2024']],
+    [{ born: { year: { gte: '1900' } } }, ['2024']],
+    [{ Born: { Year: { lt: 1900 } } }, []],
+    [{ or: [{ born: { year: '1990' } }, { year: '2019' }] }, ['2019', '2024']],
     [{ 'born.year': { gt: '1980' } }, ['2024']],
   ])('are corrected where only one meaning is possible: %j', async (filter, ids) => {
     expect(await idsOf(toolOf(typed), filter)).toEqual(ids);
@@ -78,22 +81,22 @@ describe('filters with declared fields', () => {
   ])('are errors with the fields and their values otherwise: %j', async (filter, reason) => {
     const message = await errorOf(toolOf(typed), filter);
     expect(message).toContain(reason);
-    expect(message).toContain('\n"year" (number): year of the report Values: 2019, 2020, 2024.');
-    expect(message).toContain('\n"team": team One of ["Red","Blue"].');
+    expect(message).toContain('\n"year" (number): year of the report. Values: 2019, 2020, 2024.');
+    expect(message).toContain('\n"team": team. One of ["Red","Blue"].');
     expect(message).not.toContain('1900');
   });
 
   it('need no description', async () => {
     const tool = toolOf({ year: { type: 'number' } });
     expect(await idsOf(tool, { year: '2024' })).toEqual(['2024']);
-    expect(await errorOf(tool, { team: 'Red' })).toContain('\n"year" (number) Values: 2019, 2020, 2024.');
+    expect(await errorOf(tool, { team: 'Red' })).toContain('\n"year" (number). Values: 2019, 2020, 2024.');
     expect(JSON.stringify(tool.inputSchema)).not.toContain('undefined');
   });
 
   it('take the types of described fields from the index', async () => {
     const tool = toolOf({ year: 'year of the report', team: 'team' });
     expect(await idsOf(tool, { year: '2024' })).toEqual(['2024']);
-    expect(await errorOf(tool, { tenant: 'y' })).toContain('"team" (string): team Values: "Blue", "Red".');
+    expect(await errorOf(tool, { tenant: 'y' })).toContain('"team" (string): team. Values: "Blue", "Red".');
   });
 
   it('name at most 20 frequent values, the most frequent first, and no long ones', async () => {
@@ -105,7 +108,7 @@ describe('filters with declared fields', () => {
       metadata: many.map((record, index) => ({ ...record, ...(index < 9 && { code: 7 }), note: 'n'.repeat(100) })),
     });
     const message = await errorOf(toolOf({ code: 'code', note: 'note' }, { tenant: 'z' }), { x: 1 });
-    expect(message).toMatch(/"code" \(number\): code Values: 7(?:, \d+){19}\.\n"note" \(string\): note$/);
+    expect(message).toMatch(/"code" \(number\): code\. Values: 7(?:, \d+){19}\.\n"note" \(string\): note$/);
   });
 
   it('are found in the index with auto, within what the application allows', async () => {
@@ -113,8 +116,8 @@ describe('filters with declared fields', () => {
     expect(await idsOf(tool, { year: { gte: '2020' }, tags: 'b' })).toEqual(['2020']);
     expect(await idsOf(tool, { 'born.year': 1990 })).toEqual(['2024']);
     const message = await errorOf(tool, { hidden: 'yes' });
-    expect(message).toContain('"tags" (string) Values: "b", "a".');
-    expect(message).toContain('"isDraft" (boolean) Values: false, true.');
+    expect(message).toContain('"tags" (string). Values: "b", "a".');
+    expect(message).toContain('"isDraft" (boolean). Values: false, true.');
     for (const other of ['Secret', 'embedder', 'startIndex', '1900']) expect(message).not.toContain(other);
   });
 
@@ -155,5 +158,51 @@ describe('filters with declared fields', () => {
   it('are unchanged without declared fields', async () => {
     expect(await idsOf(toolOf(undefined), { year: { gte: 2020 } })).toEqual([]);
     expect(await idsOf(toolOf(undefined), { year: { $gte: 2020 } })).toEqual(['2020', '2024']);
+  });
+});
+
+describe('a filter that matches nothing', () => {
+  const hintOf = async (filter: object, scope?: { tenant: string }): Promise<string | undefined> => {
+    const tool = toolOf(undefined, scope);
+    const output = await tool.execute({ queryText: 'report', filter }, { onFailure: 'throw' });
+    if (output.sources.length === 0)
+      expect(tool.toModelOutput?.(output)).toEqual({
+        type: 'text',
+        value: ['No passage was found.', ...(output.filterHint === undefined ? [] : [output.filterHint])].join(' '),
+      });
+    return output.filterHint;
+  };
+
+  it('returns the condition that no record matches, with values that occur', async () => {
+    expect(await hintOf({ team: 'Blue', year: { $gt: 2030 } })).toBe(
+      'The filter matches nothing: no record matches {"year":{"$gt":2030}}. The fields:\n"year". Values: 2019, 2020, 2024.',
+    );
+    expect(await hintOf({ $and: [{ team: 'Green' }, { $or: [{ colour: 'red' }, { tags: 'c' }] }] })).toBe(
+      [
+        'The filter matches nothing: no record matches {"team":"Green"}, and none {"$or":[{"colour":"red"},{"tags":"c"}]}. The fields:',
+        '"team". Values: "Blue", "Red".',
+        '"colour". No record has it.',
+        '"tags". Values: "b", "a".',
+      ].join('\n'),
+    );
+  });
+
+  it('returns that no record matches all conditions', async () => {
+    expect(await hintOf({ team: 'Red', year: 2024 })).toBe(
+      'The filter matches nothing: records match each of its conditions, and none matches all of them. The fields:\n"team". Values: "Blue", "Red".\n"year". Values: 2019, 2020, 2024.',
+    );
+  });
+
+  it('shows nothing that the application does not allow', async () => {
+    expect(await hintOf({ hidden: 'yes' })).toContain('"hidden". No record has it.');
+    expect(await hintOf({ team: 'Secret' })).not.toContain('"Secret".');
+  });
+
+  it('is not the reason where records match it', async () => {
+    expect(await hintOf({ year: 2024 })).toBeUndefined();
+    const tool = toolOf(typed);
+    const output = await tool.execute({ queryText: 'nothing', filter: { year: 2024 } }, { onFailure: 'throw' });
+    expect(output).toMatchObject({ sources: [], nothingFound: true });
+    expect(output).not.toHaveProperty('filterHint');
   });
 });

@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { bothFilters, checkFilter, type CheckedFilter, type FilterField } from '../filter/index.js';
+import { bothFilters, checkFilter, parseFilter, type CheckedFilter, type FilterField } from '../filter/index.js';
 import { hiddenKeys } from '../document/metadata-keys.js';
-import { describeFields, requireDeclared } from '../filter/declared-fields.js';
+import { describeFields, endSentence, fieldsIn, requireDeclared } from '../filter/declared-fields.js';
 import type { IndexRead } from '../store/index-read.js';
 import { isScalar } from '../store/scope.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
@@ -120,9 +120,42 @@ async function withValues(
   const sample = await sampleFields(index);
   const described = Object.entries(fields).map(([name, field]): string => {
     const line = describeFields({ [name]: field });
-    return typeof field === 'object' && field.values ? line : `${line}${describeValues(sample.get(name))}`;
+    const values = typeof field === 'object' && field.values ? '' : describeValues(sample.get(name));
+    return values === '' ? line : `${endSentence(line)}${values}`;
   });
   return new QuiverError('FILTER_INVALID', `${error.message}\nThe fields:\n${described.join('\n')}`, { cause: error });
+}
+
+/** Conditions that are tried one by one. */
+const triedConditions = 10;
+
+/**
+ * Returns why a filter matches no record that the application allows, with frequent values of the fields; `undefined` if it matches one.
+ * A model that gets an empty result cannot tell a wrong value from missing documents.
+ */
+export async function explainNoMatch(filter: CheckedFilter, index: FilteredIndex): Promise<string | undefined> {
+  const matches = async (part: VectorFilter): Promise<boolean> => (await scan(index, part, 1)).records.length > 0;
+  if (await matches(filter)) return undefined;
+  const conditions = conditionsOf(filter).slice(0, triedConditions);
+  const found = await Promise.all(conditions.map(matches));
+  const wrong = conditions.filter((_, place) => !found[place]);
+  const reason =
+    wrong.length === 0
+      ? 'records match each of its conditions, and none matches all of them'
+      : `no record matches ${wrong.map((condition) => JSON.stringify(condition)).join(', and none ')}`;
+  const sample = await sampleFields(index);
+  const names = fieldsIn(parseFilter({ $and: wrong.length === 0 ? conditions : wrong }));
+  const lines = names.map(
+    (name) => `${endSentence(JSON.stringify(name))}${describeValues(sample.get(name)) || ' No record has it.'}`,
+  );
+  return [`The filter matches nothing: ${reason}. The fields:`, ...lines].join('\n');
+}
+
+/** Returns the conditions that a filter requires together. */
+function conditionsOf(filter: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
+  return Object.entries(filter).flatMap(([name, value]) =>
+    name === '$and' && Array.isArray(value) ? value.flatMap(conditionsOf) : [{ [name]: value }],
+  );
 }
 
 function describeValues(field: SampledField | undefined): string {

@@ -42,11 +42,41 @@ describe('the text of passages', () => {
       omitted: 0,
       text: [
         `[1] Guide › Locks › Stale locks (locks.pdf, page 3)\n${document}`,
-        `[2] Guide › Stale locks (locks.pdf, pages 3–4)\n## Locks\n\n${document}`,
+        `[2] (section of [1], pages 3–4)\n## Locks\n\n${document}`,
         `[4] (slide 2, sheet Sales)\n${document}`,
         `[5] ${document}`,
       ].join('\n\n'),
     });
+  });
+
+  it('repeats neither the title in a heading nor what an earlier passage of the file shows', () => {
+    const passage = (id: string, metadata: Record<string, unknown>) => ({ id, document: 'Text.', metadata });
+    const metadata = { title: 'Locks — Manual', source: 'manual/chapters/locks.html' };
+    const { text } = writePassages([
+      passage('a', { ...metadata, headings: ['Locks', 'Stale locks'] }),
+      passage('b', { title: 'Locks — Manual', source: 'a.html' }),
+      passage('c', { ...metadata, headings: ['Locks', 'Errors'], page: 2 }),
+      passage('d', { ...metadata, headings: ['Locks', 'Errors'], page: 3 }),
+      passage('e', { ...metadata, title: 'Attachment' }),
+      passage('f', { title: 'Locks — Manual', source: 'a.html', headings: ['Use'] }),
+    ]);
+    expect(text.split('\n\n').map((part) => part.split('\n', 1)[0])).toEqual([
+      '[1] Locks — Manual › Stale locks (manual/chapters/locks.html)',
+      '[2] Locks — Manual (a.html)',
+      '[3] Errors (file of [1], page 2)',
+      '[4] (section of [3], page 3)',
+      '[5] Attachment (manual/chapters/locks.html)',
+      '[6] Use (a.html)',
+    ]);
+  });
+
+  it('names the other places of a text', () => {
+    const copies = ['b.md', 'c.md', 'd.md', 'e.md'].map((source, index) => ({ id: source, source, page: index }));
+    const textOf = (alsoIn: unknown): string =>
+      writePassages([{ id: 'a', document: 'Text.', metadata: { source: 'a.md', alsoIn } }]).text;
+    expect(textOf(copies)).toBe('[1] (a.md, also in b.md, page 0 and c.md, page 1 and 2 more)\nText.');
+    expect(textOf(copies.slice(0, 1))).toBe('[1] (a.md, also in b.md, page 0)\nText.');
+    expect(textOf([{ id: 'x' }])).toBe('[1] (a.md)\nText.');
   });
 
   it('leaves out the last passages over the limit, and shortens the one before them after a sentence', () => {
@@ -126,7 +156,7 @@ describe('the result of a query tool', () => {
     const search = createVectorQueryTool({ vectorStore: store, indexName, model, maxTokens: 70 });
     const result = await search.execute({ queryText: 'the lock file of a process' }, { onFailure: 'throw' });
     expect(result.sources.length).toBe(3);
-    expect(result).toMatchObject({ omitted: 2, relevantContext: expect.stringContaining('at most 70 tokens') });
+    expect(result).toMatchObject({ omitted: 1, relevantContext: expect.stringContaining('at most 70 tokens') });
     const requestContext = new RequestContext([['maxTokens', 1000]]);
     const whole = await search.execute({ queryText: 'the lock file' }, { onFailure: 'throw', requestContext });
     expect(whole).not.toHaveProperty('omitted');

@@ -1,6 +1,7 @@
 import { headerKeys } from '../document/metadata-keys.js';
 import { readSentenceStarts } from '../document/chunking/sentence.js';
 import { floorGraphemeBoundary } from '../document/chunking/text-boundary.js';
+import { describePlace, otherPlaces } from '../passages/merge-copies.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
 import type { VectorMetadata } from '../store/index.js';
 import { startOfText } from '../store/record-text.js';
@@ -33,13 +34,13 @@ export interface PassageText {
  *   shortened after a sentence, and the text ends with a note. The first passage has its header and a few characters at least
  */
 export function writePassages(passages: readonly Passage[], maxTokens: number = Infinity): PassageText {
-  const numbers = new Map(passages.map(({ id }, index) => [id, index + 1]));
+  const numbers = { byId: new Map(passages.map(({ id }, index) => [id, index + 1])), byName: new Map() };
   const all = passages.flatMap((passage, index): WrittenPassage[] => {
     const { document } = passage;
     return document === '' ? [] : [{ header: headerOf(passage, index + 1, numbers), document }];
   });
   const text = all.map(({ header, document }) => header + document).join('\n\n');
-  if (estimateTokens(text) <= maxTokens) return { text, omitted: 0 };
+  if (maxTokens === Infinity || estimateTokens(text) <= maxTokens) return { text, omitted: 0 };
   const parts = startOf(all, maxTokens - estimateTokens(noteOf(all.length, maxTokens)) - 1);
   const omitted = all.length - parts.length;
   return { text: [...parts, noteOf(omitted, maxTokens)].join('\n\n'), omitted };
@@ -74,29 +75,64 @@ function noteOf(omitted: number, maxTokens: number): string {
   return `(${rest} not shown in full: the result has at most ${maxTokens} tokens. Ask for fewer passages, or ask more precisely.)`;
 }
 
-/** Returns the line `[2] Title › Heading (file.md, page 3)`, or `[2] ` if nothing is known. Headings with which the text begins are not repeated. */
-function headerOf(
-  { id, document, metadata, path = [] }: Passage,
-  number: number,
-  numbers: Map<string, number>,
-): string {
+/** Numbers of passages by id, and of the first one that shows a file or a section, by its name. */
+interface Numbers {
+  readonly byId: ReadonlyMap<string, number>;
+  readonly byName: Map<string, number>;
+}
+
+/** Names of files that are shorter than a reference to a passage. */
+const shortName = 20;
+
+/**
+ * Returns the line `[2] Title › Heading (file.md, page 3)`, or `[2] ` if nothing is known. It repeats neither headings with which the text begins or
+ * the title does, nor what an earlier passage shows: `[3] Heading (file of [2])`, `[4] (section of [3])`.
+ */
+function headerOf({ id, document, metadata, path = [] }: Passage, number: number, numbers: Numbers): string {
   const { title, headings, source } = metadata as Record<string, unknown>;
+  const [file, fileTitle] = [source, title].map((value) => (isText(value) ? toLine(value) : '')) as [string, string];
+  const trail = [fileTitle, ...(Array.isArray(headings) ? headings.filter(isText).map(toLine) : [])];
+  const inFile = file === '' ? undefined : numberOf([file, fileTitle], number, numbers);
+  const inSection = file === '' || trail.length < 2 ? undefined : numberOf([file, ...trail], number, numbers);
   const start = new Set(startOfText(document).split('\n').map(withoutMarks));
-  const trail = new Set([title, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isText));
-  const above = [...trail].map(toLine).filter((part) => !start.has(part));
+  const isKnown = (part: string): boolean =>
+    part === '' || start.has(part) || fileTitle.startsWith(`${part} `) || fileTitle.endsWith(` ${part}`);
+  const shown = inSection === undefined ? trail.slice(inFile === undefined ? 0 : 1) : [];
+  const above = [...new Set(shown)].filter((part) => !isKnown(part));
+  const reference = inSection === undefined ? inFile && `file of [${inFile}]` : `section of [${inSection}]`;
+  const isShort = inSection === undefined && file.length <= shortName;
   const step = path.at(-1);
   // A title that the query names is a step from the passage to itself.
   const isConnected = step !== undefined && step.from !== id;
   const details = [
-    ...(isText(source) ? [toLine(source)] : []),
+    ...[isShort ? file : (reference ?? file)].filter(isText),
     ...placesOf(metadata),
-    ...(isConnected ? [`connected with ${nameOf(numbers.get(step.from))}: ${step.reason}`] : []),
+    ...copiesOf(metadata),
+    ...(isConnected ? [`connected with ${nameOf(numbers.byId.get(step.from))}: ${step.reason}`] : []),
   ];
   const names = [
     ...(above.length > 0 ? [above.join(' › ')] : []),
     ...(details.length > 0 ? [`(${details.join(', ')})`] : []),
   ];
   return names.length === 0 ? `[${number}] ` : `[${number}] ${names.join(' ')}\n`;
+}
+
+/** Returns the number of the passage that shows a name, if an earlier one does. */
+function numberOf(name: readonly string[], number: number, { byName }: Numbers): number | undefined {
+  const key = name.join('\n');
+  const first = byName.get(key);
+  if (first === undefined) byName.set(key, number);
+  return first;
+}
+
+/** Other places of a text that are named. */
+const namedCopies = 2;
+
+function copiesOf(metadata: VectorMetadata): string[] {
+  const places = [...new Set(otherPlaces(metadata).map((place) => toLine(describePlace(place))))].filter(isText);
+  const more = places.length - namedCopies;
+  if (places.length === 0) return [];
+  return [`also in ${places.slice(0, namedCopies).join(' and ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 function withoutMarks(line: string): string {

@@ -61,7 +61,9 @@ export interface QueryCall extends CallSettings {
   readonly cursor: string | undefined;
   /** The records that the application allows. */
   readonly allowed: IndexRead;
-  /** Those of them that match the filter of the model, if filters are enabled: it can narrow the search, never widen it. */
+  /** Filter of the model, if filters are enabled. */
+  readonly modelFilter: CheckedFilter | undefined;
+  /** The records that match both filters: that of the model can narrow the search, never widen it. */
   readonly read: IndexRead;
   readonly requestContext: AnyRequestContext;
 }
@@ -117,6 +119,7 @@ export async function resolveCall(
     model: settings.model ?? options.model,
     store,
     allowed,
+    modelFilter,
     read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
     queryText,
     question: new Question(queryText ?? ''),

@@ -134,6 +134,7 @@ export function passagesSchema(
         items: { type: 'string' },
         description: 'With nothingFound: what the nearest passages are about.',
       },
+      filterHint: { type: 'string', description: 'Why the filter matches nothing, with values that occur.' },
       omitted: {
         type: 'integer',
         description: 'Number of the last passages that the text lacks, because it is limited.',

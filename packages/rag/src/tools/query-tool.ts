@@ -14,6 +14,7 @@ import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
 import { recordText } from '../store/record-text.js';
 import { isScoped, readTrustedFilter } from '../store/scope.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
+import { explainNoMatch } from './model-filter.js';
 import { writePassages } from './passage-text.js';
 import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';
 import { queryInputSchema } from './query-schemas.js';
@@ -46,6 +47,11 @@ export interface PassagesOutput<Source extends QueryResult = QueryResult> extend
    */
   relevantContext: string;
   sources: Source[];
+  /**
+   * Why the filter of the model matches no record, with frequent values of its fields. Absent if it matches one, and if there is no filter of
+   * the model.
+   */
+  filterHint?: string;
   /** Number of the last passages that `relevantContext` lacks because of `maxTokens`; absent without any. */
   omitted?: number;
 }
@@ -97,10 +103,13 @@ export function createQueryTool<Output extends PassagesOutput>(
         // Two chunks of two copies have the same section.
         const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
+        const isFiltered = result.sources.length === 0 && call.modelFilter !== undefined;
+        const filterHint = isFiltered ? await explainNoMatch(call.modelFilter, call) : undefined;
         return {
           relevantContext: text,
           ...result,
           ...emptiness,
+          ...(filterHint !== undefined && { filterHint }),
           sources: call.includeSources === false ? [] : sources.map(withoutIngestKeys),
           ...(omitted > 0 && { omitted }),
         } as unknown as Output;
@@ -116,9 +125,11 @@ interface RecordPage {
   readonly nextCursor?: string;
 }
 
-function toModelText({ relevantContext, nearestTopics = [], nextCursor }: PassagesOutput & RecordPage): string {
-  const topics = nearestTopics.length === 0 ? '' : ` Nearest topics: ${nearestTopics.join('; ')}.`;
-  const text = relevantContext === '' ? `No passage was found.${topics}` : relevantContext;
+function toModelText(output: PassagesOutput & RecordPage): string {
+  const { relevantContext, nearestTopics = [], filterHint, nextCursor } = output;
+  const topics = nearestTopics.length === 0 ? [] : [`Nearest topics: ${nearestTopics.join('; ')}.`];
+  const hints = filterHint === undefined ? topics : [filterHint];
+  const text = relevantContext === '' ? ['No passage was found.', ...hints].join(' ') : relevantContext;
   return nextCursor === undefined ? text : `${text}\n\nnextCursor: ${nextCursor}`;
 }
 
