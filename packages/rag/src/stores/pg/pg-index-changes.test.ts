@@ -201,7 +201,8 @@ describe.each(databases)('an index in $name', (database) => {
     await mine.createIndex({ indexName: 'marked', dimension: 1 });
     const name = `"${config.schemaName}"."marked"`;
     const run = (sql: string): Promise<unknown> | undefined => (config.pool ?? config.pglite)?.query(sql);
-    for (const comment of ["cosine, words pg_catalog.x'' || (SELECT 1)", 'angle', "cosine, words a''b.c"]) {
+    const words = ["cosine, words pg_catalog.x'' || (SELECT 1)", 'angle', "cosine, words a''b.c"];
+    for (const comment of [...words.map((each) => `${each}, index hnsw`), 'cosine', 'cosine, index x']) {
       await run(`COMMENT ON TABLE ${name} IS 'quiver vectors, metric ${comment}'`);
       const fresh = new PgVector(config);
       const query = fresh.query({ indexName: 'marked', mode: 'keyword', queryText: 'tea' });

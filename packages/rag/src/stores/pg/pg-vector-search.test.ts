@@ -3,7 +3,6 @@ import { Pool } from 'pg';
 import { registerTypes, toSql } from 'pgvector/pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
-import { openDatabase } from './database.js';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 
@@ -179,20 +178,6 @@ describe.each(databases)('searching in $name', (database) => {
     await store.buildIndex({ indexName, indexConfig: { hnsw: { m: 8 } } });
     await store.buildIndex({ indexName });
     expect(await describe()).toMatchObject({ type: 'hnsw', config: { m: 8 } });
-  }, 60_000);
-
-  it('rebuilds nothing where the type is not known', async () => {
-    const { schemaName, ...options } = await database.open();
-    const indexName = 'untyped';
-    const untyped = new PgVector({ ...options, schemaName: schemaName ?? '' });
-    await untyped.createIndex({ indexName, dimension: 2, buildIndex: false, textSearch: false });
-    await openDatabase(options).query(`COMMENT ON TABLE "${schemaName}".untyped IS 'quiver vectors, metric cosine'`);
-    await expect(untyped.buildIndex({ indexName })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
-      message: expect.stringContaining('indexConfig'),
-    });
-    await untyped.buildIndex({ indexName, indexConfig: { type: 'hnsw' } });
-    expect(await untyped.describeIndex({ indexName })).toMatchObject({ type: 'hnsw' });
   }, 60_000);
 
   it('stores numbers of 16 bits on request', async () => {
