@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { isQuiverError } from '@quiver/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
 import { ToyVector } from '../testing/toy-vector.fixture.js';
-import { checkFilter, createFilterTest, evaluateFilter, parseFilter } from './index.js';
+import { checkFilter, createFilterTest, evaluateFilter, filterOperators, parseFilter } from './index.js';
 
 function matches(filter: unknown, metadata: unknown): boolean {
   return evaluateFilter(parseFilter(filter), metadata);
@@ -382,6 +383,12 @@ test('whatever is given, a filter is either accepted or refused with FILTER_INVA
     ),
     { numRuns: 5000 },
   );
+});
+
+test('the guide names each operator', () => {
+  const guide = readFileSync(new URL('../../../../docs/guides/retrieval.md', import.meta.url), 'utf8');
+  const [, named = ''] = /has MongoDB's operators: `([^`]+)`/.exec(guide) ?? [];
+  expect(named.split(' ').toSorted()).toEqual([...filterOperators, '$options', '$not'].toSorted());
 });
 
 test('a filter is checked once, as it was written', () => {

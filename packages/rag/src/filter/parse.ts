@@ -214,6 +214,11 @@ const operators: Readonly<Record<string, OperatorParser>> = {
   },
 };
 
+/** Operators of a condition on one field. `$options` belongs to `$regex`, and `$not` is around others. */
+export const filterOperators: readonly string[] = Object.keys(operators).filter(
+  (name) => name !== '$options' && name !== '$not',
+);
+
 function orderOperator(order: FilterOrder): OperatorParser {
   return (value, place) => {
     const scalar = parseScalar(value, place);

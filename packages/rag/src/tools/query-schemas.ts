@@ -1,5 +1,6 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import { describeFields } from '../filter/declared-fields.js';
+import { filterOperators } from '../filter/index.js';
 import type { FilterFields } from './model-filter.js';
 
 interface QueryInputOptions {
@@ -35,7 +36,7 @@ export function queryInputSchema(options: QueryInputOptions): JsonSchema {
       ...(hasFilter && {
         filter: {
           type: ['object', 'string'],
-          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fieldsNote(filterFields)}`,
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: ${filterOperators.join(' ')}, combined by $and $or $not $nor.${fieldsNote(filterFields)}`,
           ...(typeof filterFields === 'object' && { properties: fieldProperties(filterFields) }),
         },
       }),
