@@ -55,6 +55,15 @@ const unknownClient: ClientFacts = {
   subscriptions: new Set(),
 };
 
+export interface SessionOptions {
+  /** Requests that may be in flight at once. Default: no limit. */
+  readonly maxRequests?: number | undefined;
+  /** Transport of the messages, for traces. Default `http`. */
+  readonly transport?: 'http' | 'stdio' | undefined;
+  /** See {@link LegacySession.isStateless}. Default `false`. */
+  readonly isStateless?: boolean;
+}
+
 /** Requests of one client in flight, by id. A client may cancel its own requests and no others. */
 class RequestsInFlight {
   /** An empty map is a third of an idle session. */
@@ -116,6 +125,9 @@ export class LegacySession {
   /** Session id; absent over stdio and in stateless requests. */
   readonly id?: string;
   client: ClientFacts = unknownClient;
+  /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
+  readonly isStateless: boolean;
+  readonly #transport: 'http' | 'stdio';
   /** Caller of the newest request, where there is authentication or callers see different lists. */
   lastCaller: Caller | undefined;
   readonly inFlight: RequestsInFlight;
@@ -124,13 +136,10 @@ export class LegacySession {
   /** Ends the published session. */
   #endTrace: (() => void) | undefined;
 
-  constructor(maxRequests: number = Infinity) {
+  constructor({ maxRequests = Infinity, transport = 'http', isStateless = false }: SessionOptions) {
     this.inFlight = new RequestsInFlight(maxRequests);
-  }
-
-  /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
-  get isStateless(): boolean {
-    return true;
+    this.isStateless = isStateless;
+    this.#transport = transport;
   }
 
   /** Whether this instance sends notifications about changes to the client. */
@@ -155,7 +164,7 @@ export class LegacySession {
   /** Publishes the session, from now to its end. */
   traceSession(): void {
     if (!traces.isActive) return;
-    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
+    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.#transport };
     const end = new Promise<void>((resolve) => {
       this.#endTrace = () => {
         if (this.client.initialized) event.protocolVersion = this.client.protocolVersion;
@@ -165,14 +174,8 @@ export class LegacySession {
     traces.trace(event, () => end).catch(() => {});
   }
 
-  /** Transport of the session, for traces. */
-  protected get transport(): 'http' | 'stdio' {
-    return 'http';
-  }
-
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
-    const { id: sessionId, transport } = this;
-    const origin = { protocolVersion: this.client.protocolVersion, sessionId, transport };
+    const origin = { protocolVersion: this.client.protocolVersion, sessionId: this.id, transport: this.#transport };
     return { type: 'mcp', side: 'server', direction, method, params, ...describeMethod(method, params), ...origin };
   }
 

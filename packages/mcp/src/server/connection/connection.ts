@@ -13,19 +13,15 @@ import { LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, countHeld, until } from '../lifecycle.js';
-import { LegacySession, type Work } from '../client/legacy-session.js';
+import { LegacySession, type SessionOptions, type Work } from '../client/legacy-session.js';
 import type { Caller } from '../caller.js';
 import type { ResponseChannel } from '../request.js';
 import type { ServerState } from '../definition/server-state.js';
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Omit<SessionOptions, 'isStateless'> {
   readonly server: ServerState;
-  /** Transport of the messages. Default `stdio`. */
-  readonly transport?: 'http' | 'stdio';
   /** Writes one message. */
   readonly write: (messageText: string) => void;
-  /** Requests that may be in flight at once. Default: no limit. */
-  readonly maxRequests?: number;
 }
 
 /**
@@ -34,26 +30,16 @@ export interface ConnectionOptions {
  */
 export class Connection extends LegacySession implements ResponseChannel {
   readonly #server: ServerState;
-  readonly #transport: 'http' | 'stdio';
   readonly #write: (messageText: string) => void;
   readonly #messages = new Set<Work>();
   #isOpen = true;
 
-  constructor({ server, transport = 'stdio', write, maxRequests }: ConnectionOptions) {
-    super(maxRequests);
+  constructor({ server, write, maxRequests, transport }: ConnectionOptions) {
+    super({ maxRequests, transport });
     this.#server = server;
-    this.#transport = transport;
     this.#write = write;
     server.sessions.add(this);
     this.traceSession();
-  }
-
-  override get isStateless(): boolean {
-    return false;
-  }
-
-  protected override get transport(): 'http' | 'stdio' {
-    return this.#transport;
   }
 
   override send(messageText: string): boolean {

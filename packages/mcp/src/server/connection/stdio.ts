@@ -78,7 +78,7 @@ const endEvents = ['end', 'error', 'close'] as const;
 
 /** Serves one client over a pipe. */
 export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
-  const connection = new Connection({ server, write });
+  const connection = new Connection({ server, write, transport: 'stdio' });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
     onLine: (line) => {

@@ -313,7 +313,7 @@ function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySess
     if (session instanceof LegacySession) return (response.session = session);
     return session.then((found) => (response.session = found));
   }
-  const session = new LegacySession();
+  const session = new LegacySession({ isStateless: true });
   const protocolVersion = request.header('mcp-protocol-version') ?? session.client.protocolVersion;
   void session.update(() => ({ initialized: true, protocolVersion }));
   response.cancelOnClose();

@@ -90,15 +90,11 @@ export class HttpSession extends LegacySession implements SessionOwner {
 
   constructor(id: string, { principal, quotaKey }: SessionOwner, limits: Partial<SessionLimits>) {
     const { maxRequestsPerSession = DEFAULT_MAX_REQUESTS_PER_SESSION, idleTimeout = DEFAULT_IDLE_TIMEOUT } = limits;
-    super(maxRequestsPerSession);
+    super({ maxRequests: maxRequestsPerSession });
     this.id = id;
     this.principal = principal;
     this.quotaKey = quotaKey;
     this.idleTimeout = idleTimeout;
-  }
-
-  override get isStateless(): boolean {
-    return false;
   }
 
   /** Whether the client reads an event stream that belongs to no request. */

@@ -186,7 +186,6 @@ export class SSEEndpoint implements Transport {
     const sink = reply.stream(eventStreamHeaders);
     const connection = new Connection({
       server: this.#server,
-      transport: 'http',
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
