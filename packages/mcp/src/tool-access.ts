@@ -9,7 +9,7 @@ export interface ToolAccessRefusal {
 export type ToolAccessCheck = (toolName: string) => ToolAccessRefusal | undefined;
 
 /** Key of the check on requests and identities. Shared by every copy of the package in a program. */
-export const toolAccessKey: unique symbol = Symbol.for('quiver.toolAccessCheck');
+const toolAccessKey: unique symbol = Symbol.for('quiver.toolAccessCheck');
 
 /** A value that may carry a check. */
 export interface ToolAccessCarrier {
@@ -17,9 +17,17 @@ export interface ToolAccessCarrier {
 }
 
 /**
- * Attaches the check of the authorization middleware to a request, where the server finds it when it dispatches a tool call. The
- * web platform may copy a request, so there it is attached to the identity too; it survives a spread.
+ * Attaches the check of the authorization middleware to a request, where the server finds it when it dispatches a tool call: an application
+ * may replace the identity. The web platform may copy a request, so there it is attached to the identity too; it survives a spread.
  */
 export function attachToolAccess(target: object, check: ToolAccessCheck): void {
   Object.defineProperty(target, toolAccessKey, { value: check, enumerable: true, configurable: true, writable: true });
+}
+
+/** Returns the check of a request: its own, or that of its identity. */
+export function toolAccessOf(
+  request: ToolAccessCarrier,
+  authInfo: ToolAccessCarrier | undefined,
+): ToolAccessCheck | undefined {
+  return request[toolAccessKey] ?? authInfo?.[toolAccessKey];
 }

@@ -1,6 +1,9 @@
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTool } from '@quiver/core/tools';
 import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/auth';
-import { afterEach, describe, expect, it } from 'vitest';
+import { MCPServer } from '@quiver/mcp/server';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 
@@ -391,6 +394,32 @@ describe('the identity', () => {
     expect(refused.status).toBe(403);
     const served = await send(url, { headers, body: [first, rpc('ping', undefined, 2)] });
     expect([served.status, served.json.length]).toEqual([200, 2]);
+  });
+
+  it('checks the calls of an application that replaces the identity', async () => {
+    const server = new MCPServer({
+      name: 'Own identities',
+      version: '1.0.0',
+      tools: { secret: createTool({ id: 'secret', description: 'Needs more', execute: async () => 42 }) },
+    });
+    const http = createServer(async (req, res) => {
+      const url = new URL(req.url ?? '', 'http://localhost');
+      const oauth = { resource: `http://localhost/mcp`, authorizationServers: ['https://auth.example.com'] };
+      const protect = createOAuthMiddleware({
+        oauth: { ...oauth, validateToken, toolScopes: { secret: ['mcp:write'] } },
+      });
+      if (!(await protect(req, res, url)).proceed) return;
+      Object.assign(req, { auth: { clientId: 'app' } });
+      await server.startHTTP({ url, httpPath: '/mcp', serverless: true, req, res });
+    }).listen(0);
+    onTestFinished(async () => {
+      await server.close();
+      http.close();
+    });
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
+    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
+    expect(await send(url, { headers: { ...headers, ...bearer('other') }, body })).toMatchObject({ status: 200 });
   });
 
   it('recognizes a call behind a byte order mark', async () => {

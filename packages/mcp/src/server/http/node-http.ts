@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessOf, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { isLoopback } from '../caller.js';
@@ -62,7 +62,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return this.#req[toolAccessKey] ?? this.authInfo?.[toolAccessKey];
+    return toolAccessOf(this.#req, this.authInfo);
   }
 
   /** Middleware may have read the body already. */

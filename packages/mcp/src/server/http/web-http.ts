@@ -1,6 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessOf, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
@@ -30,7 +30,7 @@ export class WebRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return this.#request[toolAccessKey] ?? this.authInfo?.[toolAccessKey];
+    return toolAccessOf(this.#request, this.authInfo);
   }
 
   get headers(): Readonly<Record<string, string>> {
