@@ -197,7 +197,8 @@ describe('the adapters', () => {
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
     expect(await send(url, { method: 'GET', path: '/open' })).toMatchObject({ status: 200, text: 'open' });
     const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
-    const answer = await send(url, { headers: { ...headers, authorization: 'Bearer good' }, body });
+    const sent = { ...headers, authorization: 'Bearer good', origin: 'http://localhost' };
+    const answer = await send(url, { headers: sent, body });
     expect(answer.json.result.content[0].text).toBe('{"subject":"ada"}');
     expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
     http.close();
