@@ -142,11 +142,17 @@ test('continuous integration tests without services first, then with them, and f
   }
   const npm = '#!/bin/sh\necho "$* with $(env | grep -c ^QUIVER_)"\n[ "$*" != "$FAIL" ]\n';
   writeFileSync(join(folder, 'bin/npm'), npm, mode);
-  const { HOME, PATH } = process.env;
+  const { PATH } = process.env;
   const run = (fail) =>
     spawnSync('bash', [join(folder, '.ci/run')], {
       encoding: 'utf8',
-      env: { HOME, PATH: `${join(folder, 'bin')}${delimiter}${PATH}`, QUIVER_QDRANT_URL: 'set before', FAIL: fail },
+      // A home without the caches of benchmarks, which the run would name.
+      env: {
+        HOME: folder,
+        PATH: `${join(folder, 'bin')}${delimiter}${PATH}`,
+        QUIVER_QDRANT_URL: 'set before',
+        FAIL: fail,
+      },
     });
   const stdout = 'test --silent with 0\nrun --silent test:long with 6\n';
   for (const [fail, status] of [
