@@ -44,7 +44,9 @@ test('every example compiles', (t) => {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(configuration));
   const { stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' });
   // Examples show one thing at a time: names that they do not declare are those of the reader, and so is the function around them.
-  const errors = stdout.split('\n').filter((line) => /^docs\/check\/.* error TS(?!1108|2304|2552|2593|18004)/.test(line));
+  const errors = stdout
+    .split('\n')
+    .filter((line) => /^docs\/check\/.* error TS(?!1108|2304|2552|2593|18004)/.test(line));
   assert.deepEqual(errors, []);
 });
 
