@@ -59,6 +59,8 @@ const generalScenarios: Readonly<Record<string, keyof ServerCapabilities | undef
  * @throws `CONFORMANCE_UNAVAILABLE` if the suite is not installed or does not run; `CONFORMANCE_FAILED` with the failed checks, by
  *   scenario; `OPTIONS_INVALID`
  * @example
+ * import { test } from 'node:test';
+ *
  * test('conforms to the protocol', async () => {
  *   await conformance(server);
  * });

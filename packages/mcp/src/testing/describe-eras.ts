@@ -8,6 +8,8 @@ export const protocols: readonly TestProtocol[] = ['legacy', 'modern'];
  * Describes the same tests of `node:test` in both protocol eras. For Vitest, import it from `@quiver/mcp/testing/vitest`.
  *
  * @example
+ * import { test } from 'node:test';
+ *
  * describeEras((protocol) => {
  *   test('adds numbers', async () => {
  *     await using client = await createTestClient(server, { protocol });
