@@ -14,13 +14,7 @@ import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver } from '../transports/channel.js';
-import {
-  abortHandlers,
-  RequestTimeoutError,
-  type Call,
-  type EngineRequestOptions,
-  type RequestExtension,
-} from './call.js';
+import { abortHandlers, RequestTimeoutError, type Call, type EngineRequestOptions } from './call.js';
 import { checkResult } from './check-result.js';
 import { createRequestEnvelope, type ClientDescription } from './envelope.js';
 import type { Application } from './provide-input.js';
@@ -287,14 +281,10 @@ export class Engine implements Receiver {
     call.reject(error);
     if (!this.isModern && findMethod(call.method)?.isInteractive) this.#responder.abandon(call);
     const { extension, requestContext } = call.options;
-    if (extension?.onLateResult && this.#has(extension))
-      extension.onLateResult(this.#awaitLateResult(call, reason), requestContext);
-    else this.#cancel(call, reason);
-  }
-
-  #has({ name }: RequestExtension): boolean {
     const { extensions } = this.server.capabilities ?? {};
-    return this.isModern && isObject(extensions) && name in extensions;
+    const mayCome = this.isModern && extension && isObject(extensions) && extension.name in extensions;
+    if (mayCome && extension.onLateResult) extension.onLateResult(this.#awaitLateResult(call, reason), requestContext);
+    else this.#cancel(call, reason);
   }
 
   /** Resolves with the result of a late response; with `undefined` if none arrives, and the request is canceled. */
