@@ -63,3 +63,21 @@ it('reports that nothing was found for a search without a result', () => {
     nearestTopics: [],
   });
 });
+
+it('reads each passage once for a question, also after it was ranked', () => {
+  let reads = 0;
+  const given = {
+    id: 'a',
+    metadata: {},
+    get document(): string {
+      reads += 1;
+      return 'A snapshot is a copy.';
+    },
+  };
+  const question = new Question('What is a snapshot?');
+  const [first, second] = [question.findIn(given), question.findIn(given)];
+  const readsOfOne = reads;
+  expect(second).toBe(first);
+  new Question('What is a snapshot?').findIn(given);
+  expect(reads).toBe(2 * readsOfOne);
+});

@@ -51,6 +51,11 @@ describe('the confidence of a passage', () => {
     expect(rate('bitte zeige mir den Vertrag', 'Der Vertrag endet im Mai.')).toBeGreaterThan(0.9);
   });
 
+  it('compares letters without accents', () => {
+    expect(rate('resume of Zoe Muller', 'Résumé of Zoë Müller')).toBeGreaterThan(0.9);
+    expect(rate('кафе перевозки', 'Кафе\u0301 перево\u0301зки')).toBeGreaterThan(0.9);
+  });
+
   it.each([
     ['快照什么时候删除？', '快照在三十天后删除。', '每个项目都有一位管理员。'],
     [
