@@ -57,7 +57,9 @@ it.skipIf(!isLongRun)(
     });
     const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
     await expect(conformance(url)).rejects.toThrow(/dns-rebinding-protection: /);
-    await conformance(new URL(url), { ignore: ['dns-rebinding-protection'] });
+    const { passed } = await conformance(new URL(url), { ignore: ['dns-rebinding-protection'] });
+    expect(passed).toContain('ping');
+    expect(passed).not.toContain('dns-rebinding-protection');
   },
 );
 

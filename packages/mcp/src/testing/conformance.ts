@@ -18,7 +18,7 @@ export interface ConformanceOptions {
   ignore?: readonly string[];
 }
 
-/** Result of `conformance()`: names of the scenarios. */
+/** Result of `conformance()`: names of the scenarios. Those that may fail and did are in neither list. */
 export interface ConformanceReport {
   passed: string[];
   /** Scenarios that need tools, resources or prompts of the suite, which this server does not have. */
@@ -102,11 +102,8 @@ async function runSuite(
       const counted = failed.filter(
         ({ errorMessage = '' }) => hasFixtures || (isGeneral && !ofFixtures.test(errorMessage)),
       );
-      if (failed.length === 0) report.passed.push(scenario);
-      else if (counted.length === 0 && !isGeneral) report.notApplicable.push(scenario);
-      else if (counted.length === 0 || ignore.includes(scenario) || unscored.has(scenario))
-        report.passed.push(scenario);
-      else
+      if (counted.length === 0) report[failed.length === 0 || isGeneral ? 'passed' : 'notApplicable'].push(scenario);
+      else if (!ignore.includes(scenario) && !unscored.has(scenario))
         failures.push(...counted.map(({ errorMessage, description }) => `${scenario}: ${errorMessage ?? description}`));
     }
     if (failures.length === 0) return report;
