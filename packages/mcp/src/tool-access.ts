@@ -9,7 +9,7 @@ export interface ToolAccessRefusal {
 export type ToolAccessCheck = (toolName: string) => ToolAccessRefusal | undefined;
 
 /** Key of the check on requests and identities. Shared by every copy of the package in a program. */
-const toolAccessKey: unique symbol = Symbol.for('quiver.toolAccessCheck');
+export const toolAccessKey: unique symbol = Symbol.for('quiver.toolAccessCheck');
 
 /** A value that may carry a check. */
 export interface ToolAccessCarrier {
@@ -22,12 +22,4 @@ export interface ToolAccessCarrier {
  */
 export function attachToolAccess(target: object, check: ToolAccessCheck): void {
   Object.defineProperty(target, toolAccessKey, { value: check, enumerable: true, configurable: true, writable: true });
-}
-
-/** Returns the check of a request: its own, or that of its identity. */
-export function toolAccessOf(
-  request: ToolAccessCarrier,
-  authInfo: ToolAccessCarrier | undefined,
-): ToolAccessCheck | undefined {
-  return request[toolAccessKey] ?? authInfo?.[toolAccessKey];
 }

@@ -1,6 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
-import type { ToolAccessCarrier, ToolAccessCheck } from '../tool-access.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
 /** Origin of a request. */
 export interface Caller {
@@ -27,6 +27,14 @@ export function toAuthInfo(auth: unknown): (McpAuthInfo & ToolAccessCarrier) | u
   const own = Object.entries(auth).filter(([key]) => !standardKeys.has(key));
   const given = isObject(auth['extra']) ? auth['extra'] : {};
   return { ...auth, extra: { ...Object.fromEntries(own), ...given } };
+}
+
+/** Returns the check of a request: its own, or that of its identity. */
+export function toolAccessOf(
+  request: ToolAccessCarrier,
+  authInfo: ToolAccessCarrier | undefined,
+): ToolAccessCheck | undefined {
+  return request[toolAccessKey] ?? authInfo?.[toolAccessKey];
 }
 
 const subjectKeys = ['sub', 'subject', 'userId'] as const;

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessOf, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
-import { toAuthInfo } from '../caller.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
+import { isLoopback, toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
-import { isLoopback } from '../caller.js';
 import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './response-writer.js';

@@ -3,7 +3,7 @@ import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { principalOf } from '../caller.js';
+import { addressKeyOf, principalOf } from '../caller.js';
 import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
@@ -13,7 +13,6 @@ import {
 } from '../limits.js';
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
-import { addressKeyOf } from '../caller.js';
 import type { HttpRequest } from './message.js';
 
 export interface SessionLimits {

@@ -1,7 +1,7 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessOf, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
-import { toAuthInfo } from '../caller.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
+import { toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
