@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { observe } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
@@ -503,4 +504,22 @@ test('proxies a server of a client, and leaves its connection to the client', as
   await gateway.close({ grace: 0 });
   expect(client.status()['it']?.state).toBe('ready');
   await expect(gateway.proxy('x', { client, server: 'absent' })).rejects.toMatchObject({ code: 'MCP_SERVER_UNKNOWN' });
+});
+
+test('passes _meta of a call on, and the trace of the gateway where there is one', async () => {
+  const seen: unknown[] = [];
+  const meta = createTool({
+    id: 'meta',
+    description: 'Meta',
+    execute: async (_, { mcp }) => void seen.push(mcp?.extra?._meta),
+  });
+  const client = connect(await createGateway('legacy', createUpstream({ tools: { meta } })), 'legacy');
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const call = { serverName: 'it', name: 'up_meta', meta: { 'x/y': 1, traceparent } };
+  await client.callTool(call);
+  const stop = observe(() => {});
+  await client.callTool(call);
+  stop();
+  expect(seen).toMatchObject([{ 'x/y': 1, traceparent }, { 'x/y': 1 }]);
+  expect(seen[1]).not.toHaveProperty('traceparent');
 });

@@ -1,4 +1,4 @@
-import { isQuiverError, toErrorMessage, untilAborted, withinTime, type Logger } from '@quiver/core';
+import { isQuiverError, toErrorMessage, traceChannels, untilAborted, withinTime, type Logger } from '@quiver/core';
 import { createTool, type AnyRequestContext } from '@quiver/core/tools';
 import type { EngineRequestOptions } from '../../client/engine/call.js';
 import { isCreatedTask } from '../../client/engine/check-result.js';
@@ -280,11 +280,15 @@ export type ForwardOptions = Pick<EngineRequestOptions, 'signal' | 'requestConte
   readonly relay: RelayedCall;
 };
 
+/** Members of `_meta` that continue a trace. Where requests are traced, the span of the gateway is in between. */
+const traceKeys: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
+
 /** Returns the members of `_meta` that are not about the connection of the caller. */
 export function metaOf({ meta = {} }: UpstreamRequest): Params {
-  return Object.fromEntries(
-    Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/')),
-  );
+  const isTraced = traceChannels['quiver:mcp.client'].isActive;
+  const isPassed = (key: string): boolean =>
+    key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/') && !(isTraced && traceKeys.has(key));
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => isPassed(key)));
 }
 
 /** Returns a result without the identity of the server that it came from. */
