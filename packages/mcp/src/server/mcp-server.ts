@@ -1,9 +1,18 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
-import { executeTool, getToolId, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import { executeTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { StdioOptions, StdioServerTransport } from './connection/stdio.js';
 import { createServerState } from './create-server-state.js';
-import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-config.js';
+import {
+  toServerDetail,
+  toServerInfo,
+  toToolInfo,
+  type MCPServerConfig,
+  type ServerDetail,
+  type ServerInfo,
+  type ToolInfo,
+  type ToolListInfo,
+} from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
 import type { StreamableHTTPServerTransport } from './http/endpoint.js';
 import { sendHealth, type ServerHealth } from './http/health.js';
@@ -31,7 +40,7 @@ import {
   type ResourceActions,
   type ToolActions,
 } from './server-actions.js';
-import type { RegisteredTool, ToolsInput } from './tools/tool-registry.js';
+import type { ToolsInput } from './tools/tool-registry.js';
 import type { Proxies, ProxyTarget } from './proxy/proxies.js';
 import type { ProxyOptions } from './proxy/upstream.js';
 import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
@@ -338,24 +347,11 @@ export class MCPServer implements AsyncDisposable {
   }
 
   getServerInfo(): ServerInfo {
-    const { name, version, description, repository, isLatest = true } = this.#config;
-    return {
-      id: this.id,
-      name,
-      ...(description !== undefined && { description }),
-      ...(repository && { repository }),
-      version_detail: { version, release_date: this.releaseDate, is_latest: isLatest },
-    };
+    return toServerInfo(this.#config, this);
   }
 
   getServerDetail(): ServerDetail {
-    const { packageCanonical, packages, remotes } = this.#config;
-    return {
-      ...this.getServerInfo(),
-      ...(packageCanonical !== undefined && { package_canonical: packageCanonical }),
-      ...(packages && { packages }),
-      ...(remotes && { remotes }),
-    };
+    return toServerDetail(this.#config, this);
   }
 
   /** Returns the tools as clients see them. */
@@ -394,16 +390,4 @@ export class MCPServer implements AsyncDisposable {
     const tools: ToolsInput = Object.fromEntries([...this.#state.tools.values()].map(({ name, tool }) => [name, tool]));
     return tools as Record<string, Tool>;
   }
-}
-
-function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {
-  const { description, inputSchema, outputSchema } = listed;
-  return {
-    id: getToolId(tool) ?? name,
-    name,
-    ...(description !== undefined && { description }),
-    inputSchema,
-    ...(outputSchema && { outputSchema }),
-    toolType,
-  };
 }
