@@ -18,6 +18,7 @@ const { values: flags } = parseArgs({
 const budgets = JSON.parse(readFileSync(join(root, 'scripts/release-budgets.json'), 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-release-'));
 const out = join(root, '.release');
+const names = ['core', 'mcp', 'rag', 'loaders'];
 const problems = [];
 
 /** Licenses that need no more than their notice. `BSD` is what `duck`, of mammoth, writes; its text has two clauses. */
@@ -25,13 +26,13 @@ const allowed =
   /^(MIT|MIT-0|ISC|0BSD|BSD(?:-[23]-Clause)?|Apache-2\.0|BlueOak-1\.0\.0|Unlicense|CC0-1\.0|Python-2\.0|Zlib)$/;
 
 try {
+  // The cache of the build adds its files to those of earlier builds.
+  for (const name of names) rmSync(join(root, 'packages', name, 'dist'), { recursive: true, force: true });
   run(root, 'pnpm', ['run', 'build']);
   run(root, 'node', ['scripts/check-packages.mjs']);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out);
-  const tarballs = Object.fromEntries(
-    ['core', 'mcp', 'rag', 'loaders'].map((name) => [name, pack(`packages/${name}`)]),
-  );
+  const tarballs = Object.fromEntries(names.map((name) => [name, pack(`packages/${name}`)]));
   const docs = pack('docs');
   for (const [title, budget] of Object.entries(budgets)) compareWithBudget(title, budget, tarballs);
   const folder = install('programs', { ...tarballs, docs }, ['zod@4']);

@@ -37,6 +37,10 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
     target: 'es2022',
     splitting: true,
     sourcemap: true,
+    // Each package contains its sources, to which the maps refer.
+    esbuildOptions: (options) => {
+      options.sourcesContent = false;
+    },
     clean: true,
     dts: false,
     silent: true,
