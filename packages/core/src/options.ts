@@ -275,7 +275,7 @@ function findUnknown(
   if (missing !== undefined) warnOnce(owner, option, missing);
   if (missing !== undefined || isOpen) return undefined;
   const known = Object.keys(checks).filter((name) => !ignored.has(checks[name] as OptionCheck));
-  const nearest = findNearest(option, known);
+  const nearest = findNearestName(option, known);
   const prefix = parent === '' ? '' : `${parent}.`;
   const hint = nearest === undefined ? '' : ` Did you mean '${prefix}${nearest}'?`;
   const list = parent === '' ? 'Its options are' : `The options of '${parent}' are`;
@@ -289,8 +289,8 @@ function warnOnce(owner: string, option: string, missing: string): void {
   getDefaultLogger().warn(`${owner} ignores the option '${option}': ${missing}`);
 }
 
-/** The known name that a misspelled one most likely means: the same letters, one within the other, or at most a third of the letters wrong. */
-function findNearest(option: string, known: readonly string[]): string | undefined {
+/** Returns the known name that a misspelled one most likely means: the same letters, one within the other, or at most a third of the letters wrong. */
+export function findNearestName(option: string, known: readonly string[]): string | undefined {
   const letters = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   // A name of an attacker's length costs nothing.
   const wanted = letters(option.slice(0, 64));

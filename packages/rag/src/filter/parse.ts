@@ -1,4 +1,5 @@
-import { isQuiverError } from '@quiver/core';
+import { isQuiverError, type QuiverError } from '@quiver/core';
+import { findNearestName } from '@quiver/core/options';
 import { type FieldPath, type Filter, filterError, type FilterOrder, type FilterScalar } from './filter.js';
 import { checkPattern } from './pattern.js';
 
@@ -122,7 +123,7 @@ function parseQuery(query: PlainObject, place: Place): Filter {
     if (key === '$not' && !place.isElement) return not(parseQuery(requireCondition(value, inner), inner));
     if (place.isElement) return parseOperator(key, query, inner);
     if (isOperator(key)) throw filterError(place.where, `Invalid top-level operator: ${key}`);
-    throw filterError(place.where, `Unsupported operator: ${key}`);
+    throw unsupported(key, ['$and', '$or', '$nor', '$not'], place);
   });
   return and(filters);
 }
@@ -242,7 +243,19 @@ function parseOperator(key: string, siblings: PlainObject, place: Place): Filter
       `${key} is allowed only at the root or inside another logical operator, around the field`,
     );
   }
-  throw filterError(place.where, `Unsupported operator: ${key}`);
+  throw unsupported(key, Object.keys(operators), place);
+}
+
+function unsupported(key: string, known: readonly string[], { where }: Place): QuiverError {
+  // A near operator of two or three letters can mean the opposite: `$ge` is not `$gt`, and `$leq` is not `$eq`.
+  const nearest =
+    key.length > 3
+      ? findNearestName(
+          key,
+          known.filter((name) => name[1] === key[1]),
+        )
+      : undefined;
+  return filterError(where, `Unsupported operator: ${key}${nearest === undefined ? '' : `. Did you mean ${nearest}?`}`);
 }
 
 /** Enters a nested object. All nesting passes through here, so this function limits depth and number of conditions. */

@@ -183,6 +183,7 @@ describe('a filter that matches nothing', () => {
         '"team". Values: "Blue", "Red".',
         '"colour". No record has it.',
         '"tags". Values: "b", "a".',
+        'The records have the fields "year", "team", "tags", "tenant", "isDraft", "born.year".',
       ].join('\n'),
     );
   });
@@ -193,8 +194,28 @@ describe('a filter that matches nothing', () => {
     );
   });
 
+  it('names the field that a misspelled one most likely means, and at most 20 fields', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`field${place}`, 'x'.repeat(100)]));
+    await store.upsert({ indexName, ids: ['z'], vectors: [[1]], metadata: [{ tenant: 'z', ...many }] });
+    expect(await hintOf({ taem: 'Blue' })).toContain(
+      '"taem". No record has it. Did you mean "team"?\nThe records have the fields "year", "team", "tags",',
+    );
+    const hint = await hintOf({ fild7: 1, field8: 1 }, { tenant: 'z' });
+    expect(hint).toContain('"fild7". No record has it. Did you mean "field7"?\n"field8".\n');
+    expect(hint).toMatch(/have the fields "tenant", "field0",(?: "field\d+",){17} "field18", and 11 more\.$/);
+  });
+
+  it('names no field but the declared ones', async () => {
+    const output = await toolOf({ yaer: 'year' }).execute(
+      { queryText: 'report', filter: { yaer: 1 } },
+      { onFailure: 'throw' },
+    );
+    expect(output.filterHint).toMatch(/"yaer"\. No record has it\.$/);
+  });
+
   it('shows nothing that the application does not allow', async () => {
     expect(await hintOf({ hidden: 'yes' })).toContain('"hidden". No record has it.');
+    expect(await hintOf({ hiden: 'yes' })).not.toContain('"hidden"');
     expect(await hintOf({ team: 'Secret' })).not.toContain('"Secret".');
   });
 

@@ -1,4 +1,5 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
+import { findNearestName } from '@quiver/core/options';
 import { bothFilters, checkFilter, parseFilter, type CheckedFilter, type FilterField } from '../filter/index.js';
 import { hiddenKeys } from '../document/metadata-keys.js';
 import { describeFields, endSentence, fieldsIn, requireDeclared } from '../filter/declared-fields.js';
@@ -46,6 +47,7 @@ export async function readModelFilter(
 /** Number of records that are read to find fields, types and values. */
 const sampleSize = 1000;
 const maxValues = 20;
+const maxFields = 20;
 const longestValue = 60;
 
 interface SampledField {
@@ -132,8 +134,14 @@ const triedConditions = 10;
 /**
  * Returns why a filter matches no record that the application allows, with frequent values of the fields; `undefined` if it matches one.
  * A model that gets an empty result cannot tell a wrong value from missing documents.
+ *
+ * @param fields - fields that the filter may use. If they are declared, no other field of the index is named
  */
-export async function explainNoMatch(filter: CheckedFilter, index: FilteredIndex): Promise<string | undefined> {
+export async function explainNoMatch(
+  filter: CheckedFilter,
+  fields: FilterFields | undefined,
+  index: FilteredIndex,
+): Promise<string | undefined> {
   const matches = async (part: VectorFilter): Promise<boolean> => (await scan(index, part, 1)).records.length > 0;
   if (await matches(filter)) return undefined;
   const conditions = conditionsOf(filter).slice(0, triedConditions);
@@ -145,10 +153,25 @@ export async function explainNoMatch(filter: CheckedFilter, index: FilteredIndex
       : `no record matches ${wrong.map((condition) => JSON.stringify(condition)).join(', and none ')}`;
   const sample = await sampleFields(index);
   const names = fieldsIn(parseFilter({ $and: wrong.length === 0 ? conditions : wrong }));
-  const lines = names.map(
-    (name) => `${endSentence(JSON.stringify(name))}${describeValues(sample.get(name)) || ' No record has it.'}`,
-  );
+  const isDeclared = fields !== undefined && fields !== 'auto';
+  const known = isDeclared ? [] : [...sample.keys()].filter((name) => name.length <= longestValue);
+  const lines = names.map((name) => {
+    const field = sample.get(name);
+    return `${JSON.stringify(name)}.${field ? describeValues(field) : ` No record has it.${suggestField(name, known)}`}`;
+  });
+  if (known.length > 0 && names.some((name) => !sample.has(name))) lines.push(listFields(known));
   return [`The filter matches nothing: ${reason}. The fields:`, ...lines].join('\n');
+}
+
+function suggestField(name: string, known: readonly string[]): string {
+  const nearest = findNearestName(name, known);
+  return nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+}
+
+function listFields(known: readonly string[]): string {
+  const listed = known.slice(0, maxFields).map((name) => JSON.stringify(name));
+  const rest = known.length > maxFields ? `, and ${known.length - maxFields} more` : '';
+  return `The records have the fields ${listed.join(', ')}${rest}.`;
 }
 
 /** Returns the conditions that a filter requires together. */

@@ -104,7 +104,7 @@ export function createQueryTool<Output extends PassagesOutput>(
         const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
         const isFiltered = result.sources.length === 0 && call.modelFilter !== undefined;
-        const filterHint = isFiltered ? await explainNoMatch(call.modelFilter, call) : undefined;
+        const filterHint = isFiltered ? await explainNoMatch(call.modelFilter, options.filterFields, call) : undefined;
         return {
           relevantContext: text,
           ...result,
