@@ -205,6 +205,11 @@ describe('a filter that matches nothing', () => {
     expect(hint).toMatch(/have the fields "tenant", "field0",(?: "field\d+",){17} "field18", and 11 more\.$/);
   });
 
+  it('describes ten fields of a filter with a thousand', async () => {
+    const $or = Array.from({ length: 900 }, (_, place) => ({ [`${'f'.repeat(60)}${place}`]: 1 }));
+    expect((await hintOf({ $or }))?.match(/No record has it/g)).toHaveLength(10);
+  });
+
   it('names no field but the declared ones', async () => {
     const output = await toolOf({ yaer: 'year' }).execute(
       { queryText: 'report', filter: { yaer: 1 } },

@@ -128,7 +128,7 @@ async function withValues(
   return new QuiverError('FILTER_INVALID', `${error.message}\nThe fields:\n${described.join('\n')}`, { cause: error });
 }
 
-/** Conditions that are tried one by one. */
+/** Conditions that are tried one by one, and fields that are described. */
 const triedConditions = 10;
 
 /**
@@ -152,7 +152,8 @@ export async function explainNoMatch(
       ? 'records match each of its conditions, and none matches all of them'
       : `no record matches ${wrong.map((condition) => JSON.stringify(condition)).join(', and none ')}`;
   const sample = await sampleFields(index);
-  const names = fieldsIn(parseFilter({ $and: wrong.length === 0 ? conditions : wrong }));
+  const used = fieldsIn(parseFilter({ $and: wrong.length === 0 ? conditions : wrong }));
+  const names = used.slice(0, triedConditions);
   const isDeclared = fields !== undefined && fields !== 'auto';
   const known = isDeclared ? [] : [...sample.keys()].filter((name) => name.length <= longestValue);
   const lines = names.map((name) => {
