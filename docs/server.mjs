@@ -47,12 +47,36 @@ const exploreDocs = createGraphRAGTool({
   description:
     'Finds passages in the documentation of Quiver that match a question, and those connected with them by links, shared names and order. For questions that several pages answer together.',
 });
+
+/** Returns the paths that a name of a page can mean: `docs/guides/tools.md`, `guides/tools` and `tools` are one page. */
+function findPages(name) {
+  const path = `${name
+    .replace(/#.*$/, '')
+    .replace(/^(?:\.?\/)?(?:docs\/)?/, '')
+    .replace(/\.md$/, '')}.md`;
+  return pages.has(path) ? [path] : [...pages.keys()].filter((page) => page.endsWith(`/${path}`));
+}
+
+/** Returns the five paths that share the most letters with a name, by groups of three. */
+function findNearestPages(name) {
+  const likeness = (page) =>
+    page.split('').filter((_, start) => start + 3 <= page.length && name.includes(page.slice(start, start + 3)))
+      .length / page.length;
+  return [...pages.keys()].toSorted((one, other) => likeness(other) - likeness(one)).slice(0, 5);
+}
+
 const readPage = createTool({
   id: 'readPage',
   description: 'Returns a page of the documentation of Quiver as Markdown, with complete programs.',
-  inputSchema: z.object({ page: z.string().describe('Path as in a search result, such as guides/tools.md') }),
-  execute: async ({ page }) =>
-    pages.get(page) ?? `There is no page ${page}. The pages are: ${[...pages.keys()].join(', ')}`,
+  inputSchema: z.object({
+    page: z.string().min(1).max(200).describe('Path as in a search result, such as guides/tools.md'),
+  }),
+  execute: async ({ page }) => {
+    const found = findPages(page);
+    if (found.length === 1) return pages.get(found[0]);
+    const nearest = (found.length > 0 ? found : findNearestPages(page)).join(', ');
+    throw new Error(`There is no page '${page}'. Nearest pages: ${nearest}.`);
+  },
 });
 
 const server = new MCPServer({

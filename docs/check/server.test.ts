@@ -68,10 +68,28 @@ describe('the package of the documentation server', () => {
     assert.ok(new Set(sources.map(({ metadata }) => metadata['source'])).size > 1);
   });
 
-  test('returns a whole page, and the list of pages for an unknown one', async () => {
-    const { content } = await call('readPage', { page: 'guides/tools.md' });
-    assert.deepEqual(content, [{ type: 'text', text: readFileSync(join(docs, 'guides/tools.md'), 'utf8') }]);
-    const unknown = await call('readPage', { page: '../package.json' });
-    assert.match(JSON.stringify(unknown.content), /no page \.\.\/package\.json.*guides\/tools\.md/);
+  test('returns a whole page, by each name that only this page has', async () => {
+    const text = readFileSync(join(docs, 'guides/gateway.md'), 'utf8');
+    for (const page of [
+      'guides/gateway.md',
+      'docs/guides/gateway.md',
+      './guides/gateway',
+      'gateway',
+      'gateway.md#limits',
+    ])
+      assert.deepEqual((await call('readPage', { page })).content, [{ type: 'text', text }], page);
+  });
+
+  test('rejects a name without a page, and one of several pages, with the nearest pages', async () => {
+    for (const [page, nearest] of [
+      ['guides/gatway.md', 'guides/gateway.md'],
+      ['mcp-server', 'getting-started/mcp-server.md, guides/mcp-server.md.'],
+      ['../package.json', ''],
+    ]) {
+      const { isError, content } = await call('readPage', { page });
+      const [{ text = '' } = {}] = content as { text?: string }[];
+      assert.ok(isError && text.includes(`no page '${page}'. Nearest pages: ${nearest}`), text);
+      assert.ok(text.length < 300, text);
+    }
   });
 });
