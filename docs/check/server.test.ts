@@ -33,7 +33,7 @@ describe('the package of the documentation server', () => {
     rmSync(scratch, { recursive: true });
   });
 
-  test('finds a page that answers first, for each question of newcomers, and fills at least 30 of 36 places', async () => {
+  test('finds a page that answers first, for each question of newcomers, and fills at least five of six places', async () => {
     const questions = JSON.parse(readFileSync(new URL('server-questions.json', import.meta.url), 'utf8')) as Record<
       string,
       string[]
@@ -53,7 +53,8 @@ describe('the package of the documentation server', () => {
       if (!answers[0]) missed.push(`${queryText} ${sources.map(({ metadata }) => metadata['source']).join(', ')}`);
     }
     assert.deepEqual(missed, []);
-    assert.ok(useful >= 30, `${useful} of 36 places are useful`);
+    const places = 3 * Object.keys(questions).length;
+    assert.ok(useful >= (places * 5) / 6, `${useful} of ${places} places are useful`);
   });
 
   test('finds an error by its code', async () => {
