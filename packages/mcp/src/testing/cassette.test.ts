@@ -232,6 +232,30 @@ describe('a cassette', () => {
     expect(calls).toBe(0);
   });
 
+  it('verifies definitions that no client has requested, and replays them', async () => {
+    const { file, client } = await record(createWeather(), (recording) => recording.call('forecast', { city: 'Oslo' }));
+    expect((await client.tools()).map(({ name }) => name)).toEqual(['forecast', 'order']);
+    await expect(createCassette({ file, server: createWeather() }).verify()).resolves.toBeUndefined();
+    const alerts = createTool({ id: 'alerts', description: 'Alerts', execute: async () => 1 });
+    const changed = createCassette({ file, server: createWeather({ alerts }) }).verify();
+    await expect(changed).rejects.toMatchObject({
+      details: { changes: [expect.stringMatching(/^tools\/list.*alerts/)] },
+    });
+    const bare = new MCPServer({ name: 'Bare', version: '1.0.0', tools: {} });
+    onTestFinished(() => bare.close());
+    const without = createCassette({ file, server: bare }).verify();
+    await expect(without).rejects.toThrow(/resources\/list was removed/);
+    await expect(without).rejects.toMatchObject({ code: 'CASSETTE_OUTDATED' });
+    const stopped = await createWeather().listen();
+    await stopped.close();
+    const unreachable = createCassette({ file, server: { url: stopped.url } }).verify();
+    await expect(unreachable).rejects.toMatchObject({ code: 'MCP_CLIENT_CONNECT_FAILED' });
+    const { definitions: _, ...old } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify(old));
+    const empty = createCassette({ file, server: createWeather() }).verify();
+    await expect(empty).rejects.toThrow(/contains no definitions to compare/);
+  });
+
   it('ends the process of the server with its client', async () => {
     const server = { command: process.execPath, args: ['-e', program] };
     const { client } = await open({ file: newFile(), server, mode: 'record' });

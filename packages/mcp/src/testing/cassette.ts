@@ -5,6 +5,7 @@ import { parseServerDefinition } from '../client/config/parse-server-definition.
 import type { MastraMCPServerDefinition, ServerDefinition } from '../client/config/server-definition.js';
 import { errorCodes } from '../protocol/constants.js';
 import { parseMessage, type JsonRpcResponse, type Params, type RequestId } from '../protocol/json-rpc.js';
+import type { ListMethod } from '../protocol/methods.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 import { createSecretCutter } from './cut-secrets.js';
 import { describeChanges } from './describe-changes.js';
@@ -26,9 +27,10 @@ export interface CassetteOptions {
 /** A server that records another one, or replays the recording. Pass it where a server of this process is expected. */
 export interface Cassette extends ConnectableServer, AsyncDisposable {
   /**
-   * Compares the recorded lists of tools, resources and prompts with those of `server`. Calls no tool.
+   * Compares the lists of tools, resources and prompts at the time of the recording with those of `server` now. Calls no tool.
    *
-   * @throws `CASSETTE_OUTDATED` with the differences; `OPTIONS_INVALID` without `server`; `MCP_CLIENT_CONNECT_FAILED`
+   * @throws `CASSETTE_OUTDATED` with the differences, or when the file contains no lists; `OPTIONS_INVALID` without `server`;
+   *   `MCP_CLIENT_CONNECT_FAILED`
    */
   verify(): Promise<void>;
   /** Ends the connections to the server. */
@@ -122,18 +124,19 @@ class ServerCassette implements Cassette {
   }
 
   async verify(): Promise<void> {
-    const { file, recording, cut } = this.#settings;
+    const { file, recording } = this.#settings;
     const connection = this.#open(async () => ({ jsonrpc: '2.0', id: 0, result: {} }), 'verify()');
-    const changes: string[] = [];
-    try {
-      for (const { method, params, responses } of recording.requests) {
-        if (!method.endsWith('/list')) continue;
-        const { result } = await connection.send(method, params);
-        changes.push(...describeChanges(responses.at(-1)?.result, cut(result), method));
-      }
-    } finally {
-      await connection.close();
-    }
+    const { definitions: before } = recording;
+    if (!before)
+      throw new QuiverError(
+        'CASSETTE_OUTDATED',
+        `The cassette ${file} contains no definitions to compare with its server. Record it again with mode 'record'.`,
+      );
+    const after = await connection.definitions().finally(() => connection.close());
+    const methods = new Set([...Object.keys(before), ...Object.keys(after)] as ListMethod[]);
+    const changes = [...methods].flatMap((method) =>
+      describeChanges(shown(before[method]), shown(after[method]), method),
+    );
     if (changes.length === 0) return;
     throw new QuiverError(
       'CASSETTE_OUTDATED',
@@ -185,6 +188,11 @@ class ServerCassette implements Cassette {
       `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`,
     );
   }
+}
+
+/** Returns what a difference is about: the result of a list, or its error. */
+function shown(response: Reply | undefined): unknown {
+  return response?.result ?? response;
 }
 
 /** Similar requests in an error message. */

@@ -1,10 +1,14 @@
 import { isQuiverError, toErrorMessage } from '@quiver/core';
 import type { MastraMCPServerDefinition } from '../client/config/server-definition.js';
+import type { EngineRequestOptions } from '../client/engine/call.js';
+import type { Engine } from '../client/engine/engine.js';
+import { fetchPages } from '../client/server/list-cache.js';
 import { RemoteServer } from '../client/server/remote-server.js';
 import { errorCodes, LAST_LEGACY_VERSION } from '../protocol/constants.js';
 import { isObject, type JsonRpcResponse, type Params } from '../protocol/json-rpc.js';
+import { requestMethods, type ListMethod } from '../protocol/methods.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
-import type { RecordedResponse, Recording } from './recording.js';
+import type { RecordedDefinitions, RecordedResponse, Recording } from './recording.js';
 
 /** Sends a request to the client. */
 export type Ask = (method: string, params: Params) => Promise<JsonRpcResponse>;
@@ -17,6 +21,8 @@ interface RecordedConnectionOptions {
 }
 
 const requestTimeout = 60_000;
+
+const listMethods = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
 
 /** Connection of one client through a cassette to the server that it records. Requests run one after the other. */
 export class RecordedConnection {
@@ -38,15 +44,33 @@ export class RecordedConnection {
   }
 
   /** Sends a request to the server. @throws its errors, and those of the connection */
-  async send(method: string, { _meta, ...params }: Params): Promise<RecordedResponse> {
+  async #send(method: string, { _meta, ...params }: Params): Promise<RecordedResponse> {
     // The client's progress token is not unique at the server.
     const { progressToken: _progressToken, ...meta } = isObject(_meta) ? _meta : {};
     const sent = Object.keys(meta).length > 0 ? { ...params, _meta: meta } : params;
+    return { result: await this.#request((engine, options) => engine.request(method, sent, options)) };
+  }
+
+  #list(method: ListMethod): Promise<RecordedResponse> {
+    const fetching = this.#request((engine, options) => fetchPages('server', engine, method, options));
+    return fetching.then(
+      ({ items }) => ({ result: { [requestMethods[method].resultMember]: items } }),
+      toErrorResponse,
+    );
+  }
+
+  #request<Value>(send: (engine: Engine, options: EngineRequestOptions) => Promise<Value>): Promise<Value> {
     const server = this.#open();
-    const timeout = server.options.timeout ?? requestTimeout;
-    return {
-      result: await server.request((engine, options) => engine.request(method, sent, options), { timeout }),
-    };
+    return server.request(send, { timeout: server.options.timeout ?? requestTimeout });
+  }
+
+  /** Returns the lists of the server, without secrets. @throws errors of the connection */
+  async definitions(): Promise<RecordedDefinitions> {
+    const { capabilities = {} } = (await this.#open().connect()).server;
+    const definitions: RecordedDefinitions = {};
+    for (const method of listMethods)
+      if (capabilities[requestMethods[method].capability]) definitions[method] = await this.#list(method);
+    return this.#options.cut(definitions);
   }
 
   async close(): Promise<void> {
@@ -58,11 +82,7 @@ export class RecordedConnection {
     if (method === 'initialize') return { result: await this.#describeServer(params) };
     const { recording, cut } = this.#options;
     this.#asked = [];
-    const response = await this.send(method, params).catch((error: unknown) => {
-      // Without a response of the server, there is nothing to replay.
-      if (!isQuiverError(error) || error.details?.['rpcCode'] === undefined) throw error;
-      return { error: toRpcError(error) };
-    });
+    const response = await this.#send(method, params).catch(toErrorResponse);
     const asked = this.#asked.length > 0 && { asked: this.#asked };
     recording.add(method, cut(params), cut({ ...asked, ...response }));
     await recording.write();
@@ -80,6 +100,7 @@ export class RecordedConnection {
       ...(instructions !== undefined && { instructions }),
     };
     recording.server = cut(described);
+    recording.definitions = await this.definitions();
     await recording.write();
     return described;
   }
@@ -101,6 +122,12 @@ export class RecordedConnection {
       }),
     }));
   }
+}
+
+/** Returns the error that the server responded with. @throws other errors: without a response, there is nothing to record */
+function toErrorResponse(error: unknown): RecordedResponse {
+  if (!isQuiverError(error) || error.details?.['rpcCode'] === undefined) throw error;
+  return { error: toRpcError(error) };
 }
 
 /** Returns the error of a response for an error of this side, or the one of the server that it explains. */

@@ -3,6 +3,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/replace-file';
 import { sortKeys } from '../client/server/tool-definitions.js';
 import { isObject, type JsonRpcResponse, type Params } from '../protocol/json-rpc.js';
+import type { ListMethod } from '../protocol/methods.js';
 
 /** Response of a server to a request, as a cassette keeps it. */
 export interface RecordedResponse extends Pick<JsonRpcResponse, 'result' | 'error'> {
@@ -20,9 +21,13 @@ export interface RecordedRequest {
 /** What the server answers a handshake with. */
 export type RecordedServer = Params;
 
+/** The lists of a server that has just been connected, by method: all pages, or the error in place of them. */
+export type RecordedDefinitions = Partial<Record<ListMethod, Pick<RecordedResponse, 'result' | 'error'>>>;
+
 interface RecordingFile {
   version: number;
   server: RecordedServer;
+  definitions?: RecordedDefinitions | undefined;
   requests: RecordedRequest[];
 }
 
@@ -31,6 +36,7 @@ const version = 1;
 /** Content of a cassette: requests by method, name and arguments. */
 export class Recording {
   server: RecordedServer | undefined;
+  definitions: RecordedDefinitions | undefined;
   readonly #path: string;
   readonly #requests = new Map<string, RecordedRequest>();
   /** Responses that have been replayed, by request. */
@@ -43,9 +49,10 @@ export class Recording {
 
   /** Reads a recording from its file. @throws `CASSETTE_INVALID` */
   static read(path: string): Recording {
-    const { server, requests } = parseFile(path);
+    const { server, definitions, requests } = parseFile(path);
     const recording = new Recording(path);
     recording.server = server;
+    recording.definitions = definitions;
     for (const request of requests) recording.#requests.set(keyOf(request.method, request.params), request);
     return recording;
   }
@@ -62,19 +69,21 @@ export class Recording {
     if (!isSame(request.responses.at(-1), response)) request.responses.push(response);
   }
 
-  /** Returns the next response to a request; after the last one, the last one again. */
+  /** Returns the next response to a request; after the last one, the last one again. Definitions need not have been requested. */
   next(method: string, params: Params): RecordedResponse | undefined {
     const key = keyOf(method, params);
     const { responses } = this.#requests.get(key) ?? { responses: [] };
     const count = this.#replayed.get(key) ?? 0;
     this.#replayed.set(key, count + 1);
-    return responses[Math.min(count, responses.length - 1)];
+    if (responses.length > 0) return responses[Math.min(count, responses.length - 1)];
+    const isFirstPage = params['cursor'] === undefined;
+    return isFirstPage ? this.definitions?.[method as ListMethod] : undefined;
   }
 
   /** Writes the file. Its order does not depend on that of the requests. */
   write(): Promise<void> {
     const requests = [...this.#requests].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, request]) => request);
-    const text = `${JSON.stringify({ version, server: this.server, requests }, undefined, 2)}\n`;
+    const text = `${JSON.stringify({ version, server: this.server, definitions: this.definitions, requests }, undefined, 2)}\n`;
     this.#writing = this.#writing.catch(() => {}).then(() => replaceFile(this.#path, text));
     return this.#writing;
   }
@@ -94,9 +103,11 @@ function parseFile(path: string): RecordingFile {
       },
     );
   }
-  const { version: found, server, requests } = (isObject(value) ? value : {}) as Partial<RecordingFile>;
-  if (found === version && isObject(server) && Array.isArray(requests) && requests.every(isRequest))
-    return { version, server, requests };
+  const { version: found, server, definitions, requests } = (isObject(value) ? value : {}) as Partial<RecordingFile>;
+  const areDefinitions =
+    definitions === undefined || (isObject(definitions) && Object.values(definitions).every(isObject));
+  if (found === version && isObject(server) && areDefinitions && Array.isArray(requests) && requests.every(isRequest))
+    return { version, server, definitions, requests };
   throw new QuiverError(
     'CASSETTE_INVALID',
     `${path} is not a cassette of version ${version}. Record it with mode 'record'.`,

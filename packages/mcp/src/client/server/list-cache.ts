@@ -216,8 +216,8 @@ export async function fetchList<Method extends ListMethod>(
   };
 }
 
-/** @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */
-async function fetchPages(
+/** Returns the items of all pages, as the server sent them. @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */
+export async function fetchPages(
   serverName: string,
   engine: Engine,
   method: ListMethod,
