@@ -1,6 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { observe } from '@quiver/core';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createTool } from '@quiver/core/tools';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
@@ -316,6 +318,28 @@ describe('tasks of an upstream', () => {
     expect(textOf(await client.callTool(call))).toBe('done: accept');
     expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ message: 'half' }));
   });
+});
+
+test('leaves out tools that run only as tasks of protocol version 2025-11-25', async () => {
+  const upstream = new Server({ name: 'Tasks', version: '1' }, { capabilities: { tools: {} } });
+  const inputSchema = { type: 'object' as const };
+  upstream.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [
+      { name: 'report', inputSchema, execution: { taskSupport: 'required' } },
+      { name: 'count', inputSchema, execution: { taskSupport: 'optional' } },
+    ],
+  }));
+  upstream.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text', text: 'counted' }] }));
+  const warn = vi.fn();
+  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
+  opened.push(() => gateway.close({ grace: 0 }));
+  await gateway.proxy('up', { server: upstream });
+  const client = connect(gateway, 'modern');
+  expect((await client.listToolDefinitions())['it']?.map(({ name }) => name)).toEqual(['up_count']);
+  expect(warn).toHaveBeenCalledWith(
+    expect.stringContaining("The tool 'report' of the proxied server 'up' is left out"),
+  );
+  expect(textOf(await client.callTool({ serverName: 'it', name: 'up_count' }))).toBe('counted');
 });
 
 describe('several upstreams', () => {

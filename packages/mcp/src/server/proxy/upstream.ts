@@ -136,7 +136,9 @@ export class Upstream {
   #toTools(list: readonly ProtocolTool[]): UpstreamTools {
     const known = this.#tools.get(list);
     if (known) return known;
-    const included = list.filter((tool) => this.#includes('tools/list', tool as unknown as Item));
+    const included = list.filter(
+      (tool) => this.#includes('tools/list', tool as unknown as Item) && this.#canCall(tool),
+    );
     const tools = new Map(included.map((tool) => [`${this.prefix}${tool.name}`, this.#toRegistered(tool)]));
     this.#tools.set(list, tools);
     return tools;
@@ -156,6 +158,21 @@ export class Upstream {
     }
   }
 
+  /** Tools that run only as tasks of protocol version 2025-11-25, which are not passed on, cannot be called. */
+  #canCall({ name, execution }: ProtocolTool): boolean {
+    if (this.#offersTasks() || execution?.taskSupport !== 'required') return true;
+    this.#options.logger.warn(
+      `The tool '${name}' of the proxied server '${this.name}' is left out: it runs only as a task of protocol version 2025-11-25, which a gateway does not pass on.`,
+    );
+    return false;
+  }
+
+  /** Whether the server decides that a call becomes a task. */
+  #offersTasks(): boolean {
+    const { extensions } = this.remote.status().capabilities ?? {};
+    return isObject(extensions) && TASKS_EXTENSION in extensions;
+  }
+
   #offer(method: ListMethod, item: Item): Item {
     const offered = {
       ...withoutScopes(item),
@@ -168,8 +185,6 @@ export class Upstream {
   #toRegistered(tool: ProtocolTool): RegisteredTool {
     const name = `${this.prefix}${tool.name}`;
     const listed = { ...withoutScopes(tool as unknown as Item), name } as unknown as ListedTool;
-    const { extensions } = this.remote.status().capabilities ?? {};
-    const isTask = isObject(extensions) && TASKS_EXTENSION in extensions;
     return {
       name,
       // Without schemas: the server validates its arguments, and the caller its result.
@@ -185,8 +200,7 @@ export class Upstream {
       resultLimit: undefined,
       structured: { legacy: tool.outputSchema?.['type'] === 'object', modern: tool.outputSchema !== undefined },
       paramHeaders: declaredParamHeaders(tool.inputSchema),
-      // The server decides whether a call becomes a task.
-      task: isTask
+      task: this.#offersTasks()
         ? {
             mode: 'optional',
             after: Number.POSITIVE_INFINITY,
