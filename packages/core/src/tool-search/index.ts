@@ -5,6 +5,8 @@ export { searchTools, withToolSearch, type ToolSearchSettings } from './search-t
 export { toolTokens, type ToolTokens } from './tool-tokens.js';
 export {
   describeFound,
+  describeResults,
+  readInnerCall,
   requireFound,
   searchToolDefinitions,
   type InnerCall,

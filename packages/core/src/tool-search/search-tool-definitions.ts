@@ -1,5 +1,6 @@
 import { QuiverError } from '../errors.js';
 import type { JsonSchema } from '../schema/index.js';
+import { parseContainer } from '../tools/repair-input.js';
 import type { ToolLike } from '../tools/index.js';
 import type { ToolDescription } from './describe-tool.js';
 
@@ -19,6 +20,22 @@ export interface SearchToolDefinition {
 export interface InnerCall {
   name: string;
   arguments?: Record<string, unknown>;
+}
+
+/**
+ * Returns the call in the input of a calling tool: models also send arguments as JSON text, and `null` for none. Returns `undefined` for an
+ * input with other members, because its model has put the arguments in the wrong place.
+ */
+export function readInnerCall(input: unknown): Required<InnerCall> | undefined {
+  if (!isRecord(input)) return undefined;
+  const { name, arguments: given, ...others } = input;
+  const args = typeof given === 'string' ? parseContainer(given) : (given ?? {});
+  const isCall = typeof name === 'string' && isRecord(args) && Object.values(others).every((value) => value === null);
+  return isCall ? { name, arguments: args } : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const searchInput = {
@@ -64,6 +81,13 @@ export const searchToolDefinitions: Readonly<Record<SearchToolName, SearchToolDe
     mcp: { annotations: { title: 'Call a tool that writes', readOnlyHint: false, destructiveHint: true } },
   },
 };
+
+/** Returns the output of `search_tools`, which also says what to do when no tool was found. */
+export function describeResults(tools: readonly object[]): object {
+  return tools.length > 0 ? { tools } : { tools, hint: noTool };
+}
+
+const noTool = 'No tool matches. Search again with other words, such as the verb and the object of the task.';
 
 /** Returns what a model needs to call a tool that was found. */
 export function describeFound(

@@ -11,7 +11,13 @@ import {
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool, type Tool, type ToolCallOptions, type ToolLike } from '../tools/index.js';
 import { readInput } from './describe-tool.js';
-import { describeFound, requireFound, searchToolDefinitions, type InnerCall } from './search-tool-definitions.js';
+import {
+  describeFound,
+  describeResults,
+  requireFound,
+  searchToolDefinitions,
+  type InnerCall,
+} from './search-tool-definitions.js';
 import { createToolIndex, type ToolEmbedder } from './tool-index.js';
 import { toolTokens } from './tool-tokens.js';
 
@@ -116,12 +122,11 @@ function createCallTools(
     ...searchToolDefinitions.search_tools,
     execute: async ({ query }: { query: string }, { abortSignal: signal }) => {
       const matches = await index.search(query, { maxResults, ...(signal && { signal }) });
-      return {
-        tools: matches.map(({ name, tool: description }) => {
-          const tool = tools[name] as ToolLike;
-          return describeFound(description, readInput(tool), tool);
-        }),
-      };
+      const found = matches.map(({ name, tool: description }) => {
+        const tool = tools[name] as ToolLike;
+        return describeFound(description, readInput(tool), tool);
+      });
+      return describeResults(found);
     },
   });
   const caller = (id: 'call_read_tool' | 'call_write_tool'): Tool =>

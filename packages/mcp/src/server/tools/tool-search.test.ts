@@ -1,5 +1,6 @@
 import { observe } from '@quiver/core';
-import { createTool, type ToolMcpOptions } from '@quiver/core/tools';
+import { withToolSearch } from '@quiver/core/tool-search';
+import { createTool, type Tool, type ToolMcpOptions } from '@quiver/core/tools';
 import { createWebOAuth } from '@quiver/mcp/auth';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { audit, MCPServer, rateLimit, type AuditEntry, type MCPServerConfig } from '@quiver/mcp/server';
@@ -95,6 +96,29 @@ describe.each(['legacy', 'modern'] as const)('the search of a server (%s)', (pro
     const found = await call('call_read_tool', { name: 'get_forecast', arguments: { city: 'Oslo' } });
     expect(found).toEqual(direct);
     expect(found.structuredContent).toEqual({ city: 'Oslo', degrees: 21 });
+  });
+
+  test.each([
+    ['JSON text', '{"city":"Oslo"}', '"degrees":21'],
+    ['null', null, 'city'],
+    ['text that is not JSON', '{city}', 'arguments'],
+  ])('reads arguments that are %s as the search of a client does', async (_, args, expected) => {
+    const input = { name: 'get_forecast', arguments: args };
+    const found = await connect(createServer(), protocol).call('call_read_tool', input);
+    expect(JSON.stringify(found)).not.toContain('Cannot read the call');
+    expect(JSON.stringify(found).replaceAll('\\', '')).toContain(expected);
+    const { call_read_tool: read } = withToolSearch({ get_forecast: getForecast }) as Record<string, Tool>;
+    const output = await read?.execute(input).catch((error: Error) => error.message);
+    expect(JSON.stringify(output)).toContain(expected);
+  });
+
+  test('tells the model to use other words when a search finds no tool', async () => {
+    const { call } = connect(createServer(), protocol);
+    const found = await call('search_tools', { query: 'quantum entanglement' });
+    const hint = expect.stringContaining('other words') as string;
+    expect(JSON.parse(textOf(found))).toEqual({ tools: [], hint });
+    const { search_tools } = withToolSearch(tools) as Record<string, Tool>;
+    expect(await search_tools?.execute({ query: 'quantum entanglement' })).toEqual({ tools: [], hint });
   });
 
   test('refuses a call by the wrong tool, with the name of the right one', async () => {

@@ -2,15 +2,16 @@ import { QuiverError } from '@quiver/core';
 import {
   createToolIndex,
   describeFound,
+  describeResults,
+  readInnerCall,
   requireFound,
   searchToolDefinitions,
-  type InnerCall,
   type SearchToolName,
   type ToolEmbedder,
   type ToolIndex,
 } from '@quiver/core/tool-search';
 import { createTool, type ToolContext, type ToolLike } from '@quiver/core/tools';
-import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
+import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
 import type { CatalogRequest, ListedTool } from './catalog.js';
 import { toolRequestOf } from './tool-context.js';
 
@@ -89,10 +90,8 @@ export class ToolSearch {
   }: JsonRpcRequest): { message: JsonRpcRequest; calledBy: SearchToolName } | undefined {
     const calledBy = params?.['name'];
     if (method !== 'tools/call' || (calledBy !== 'call_read_tool' && calledBy !== 'call_write_tool')) return undefined;
-    const call: unknown = params?.['arguments'];
-    if (!isInnerCall(call)) return undefined;
-    const { name, arguments: args = {} } = call;
-    return { message: { ...message, method, params: { ...params, name, arguments: args } }, calledBy };
+    const call = readInnerCall(params?.['arguments']);
+    return call && { message: { ...message, method, params: { ...params, ...call } }, calledBy };
   }
 
   /** @throws `TOOL_UNKNOWN`, `TOOL_CALLED_WRONGLY` */
@@ -115,7 +114,7 @@ export class ToolSearch {
       const { annotations } = listed;
       return describeFound(listed, listed.inputSchema, { mcp: { ...(annotations && { annotations }) } });
     });
-    return { tools };
+    return describeResults(tools);
   }
 
   #indexFor(request: CatalogRequest): ToolIndex {
@@ -142,17 +141,13 @@ function isSearchTool(name: string): boolean {
   return Object.hasOwn(searchToolDefinitions, name);
 }
 
-/** A call with other members is refused by the schema of the tool: its model has put the arguments in the wrong place. */
-function isInnerCall(value: unknown): value is InnerCall {
-  if (!isObject(value) || typeof value['name'] !== 'string') return false;
-  const { name: _, arguments: args, ...others } = value;
-  return (args === undefined || isObject(args)) && Object.keys(others).length === 0;
-}
-
 function isSame(a: Parts, b: Parts): boolean {
   return a.length === b.length && a.every((part, position) => part === b[position]);
 }
 
 async function refuse(): Promise<never> {
-  throw new QuiverError('TOOL_UNKNOWN', 'The call names no tool. Use a name that search_tools has returned.');
+  throw new QuiverError(
+    'TOOL_UNKNOWN',
+    'Cannot read the call. Give the `name` that search_tools has returned, and the `arguments` as an object.',
+  );
 }
