@@ -249,7 +249,7 @@ export class MCPServer implements AsyncDisposable {
    * As {@link MCPServer.proxy}, for another `MCPServer` of this process. Its tools receive the identity of the caller. Closing it is up to
    * the application.
    *
-   * @throws as {@link MCPServer.proxy}
+   * @throws as {@link MCPServer.proxy}; `SERVER_DEFINITION_INVALID` for a value that is not an `MCPServer`
    * @example
    * await server.mount('billing', billingServer);
    */
@@ -263,7 +263,7 @@ export class MCPServer implements AsyncDisposable {
     const { createProxies } = await import('#proxies');
     if (this.#proxies) return this.#proxies;
     const { ttlSeconds = DEFAULT_REQUEST_STATE_TTL } = this.#config.requestState ?? {};
-    const proxies = createProxies(this.#state, ttlSeconds);
+    const proxies = createProxies(this, this.#state, ttlSeconds);
     this.#proxies = this.#state.upstreams = proxies;
     this.onClose(() => proxies.close());
     return proxies;

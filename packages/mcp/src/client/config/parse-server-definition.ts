@@ -22,7 +22,7 @@ const targets = ['command', 'url', 'server'] as const;
  */
 export function parseServerDefinition(name: string, value: unknown): ServerTarget {
   if (typeof value === 'string' || value instanceof URL) return parseAddress(name, value);
-  if (!isObject(value)) throw invalid(name, `is ${describe(value)}`);
+  if (!isObject(value)) throw invalid(name, `is ${describeValue(value)}`);
   if (isInProcessServer(value) || isTransport(value)) return { kind: 'in-process', definition: { server: value } };
   const given = targets.filter((key) => value[key] !== undefined);
   const [target] = given;
@@ -81,8 +81,10 @@ function conflict(name: string, options: string): QuiverError {
   );
 }
 
-function describe(value: unknown): string {
+/** Returns the kind of a value for an error message. */
+export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
+  if (isObject(value)) return 'an object';
   return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }
 

@@ -13,6 +13,7 @@ import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { principalOf } from '../caller.js';
 import type { ServerState } from '../definition/server-state.js';
 import type { Upstreams, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
+import { portableName } from '../tools/tool-registry.js';
 import { toDefinition, type MountedServer } from './mount.js';
 import { SuspendedCalls } from './suspended-calls.js';
 import { metaOf, toOwn, Upstream, type ProxyOptions } from './upstream.js';
@@ -30,13 +31,17 @@ const REQUEST_TIMEOUT = 60_000;
 
 const kinds: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
-/** @param roundSeconds - time that a caller has for an input round */
-export function createProxies(state: ServerState, roundSeconds: number): Proxies {
-  return new Proxies(state, roundSeconds);
+/**
+ * @param self - the server whose proxies they are
+ * @param roundSeconds - time that a caller has for an input round
+ */
+export function createProxies(self: object, state: ServerState, roundSeconds: number): Proxies {
+  return new Proxies(self, state, roundSeconds);
 }
 
 /** Servers whose items a server offers as its own, in the order in which they were added. */
 export class Proxies implements Upstreams {
+  readonly #self: object;
   readonly #state: ServerState;
   readonly #suspended: SuspendedCalls;
   readonly #upstreams: Upstream[] = [];
@@ -45,8 +50,12 @@ export class Proxies implements Upstreams {
   /** Numbers of the `subscriptions/listen` requests per resource. */
   readonly #watched = new Map<string, number>();
 
-  /** @param roundSeconds - time that a caller has for an input round */
-  constructor(state: ServerState, roundSeconds: number) {
+  /**
+   * @param self - the server whose proxies they are
+   * @param roundSeconds - time that a caller has for an input round
+   */
+  constructor(self: object, state: ServerState, roundSeconds: number) {
+    this.#self = self;
     this.#state = state;
     this.#suspended = new SuspendedCalls(roundSeconds * 1000);
     // Which items there are is known later, and clients ask for capabilities first.
@@ -68,8 +77,13 @@ export class Proxies implements Upstreams {
         'PROXY_NAME_TAKEN',
         `Cannot add a proxy named '${name}': the name is empty, or another proxy has it.`,
       );
+    this.#requireOther(name, target);
     const { prefix = `${name}_`, include } = options;
     const { logger, subscribers } = this.#state;
+    if (prefix && !portableName.test(prefix))
+      logger.warn(
+        `The tools of the proxied server '${name}' are served, but some clients will refuse their names, which begin with ${JSON.stringify(prefix)}: set a \`prefix\` of A-Z a-z 0-9 _ . -`,
+      );
     const remote = this.#resolve(name, target, identity);
     const publish = (kind: ListKind): void => void subscribers.publishHere({ kind: `${kind}_list_changed` });
     const upstream = new Upstream({
@@ -96,8 +110,9 @@ export class Proxies implements Upstreams {
   }
 
   /** Adds a server of this process, which receives nothing of a caller but the identity. */
-  mount(name: string, server: MountedServer, options: ProxyOptions): Promise<void> {
-    return this.add(name, toDefinition(server), options, (requestContext) => identityOf(requestContext) ?? '');
+  async mount(name: string, server: MountedServer, options: ProxyOptions): Promise<void> {
+    this.#requireOther(name, server);
+    await this.add(name, toDefinition(name, server), options, (requestContext) => identityOf(requestContext) ?? '');
   }
 
   /** Ends the connections that only proxies use. */
@@ -170,8 +185,18 @@ export class Proxies implements Upstreams {
     };
   }
 
+  /** @throws `SERVER_DEFINITION_INVALID` when a server would offer its own items once more */
+  #requireOther(name: string, target: unknown): void {
+    if (target !== this.#self && !(isObject(target) && target['server'] === this.#self)) return;
+    throw new QuiverError(
+      'SERVER_DEFINITION_INVALID',
+      `Cannot add the proxy '${name}': a server cannot offer its own items once more. Pass another server.`,
+      { details: { server: name } },
+    );
+  }
+
   #resolve(name: string, target: ProxyTarget, identity: Identity): RemoteServer {
-    if (typeof target === 'object' && 'client' in target) return remoteServerOf(target.client, target.server);
+    if (isProxiedClient(target)) return remoteServerOf(target.client, target.server);
     const remote = new RemoteServer({
       name,
       definition: target,
@@ -243,6 +268,10 @@ export class Proxies implements Upstreams {
     if (found) return found;
     throw new TypeError('The item is not of a proxied server');
   }
+}
+
+function isProxiedClient(target: ProxyTarget): target is Exclude<ProxyTarget, ServerDefinition> {
+  return isObject(target) && 'client' in target;
 }
 
 /** Request without a caller, for the lists at the start. */

@@ -392,6 +392,32 @@ describe('several upstreams', () => {
     });
   });
 
+  test.each([
+    ['a mounted object', 'mount', () => ({}), 'received an object'],
+    ['nothing', 'mount', () => undefined, 'received undefined'],
+    ['a mounted definition', 'mount', () => ({ url: 'http://localhost/mcp', fetch }), 'received an object'],
+    ['no definition', 'proxy', () => null, 'is null'],
+    ['the server itself, mounted', 'mount', (self: MCPServer) => self, 'its own items'],
+    ['the server itself, proxied', 'proxy', (self: MCPServer) => self, 'its own items'],
+    ['a definition of the server itself', 'proxy', (self: MCPServer) => ({ server: self }), 'its own items'],
+  ] as const)('are refused for %s', async (_, method, target, message) => {
+    const gateway = await createGateway('legacy');
+    const adding = gateway[method]('other', target(gateway) as never);
+    await expect(adding).rejects.toMatchObject({ code: 'SERVER_DEFINITION_INVALID' });
+    await expect(adding).rejects.toThrow(message);
+    expect(Object.keys(await connect(gateway, 'modern').listTools())).not.toHaveLength(0);
+  });
+
+  test('are added with a warning where clients will refuse the names of their tools', async () => {
+    const warn = vi.fn();
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.proxy('a b/c', createUpstream(), { include: ({ type }) => type === 'tool' });
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('begin with "a b/c_"'));
+    await gateway.proxy('d e', createUpstream(), { prefix: 'de_', include: ({ type }) => type === 'tool' });
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
   test('offer what `include` selects, without a prefix', async () => {
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
     opened.push(() => gateway.close({ grace: 0 }));

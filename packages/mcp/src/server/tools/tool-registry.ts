@@ -208,7 +208,7 @@ function findMisspelled(tool: ToolLike): readonly [given: string, option: string
 }
 
 /** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
-const portableName = /^[A-Za-z0-9_.-]{1,128}$/;
+export const portableName: RegExp = /^[A-Za-z0-9_.-]{1,128}$/;
 
 function registerTool(
   name: string,
