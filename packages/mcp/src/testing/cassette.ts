@@ -126,13 +126,13 @@ class ServerCassette implements Cassette {
   async verify(): Promise<void> {
     const { file, recording } = this.#settings;
     const connection = this.#open(async () => ({ jsonrpc: '2.0', id: 0, result: {} }), 'verify()');
-    const { definitions: before } = recording;
+    const { definitions: before, capabilities } = recording;
     if (!before)
       throw new QuiverError(
         'CASSETTE_OUTDATED',
         `The cassette ${file} contains no definitions to compare with its server. Record it again with mode 'record'.`,
       );
-    const after = await connection.definitions().finally(() => connection.close());
+    const after = await connection.definitions(capabilities).finally(() => connection.close());
     const methods = new Set([...Object.keys(before), ...Object.keys(after)] as ListMethod[]);
     const changes = [...methods].flatMap((method) =>
       describeChanges(shown(before[method]), shown(after[method]), method),

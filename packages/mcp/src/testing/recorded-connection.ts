@@ -64,12 +64,17 @@ export class RecordedConnection {
     return server.request(send, { timeout: server.options.timeout ?? requestTimeout });
   }
 
-  /** Returns the lists of the server, without secrets. @throws errors of the connection */
-  async definitions(): Promise<RecordedDefinitions> {
-    const { capabilities = {} } = (await this.#open().connect()).server;
+  /**
+   * Returns the lists of the server, without secrets.
+   *
+   * @param capabilities - those of the client, where there is no connection yet
+   * @throws errors of the connection
+   */
+  async definitions(capabilities?: Params): Promise<RecordedDefinitions> {
+    const { capabilities: offered = {} } = (await this.#open(capabilities).connect()).server;
     const definitions: RecordedDefinitions = {};
     for (const method of listMethods)
-      if (capabilities[requestMethods[method].capability]) definitions[method] = await this.#list(method);
+      if (offered[requestMethods[method].capability]) definitions[method] = await this.#list(method);
     return this.#options.cut(definitions);
   }
 
@@ -89,9 +94,10 @@ export class RecordedConnection {
     return response;
   }
 
-  async #describeServer({ capabilities }: Params): Promise<Params> {
+  async #describeServer(params: Params): Promise<Params> {
     const { recording, cut } = this.#options;
-    const { server } = await this.#open(isObject(capabilities) ? capabilities : {}).connect();
+    const capabilities = isObject(params['capabilities']) ? params['capabilities'] : {};
+    const { server } = await this.#open(capabilities).connect();
     const { capabilities: offered = {}, info = { name: 'unknown', version: '0' }, instructions } = server;
     const described = {
       protocolVersion: LAST_LEGACY_VERSION,
@@ -100,6 +106,7 @@ export class RecordedConnection {
       ...(instructions !== undefined && { instructions }),
     };
     recording.server = cut(described);
+    recording.capabilities = capabilities;
     recording.definitions = await this.definitions();
     await recording.write();
     return described;

@@ -27,6 +27,8 @@ export type RecordedDefinitions = Partial<Record<ListMethod, Pick<RecordedRespon
 interface RecordingFile {
   version: number;
   server: RecordedServer;
+  /** Capabilities of the client: the definitions may depend on them. */
+  capabilities?: Params | undefined;
   definitions?: RecordedDefinitions | undefined;
   requests: RecordedRequest[];
 }
@@ -36,6 +38,7 @@ const version = 1;
 /** Content of a cassette: requests by method, name and arguments. */
 export class Recording {
   server: RecordedServer | undefined;
+  capabilities: Params | undefined;
   definitions: RecordedDefinitions | undefined;
   readonly #path: string;
   readonly #requests = new Map<string, RecordedRequest>();
@@ -49,9 +52,10 @@ export class Recording {
 
   /** Reads a recording from its file. @throws `CASSETTE_INVALID` */
   static read(path: string): Recording {
-    const { server, definitions, requests } = parseFile(path);
+    const { server, capabilities, definitions, requests } = parseFile(path);
     const recording = new Recording(path);
     recording.server = server;
+    recording.capabilities = capabilities;
     recording.definitions = definitions;
     for (const request of requests) recording.#requests.set(keyOf(request.method, request.params), request);
     return recording;
@@ -83,7 +87,8 @@ export class Recording {
   /** Writes the file. Its order does not depend on that of the requests. */
   write(): Promise<void> {
     const requests = [...this.#requests].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, request]) => request);
-    const text = `${JSON.stringify({ version, server: this.server, definitions: this.definitions, requests }, undefined, 2)}\n`;
+    const { server, capabilities, definitions } = this;
+    const text = `${JSON.stringify({ version, server, capabilities, definitions, requests }, undefined, 2)}\n`;
     this.#writing = this.#writing.catch(() => {}).then(() => replaceFile(this.#path, text));
     return this.#writing;
   }
@@ -103,11 +108,12 @@ function parseFile(path: string): RecordingFile {
       },
     );
   }
-  const { version: found, server, definitions, requests } = (isObject(value) ? value : {}) as Partial<RecordingFile>;
+  const file = (isObject(value) ? value : {}) as Partial<RecordingFile>;
+  const { version: found, server, capabilities, definitions, requests } = file;
   const areDefinitions =
     definitions === undefined || (isObject(definitions) && Object.values(definitions).every(isObject));
   if (found === version && isObject(server) && areDefinitions && Array.isArray(requests) && requests.every(isRequest))
-    return { version, server, definitions, requests };
+    return { version, server, capabilities: isObject(capabilities) ? capabilities : {}, definitions, requests };
   throw new QuiverError(
     'CASSETTE_INVALID',
     `${path} is not a cassette of version ${version}. Record it with mode 'record'.`,
