@@ -71,6 +71,7 @@ const exempt: Record<string, string> = {
   anyValue: none,
   booleanValue: none,
   eitherOf: none,
+  findNearestName: none,
   functionValue: none,
   ignoredOption: none,
   listOf: none,
