@@ -4,7 +4,7 @@ import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options'
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
-import { argumentSettings, invalidArgument } from '../store/options.js';
+import { argumentSettings, invalidArgument, modeValue } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readModelFilter } from './model-filter.js';
 import { vectorQueryToolChecks, type QueryToolOptions, type VectorStoreRegistry } from './query-tool-options.js';
@@ -116,6 +116,8 @@ export async function resolveCall(
   const settings = Object.fromEntries(callSettings.map((key) => [key, setting(key)])) as unknown as CallSettings;
   return {
     ...settings,
+    // A list stays one: its input has no question.
+    ...(options.mode === 'filter' && { mode: options.mode }),
     model: settings.model ?? options.model,
     store,
     allowed,
@@ -152,6 +154,7 @@ function settingOf<Key extends keyof QueryToolOptions>(
 /** Checks of settings that no other function checks. */
 const { expand, maxTokens, minConfidence, includeSources, includeVectors } = vectorQueryToolChecks;
 const contextChecks: Partial<OptionChecks<QueryToolOptions>> = {
+  mode: modeValue,
   expand,
   maxTokens,
   minConfidence,

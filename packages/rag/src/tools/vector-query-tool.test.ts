@@ -310,6 +310,16 @@ describe('the mode of createVectorQueryTool', () => {
     expect(await ask()).toEqual(['cat', 'dog']);
   });
 
+  it('of the request context makes no list of a search, and no search of a list', async () => {
+    const withMode = (mode: string): RequestContext<Record<string, unknown>> => new RequestContext([['mode', mode]]);
+    await expect(
+      create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext: withMode('filter') }),
+    ).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    const list = createVectorQueryTool({ vectorStore: store, indexName: 'animals', mode: 'filter' });
+    const { sources } = await list.execute({}, { onFailure: 'throw', requestContext: withMode('keyword') });
+    expect(sources).toHaveLength((await store.describeIndex({ indexName: 'animals' })).count);
+  });
+
   it('is refused by a store that does not have it', async () => {
     const plain: VectorStore = Object.assign(Object.create(store) as VectorStore, {
       query: (params: QueryParams) =>

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { AdminClient, ChromaClient } from 'chromadb';
 import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { checkFilter } from '../../filter/index.js';
 import { queryChunks } from '../../passages/query-chunks.js';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
@@ -66,6 +67,7 @@ describe.skipIf(address === '')('Chroma', () => {
         (await store.query({ ...query, ...params })).map(({ id }) => id);
       expect(await idsOf({ whereDocument: { $contains: 'API' } })).toEqual(['a', 'b']);
       expect(await idsOf({ where: { kind: 'x' }, filter: { n: { $gte: 2 } } })).toEqual(['c']);
+      expect(await idsOf({ where: { kind: 'x' }, filter: checkFilter({ n: { $gte: 2 } }) })).toEqual(['c']);
       expect(await idsOf({ where: { kind: 'x' }, documentFilter: { $contains: 'API' } })).toEqual(['a']);
     });
 

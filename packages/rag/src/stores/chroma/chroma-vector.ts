@@ -6,7 +6,7 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
-import { createFilterTest, toFilter } from '../../filter/index.js';
+import { bothFilters, createFilterTest, toFilter } from '../../filter/index.js';
 import { type IndexShape, requireIndexName, requireSameShape } from '../../store/index-shape.js';
 import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
@@ -167,7 +167,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
 
 /** `where` of `databaseConfig` can separate tenants, so it applies to every read of a query tool. */
 function bothConditions({ filter, where }: Pick<ChromaQueryParams, 'filter' | 'where'>): VectorFilter {
-  return where && filter ? { $and: [where, filter] } : (filter ?? where);
+  return bothFilters(where, filter);
 }
 
 /** Chroma requires three characters, and a letter or digit at the end. @throws `VECTOR_ARGUMENT_INVALID` */
