@@ -60,7 +60,7 @@ const calls: Record<string, () => unknown> = {
   'MCPServer.close': () => server.close(unknown),
   'MCPServer.drain': () => server.drain(unknown),
   'MCPServer.proxy': () => server.proxy('p', { url: 'http://localhost:1/mcp' }, unknown),
-  'MCPServer.mount': () => server.mount('m', server, unknown),
+  'MCPServer.mount': () => server.mount('m', new MCPServer({ name: 'M', version: '1.0.0', tools: {} }), unknown),
   'MCPServer.executeTool': () => server.executeTool('x', {}, unknown),
   'MCPServer.elicitation.sendRequest': () => server.elicitation.sendRequest(unknown, unknown),
   rateLimit: () => rateLimit({ capacity: 1, perSecond: 1, ...unknownOption }),
