@@ -16,11 +16,12 @@ import type {
   ReadResourceContext,
 } from './middleware.js';
 
-const hookNames: readonly HookName[] = ['onRequest', 'onCallTool', 'onReadResource', 'onGetPrompt', 'onList'];
-
 export function createMiddlewareTable(): MiddlewareTable {
   return { onRequest: [], onCallTool: [], onReadResource: [], onGetPrompt: [], onList: [] };
 }
+
+// The cast: the table has a member for each hook.
+const hookNames = Object.keys(createMiddlewareTable()) as readonly HookName[];
 
 /**
  * Adds a middleware after those of the table.
