@@ -8,3 +8,8 @@ export function monotonicNow(): number {
 
 /** Longest delay of a timer in milliseconds; a longer one would fire at once. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
+
+/** Returns the delay for a timer: that of a time that is too long for one, such as `Infinity`, is {@link MAX_TIMER_DELAY}. */
+export function toTimerDelay(milliseconds: number): number {
+  return Math.min(milliseconds, MAX_TIMER_DELAY);
+}

@@ -1,4 +1,4 @@
-import { MAX_TIMER_DELAY, monotonicNow } from '../../monotonic-now.js';
+import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 
 /** Time limit of one request. */
 export interface RequestClock {
@@ -81,7 +81,7 @@ export class RequestClocks {
     if (this.#isClosed || due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - monotonicNow()), MAX_TIMER_DELAY));
+    this.#timer = setTimeout(() => this.#expire(), toTimerDelay(Math.max(0, due - monotonicNow())));
   }
 
   #expire(): void {

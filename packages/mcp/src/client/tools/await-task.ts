@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { MAX_TIMER_DELAY, monotonicNow } from '../../monotonic-now.js';
+import { MAX_TIMER_DELAY, monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -154,7 +154,7 @@ class AwaitedTask {
 
   /** Learns the poll interval, and reports a new status message. */
   #learn({ pollIntervalMs = defaultPollInterval, statusMessage }: TaskDescription): void {
-    this.#pollInterval = Math.min(Math.max(pollIntervalMs, minPollInterval), MAX_TIMER_DELAY);
+    this.#pollInterval = toTimerDelay(Math.max(pollIntervalMs, minPollInterval));
     if (statusMessage === undefined || statusMessage === this.#lastMessage) return;
     this.#lastMessage = statusMessage;
     this.#progress += 1;

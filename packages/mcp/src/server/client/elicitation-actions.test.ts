@@ -83,6 +83,19 @@ describe('server.elicitation.sendRequest', () => {
     });
   });
 
+  test('waits for the response without a limit with an infinite timeout', async () => {
+    const { server, connect } = await serve();
+    // A timer of the request that is due at once would fire before this one.
+    const elicit = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { action: 'accept', content: { name: 'Ada' } } as const;
+    };
+    await connect({ elicit });
+    await eventually(() => server.elicitation.sendRequest(question));
+    const answer = await server.elicitation.sendRequest(question, { timeout: Number.POSITIVE_INFINITY });
+    expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
+  });
+
   test('rejects with a named error for an invalid result, no client, no capability and a timeout', async () => {
     const { server, connect } = await serve();
     await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({ code: 'ELICITATION_NO_CLIENT' });

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
+import { toTimerDelay } from '../../monotonic-now.js';
 import { isObject, type JsonRpcResponse, type RequestId } from '../../protocol/json-rpc.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
@@ -51,7 +52,7 @@ export class PendingRequests {
     try {
       response = await new Promise((resolve, reject) => {
         const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
-        timer = setTimeout(() => reject(timedOut), timeout);
+        timer = setTimeout(() => reject(timedOut), toTimerDelay(timeout));
         canceled.addEventListener('abort', () => reject(canceled.reason as Error));
         canceled.throwIfAborted();
         this.#pending.set(id, resolve);

@@ -7,7 +7,7 @@ import type { CacheableMethod } from '../../protocol/methods.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client/client-requests.js';
-import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
+import { toTimerDelay } from '../../monotonic-now.js';
 import { requireMethod } from '../methods/methods.js';
 import { storedCallOf } from '../methods/tasks.js';
 import { ServerRequest, type Handler } from '../request.js';
@@ -219,6 +219,6 @@ function later(milliseconds: number, run: () => void): () => void {
   // Only the run itself decides.
   if (milliseconds === Infinity) return () => {};
   if (milliseconds === 0) defer(run);
-  const timer = milliseconds === 0 ? undefined : setTimeout(run, Math.min(milliseconds, MAX_TIMER_DELAY));
+  const timer = milliseconds === 0 ? undefined : setTimeout(run, toTimerDelay(milliseconds));
   return () => clearTimeout(timer);
 }

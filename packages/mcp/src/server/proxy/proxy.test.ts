@@ -200,6 +200,21 @@ describe.each([
   });
 });
 
+test('a call of a legacy upstream waits for input as long as the requestState is valid', async () => {
+  // Longer than a timer can wait.
+  const requestState = { ttlSeconds: 60 * 60 * 24 * 30 };
+  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {}, requestState });
+  opened.push(() => gateway.close({ grace: 0 }));
+  await gateway.proxy('up', { server: createUpstream(), protocol: 'legacy' });
+  const onElicitation = async () => {
+    // A timer of the call that is due at once would fire before this one.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return { action: 'decline' as const };
+  };
+  const result = await connect(gateway, 'modern').callTool({ serverName: 'it', name: 'up_ask', onElicitation });
+  expect(textOf(result)).toBe('[{"action":"decline"},{"action":"decline"}]');
+});
+
 const combinations = [
   ['legacy', 'legacy'],
   ['legacy', 'modern'],

@@ -1,5 +1,7 @@
+import { toTimerDelay } from '../../monotonic-now.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
+import { unref } from '../../unref.js';
 import type { RelayedCall } from './relayed-call.js';
 
 /** A request to a legacy server that waits until its modern caller has provided input. */
@@ -24,8 +26,8 @@ export class SuspendedCalls {
   /** @returns the id of the call, for {@link SuspendedCalls.take} */
   add(call: RelayedCall, running: Promise<Params>): string {
     const id = crypto.randomUUID();
-    const timer = setTimeout(() => this.#end(id, 'The caller provided no input in time.'), this.#lifetime);
-    timer.unref?.();
+    const end = (): void => this.#end(id, 'The caller provided no input in time.');
+    const timer = unref(setTimeout(end, toTimerDelay(this.#lifetime)));
     this.#calls.set(id, { call, running, timer });
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_SUSPENDED && oldest !== undefined) this.#end(oldest, 'Too many calls wait for input.');

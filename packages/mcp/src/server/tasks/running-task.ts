@@ -1,12 +1,10 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { createBackOff } from '../../back-off.js';
-import { monotonicNow } from '../../monotonic-now.js';
+import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
-
-import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
 import { replay } from '../client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
@@ -76,7 +74,7 @@ export class RunningTask {
     this.#expiryTimer = unref(
       setTimeout(
         () => host.stop(new DOMException('The task has reached its ttlMs.', 'TimeoutError')),
-        Math.min(ttlMs, MAX_TIMER_DELAY),
+        toTimerDelay(ttlMs),
       ),
     );
     this.#markStored();
