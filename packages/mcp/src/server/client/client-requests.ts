@@ -196,15 +196,18 @@ function requireSafeUrl(url: string): void {
 
 /** Returns the request for a completion by the model of the client. */
 export function samplingRequest(request: SampleRequest): ClientRequest<SampleResult> {
-  const usesTools = request.tools !== undefined || request.toolChoice !== undefined;
   return {
     method: 'sampling/createMessage',
     params: request,
-    requires: { sampling: usesTools ? { tools: {} } : {} },
+    requires: samplingCapabilities(request),
     subject: 'SAMPLING',
     what: "a completion by the client's model",
     parse: parseSampleResult,
   };
+}
+
+function samplingCapabilities({ tools, toolChoice }: { tools?: unknown; toolChoice?: unknown }): RequiredCapabilities {
+  return { sampling: tools !== undefined || toolChoice !== undefined ? { tools: {} } : {} };
 }
 
 function parseSampleResult(result: unknown): SampleResult | undefined {
@@ -273,26 +276,36 @@ export function rawRequest(request: { method: string; params?: Record<string, un
 export function passedOnRequest(method: string, params: Params): ClientRequest<Params> {
   const kind = passedOn.get(method);
   if (!kind) throw methodNotFound(method);
-  const { member, subject, what } = kind;
-  const mode = member === 'elicitation' ? { [params['mode'] === 'url' ? 'url' : 'form']: {} } : {};
+  const { requires, subject, what } = kind;
   return {
     // The cast: the method is a key of the map.
     method: method as ClientRequest<Params>['method'],
     params,
-    requires: { [member]: mode },
+    requires: requires(params),
     subject,
     what,
     parse: (result) => (isObject(result) ? result : undefined),
   };
 }
 
-const passedOn: ReadonlyMap<
-  string,
-  Pick<ClientRequest<Params>, 'subject' | 'what'> & { readonly member: 'elicitation' | 'sampling' | 'roots' }
-> = new Map([
-  ['elicitation/create', { member: 'elicitation', subject: 'ELICITATION', what: 'user input' }],
-  ['sampling/createMessage', { member: 'sampling', subject: 'SAMPLING', what: "a completion by the client's model" }],
-  ['roots/list', { member: 'roots', subject: 'ROOTS', what: "the client's roots" }],
+type PassedOn = Pick<ClientRequest<Params>, 'subject' | 'what'> & {
+  readonly requires: (params: Params) => RequiredCapabilities;
+};
+
+const passedOn: ReadonlyMap<string, PassedOn> = new Map<string, PassedOn>([
+  [
+    'elicitation/create',
+    {
+      requires: ({ mode }) => ({ elicitation: { [mode === 'url' ? 'url' : 'form']: {} } }),
+      subject: 'ELICITATION',
+      what: 'user input',
+    },
+  ],
+  [
+    'sampling/createMessage',
+    { requires: samplingCapabilities, subject: 'SAMPLING', what: "a completion by the client's model" },
+  ],
+  ['roots/list', { requires: () => ({ roots: {} }), subject: 'ROOTS', what: "the client's roots" }],
 ]);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the author of the tool is responsible for the params, and the client checks them

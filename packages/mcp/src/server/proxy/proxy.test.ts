@@ -8,6 +8,7 @@ import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { modern } from '../../../test/clients/wire.ts';
 import { eventually } from '../../../test/eventually.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -214,6 +215,33 @@ test('a call of a legacy upstream waits for input as long as the requestState is
   const result = await connect(gateway, 'modern').callTool({ serverName: 'it', name: 'up_ask', onElicitation });
   expect(textOf(result)).toBe('[{"action":"decline"},{"action":"decline"}]');
 });
+
+test.each(['legacy', 'modern'] as const)(
+  'sampling with tools of a %s upstream needs a caller that takes tools',
+  async (upstreamEra) => {
+    const tooled = createTool({
+      id: 'tooled',
+      description: 'Lends tools to the model',
+      execute: async (_, { mcp }) => (await mcp.sample({ messages: [], maxTokens: 5, tools: [{}] })).text,
+    });
+    const gateway = await createGateway(upstreamEra, createUpstream({ tools: { tooled } }));
+    const call = async (sampling: object): Promise<string> => {
+      const _meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling } };
+      const { headers, body } = modern('tools/call', { name: 'up_tooled', _meta });
+      const accept = 'application/json, text/event-stream';
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, ...(headers as Record<string, string>) },
+        body: JSON.stringify(body),
+      };
+      return (await gateway.fetch(new Request('http://localhost/mcp', init))).text();
+    };
+    expect(await call({ tools: {} })).toContain('input_required');
+    const refused = await call({});
+    expect(refused).not.toContain('input_required');
+    expect(refused).toContain('capability');
+  },
+);
 
 const combinations = [
   ['legacy', 'legacy'],
@@ -465,7 +493,6 @@ describe('several upstreams', () => {
 describe('identity', () => {
   /** Calls a server as a user, in the modern era. */
   const callAs = async (server: MCPServer, subject: string, method: string, params: object): Promise<string> => {
-    const { modern } = await import('../../../test/clients/wire.ts');
     const { headers, body } = modern(method, params as Record<string, unknown>);
     const init = {
       method: 'POST',
