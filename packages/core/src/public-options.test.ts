@@ -58,6 +58,8 @@ const exempt: Record<string, string> = {
   isVercelTool: none,
   toModelOutput: none,
   toolTokens: none,
+  describeResults: none,
+  readInnerCall: none,
   withInputSchema: none,
   withRequestContext: none,
   RequestContext: none,
