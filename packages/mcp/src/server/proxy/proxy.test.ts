@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { observe } from '@quiver/core';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
@@ -118,6 +119,29 @@ function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Val
   return { promise, resolve };
 }
 
+/** Calls a server as a user, in the modern era. */
+async function callAs(
+  server: MCPServer,
+  subject: string,
+  method: string,
+  params: Record<string, unknown>,
+): Promise<string> {
+  const { headers, body } = modern(method, params);
+  const init = {
+    method: 'POST',
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer token-of-${subject}`,
+      ...(headers as Record<string, string>),
+    },
+    body: JSON.stringify(body),
+  };
+  const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
+  return (await server.fetch(new Request('http://localhost/mcp', init), { authInfo })).text();
+}
+
 const textOf = ({ content }: { content: unknown[] }): string => (content[0] as { text: string }).text;
 
 describe.each([
@@ -225,16 +249,9 @@ test.each(['legacy', 'modern'] as const)(
       execute: async (_, { mcp }) => (await mcp.sample({ messages: [], maxTokens: 5, tools: [{}] })).text,
     });
     const gateway = await createGateway(upstreamEra, createUpstream({ tools: { tooled } }));
-    const call = async (sampling: object): Promise<string> => {
+    const call = (sampling: object): Promise<string> => {
       const _meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling } };
-      const { headers, body } = modern('tools/call', { name: 'up_tooled', _meta });
-      const accept = 'application/json, text/event-stream';
-      const init = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept, ...(headers as Record<string, string>) },
-        body: JSON.stringify(body),
-      };
-      return (await gateway.fetch(new Request('http://localhost/mcp', init))).text();
+      return callAs(gateway, 'ada', 'tools/call', { name: 'up_tooled', _meta });
     };
     expect(await call({ tools: {} })).toContain('input_required');
     const refused = await call({});
@@ -242,6 +259,21 @@ test.each(['legacy', 'modern'] as const)(
     expect(refused).toContain('capability');
   },
 );
+
+const deepSchema = Array.from({ length: 200 }).reduce<JsonSchema>((a) => ({ type: 'object', properties: { a } }), {});
+
+test.each<[string, JsonSchema]>([
+  ['an invalid header', { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } }],
+  ['a schema that is too deep for headers', deepSchema],
+])('offers a tool of a legacy upstream with %s, and the others', async (_, inputSchema) => {
+  const odd = createTool({ id: 'odd', description: 'Odd', inputSchema, execute: async () => 'done' });
+  const upstream = createUpstream({ tools: { odd, echo: upstreamTools.echo } });
+  silent.warn.mockClear();
+  const gateway = await createGateway('legacy', upstream);
+  expect(silent.warn).toHaveBeenCalledWith(expect.stringContaining("tool 'up_odd'"));
+  expect(await callAs(gateway, 'ada', 'tools/list', {})).toMatch(/up_odd.*up_echo/);
+  expect(await callAs(gateway, 'ada', 'tools/call', { name: 'up_odd', arguments: {} })).toContain('done');
+});
 
 const combinations = [
   ['legacy', 'legacy'],
@@ -491,24 +523,6 @@ describe('several upstreams', () => {
 });
 
 describe('identity', () => {
-  /** Calls a server as a user, in the modern era. */
-  const callAs = async (server: MCPServer, subject: string, method: string, params: object): Promise<string> => {
-    const { headers, body } = modern(method, params as Record<string, unknown>);
-    const init = {
-      method: 'POST',
-      headers: {
-        host: 'localhost',
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        authorization: `Bearer token-of-${subject}`,
-        ...(headers as Record<string, string>),
-      },
-      body: JSON.stringify(body),
-    };
-    const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
-    return (await server.fetch(new Request('http://localhost/mcp', init), { authInfo })).text();
-  };
-
   test('sends the headers of each caller and never its token, and caches the lists per caller', async () => {
     const seen: IncomingHttpHeaders[] = [];
     const upstream = createUpstream();

@@ -8,7 +8,6 @@ import { sendCall } from '../../client/tools/call-tool.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import type { ListMethod } from '../../protocol/methods.js';
-import { declaredParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
@@ -16,7 +15,7 @@ import { urlElicitationRequired } from '../methods/call-tool.js';
 import type { ListedTool } from '../tools/catalog.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 import { toolRequestOf } from '../tools/tool-context.js';
-import type { RegisteredTool } from '../tools/tool-registry.js';
+import { findParamHeaders, type RegisteredTool } from '../tools/tool-registry.js';
 import { RelayedCall, type RelayState } from './relayed-call.js';
 import type { SuspendedCalls } from './suspended-calls.js';
 
@@ -199,7 +198,7 @@ export class Upstream {
       item: { type: 'tool', toolType: 'tool', ...listed },
       resultLimit: undefined,
       structured: { legacy: tool.outputSchema?.['type'] === 'object', modern: tool.outputSchema !== undefined },
-      paramHeaders: declaredParamHeaders(tool.inputSchema),
+      paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
       task: this.#offersTasks()
         ? {
             mode: 'optional',

@@ -231,17 +231,8 @@ function registerTool(
       `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
     );
   }
-  /** Leaves out a broken part, with a warning. A part without a JSON form fails here, and not in the whole list. */
-  const attempt = <Part>(consequence: string, describe: () => Part): Part | undefined => {
-    try {
-      const part = describe();
-      JSON.stringify(part);
-      return part;
-    } catch (error) {
-      logger.warn(`${consequence}: ${toErrorMessage(error)}`);
-      return undefined;
-    }
-  };
+  const attempt = <Part>(consequence: string, describe: () => Part): Part | undefined =>
+    describeOrWarn(logger, consequence, describe);
   const { inputSchema: given } = withInputSchema(tool);
   const described = attempt(`Tool '${name}' is offered without a description of its input`, () =>
     given === undefined ? { type: 'object', properties: {} } : toJsonSchema(given as Schema, 'input'),
@@ -282,10 +273,27 @@ function registerTool(
     resultLimit,
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
-    paramHeaders:
-      attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],
+    paramHeaders: findParamHeaders(name, inputSchema, logger),
     task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
+}
+
+/** Returns the arguments that calls repeat in headers. Invalid declarations are ignored, with a warning. */
+export function findParamHeaders(name: string, inputSchema: object, logger: Logger): readonly ParamHeader[] {
+  const consequence = `Clients over HTTP may leave out tool '${name}'`;
+  return describeOrWarn(logger, consequence, () => declaredParamHeaders(inputSchema)) ?? [];
+}
+
+/** Leaves out a broken part, with a warning. A part without a JSON form fails here, and not in the whole list. */
+function describeOrWarn<Part>(logger: Logger, consequence: string, describe: () => Part): Part | undefined {
+  try {
+    const part = describe();
+    JSON.stringify(part);
+    return part;
+  } catch (error) {
+    logger.warn(`${consequence}: ${toErrorMessage(error)}`);
+    return undefined;
+  }
 }
 
 function parseToolLimit(
