@@ -2,7 +2,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import { Result } from '../../content.js';
-import type { ScopedItem } from '../tools/catalog.js';
+import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
@@ -10,7 +10,7 @@ import type { ServerRequest } from '../request.js';
 /** Answers `prompts/list`. */
 export async function listPrompts(request: ServerRequest): Promise<Result> {
   const items = (await promptsFor(request)).map(toListed);
-  const isPrivate = request.server.catalog.isFiltered('prompt') === true;
+  const isPrivate = variesByCaller(request.server, 'prompt') === true;
   return encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`, isPrivate);
 }
 

@@ -4,7 +4,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import { Result } from '../../content.js';
-import type { ScopedItem } from '../tools/catalog.js';
+import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
@@ -17,9 +17,9 @@ import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
 export async function listResources(request: ServerRequest): Promise<Result> {
-  const { catalog } = request.server;
-  const items = catalog.filter(request, 'resource', await resourcesFor(request));
-  const isPrivate = catalog.isFiltered('resource') === true;
+  const { server } = request;
+  const items = server.catalog.filter(request, 'resource', await resourcesFor(request));
+  const isPrivate = variesByCaller(server, 'resource') === true;
   return encodePage(request, 'resources', items, ({ uri }) => uri, isPrivate);
 }
 
@@ -39,9 +39,9 @@ function readResult(request: ServerRequest, results: ResultStore, uri: string): 
 
 /** Answers `resources/templates/list`. */
 export async function listResourceTemplates(request: ServerRequest): Promise<Result> {
-  const { catalog } = request.server;
-  const items = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
-  const isPrivate = catalog.isFiltered('resourceTemplate') === true;
+  const { server } = request;
+  const items = server.catalog.filter(request, 'resourceTemplate', await templatesFor(request));
+  const isPrivate = variesByCaller(server, 'resourceTemplate') === true;
   return encodePage(request, 'resourceTemplates', items, ({ uriTemplate }) => uriTemplate, isPrivate);
 }
 
@@ -103,8 +103,8 @@ export async function learnScopes(request: ServerRequest): Promise<void> {
 }
 
 /** Whether callers may read different resources; `undefined` before the first list. */
-function areFiltered({ catalog }: ServerState): boolean | undefined {
-  const [listed, matched] = [catalog.isFiltered('resource'), catalog.isFiltered('resourceTemplate')];
+function areFiltered(server: ServerState): boolean | undefined {
+  const [listed, matched] = [variesByCaller(server, 'resource'), variesByCaller(server, 'resourceTemplate')];
   return listed === true || matched === true || (listed === undefined || matched === undefined ? undefined : false);
 }
 

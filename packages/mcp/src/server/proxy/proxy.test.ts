@@ -134,6 +134,7 @@ async function callAs(
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       authorization: `Bearer token-of-${subject}`,
+      ...(typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] }),
       ...(headers as Record<string, string>),
     },
     body: JSON.stringify(body),
@@ -273,6 +274,33 @@ test.each<[string, JsonSchema]>([
   expect(silent.warn).toHaveBeenCalledWith(expect.stringContaining("tool 'up_odd'"));
   expect(await callAs(gateway, 'ada', 'tools/list', {})).toMatch(/up_odd.*up_echo/);
   expect(await callAs(gateway, 'ada', 'tools/call', { name: 'up_odd', arguments: {} })).toContain('done');
+});
+
+test.each([
+  ['server/discover', {}],
+  ['tools/list', {}],
+  ['resources/list', {}],
+  ['resources/templates/list', {}],
+  ['prompts/list', {}],
+  ['resources/read', { uri: 'own://one' }],
+])('the result of %s stays private, because lists of an upstream may differ per caller', async (method, params) => {
+  const gateway = new MCPServer({
+    name: 'Gateway',
+    version: '1.0.0',
+    logger: silent,
+    tools: {},
+    resources: {
+      listResources: async () => [{ uri: 'own://one', name: 'one' }],
+      getResourceContent: async () => ({ text: 'own' }),
+    },
+    cacheHints: { [method]: { ttlMs: 1000, cacheScope: 'public' } },
+  });
+  opened.push(() => gateway.close({ grace: 0 }));
+  const scopeOf = async (): Promise<string | undefined> =>
+    /"cacheScope":"(\w+)"/.exec(await callAs(gateway, 'ada', method, params))?.[1];
+  if (method !== 'resources/templates/list' && method !== 'prompts/list') expect(await scopeOf()).toBe('public');
+  await gateway.proxy('up', createUpstream());
+  expect(await scopeOf()).toBe('private');
 });
 
 const combinations = [

@@ -64,6 +64,18 @@ export interface CatalogRequest {
 
 type ItemType = CatalogItem['type'];
 
+/** The part of a server that decides whether its callers may receive different results. */
+export interface VaryingServer {
+  readonly catalog: Catalog;
+  /** Other servers, whose lists may differ per caller. */
+  readonly upstreams: object | undefined;
+}
+
+/** Returns whether callers may receive different items of a type; `undefined` as in {@link Catalog.isFiltered}. */
+export function variesByCaller({ catalog, upstreams }: VaryingServer, type: ItemType): boolean | undefined {
+  return upstreams !== undefined || catalog.isFiltered(type);
+}
+
 /**
  * The one rule that decides which items a caller can see. Lists, calls, completions and notifications apply it, so that a hidden item
  * has the same responses as an item that does not exist.

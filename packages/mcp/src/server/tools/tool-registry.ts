@@ -9,11 +9,13 @@ import { Result } from '../../content.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import {
   requireScopes,
+  variesByCaller,
   type Catalog,
   type CatalogRequest,
   type CatalogItem,
   type ListedTool,
   type ToolType,
+  type VaryingServer,
 } from './catalog.js';
 import type { ToolSearch } from './tool-search.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
@@ -48,6 +50,7 @@ export interface ToolsRequest extends CatalogRequest {
 
 /** The part of a `tools/list` request that decides about its result. */
 interface ListRequest extends PageRequest, ToolsRequest {
+  readonly server: PageRequest['server'] & VaryingServer;
   readonly era: Era;
   toText(result: Result): string;
 }
@@ -168,7 +171,7 @@ export class ToolRegistry {
    */
   list(request: ListRequest): Result {
     const { era, params } = request;
-    const isShared = !this.isFiltered && !request.upstreamTools?.length;
+    const isShared = variesByCaller(request.server, 'tool') !== true;
     const encode = (): Result => {
       const shown = this.all(request).filter(
         (tool) => this.#search?.isListed(tool.name) !== false && this.#sees(request, tool),
