@@ -234,7 +234,7 @@ export class MCPServer implements AsyncDisposable {
    * The token of a caller is never passed on. `headers` of a definition receives the request context, with the caller as `mcp.extra`.
    *
    * @param target - `{ client, server }` for a server of an `MCPClient`, or a definition as in its `servers`
-   * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by later requests
+   * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by itself
    * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`,
    *   `MCP_SERVER_UNKNOWN`
    * @example

@@ -307,9 +307,9 @@ export class ServerConnection {
     this.#reviveLater();
   }
 
-  /** Connects again without a request if there are subscriptions. */
+  /** Connects again without a request for subscriptions, and for a gateway, whose clients ask for a list once. */
   #reviveLater(): void {
-    if (this.#server.subscriptions.isEmpty) return;
+    if (this.#server.subscriptions.isEmpty && !this.#requestHandlers.has('relay')) return;
     clearTimeout(this.#revival);
     this.#revival = setTimeout(() => {
       this.connect().catch(() => {});

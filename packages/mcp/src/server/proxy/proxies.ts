@@ -66,7 +66,7 @@ export class Proxies implements Upstreams {
   }
 
   /**
-   * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and tried again by later requests.
+   * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and tried again by itself.
    *
    * @throws `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`, `MCP_SERVER_UNKNOWN`; `PROXY_NAME_TAKEN` for a name that is taken
    */
