@@ -1,5 +1,5 @@
 // All benchmarks in one command:
-//   npm run bench                      runs all parts: about two hours on two idle cores
+//   npm run bench                      runs all parts, which takes hours; the machine has to be idle
 //   npm run bench -- server client     runs these parts
 //   --write      stores the figures in benchmarks/figures.json, draws the plots, and writes the tables to docs/reference/benchmarks.md
 //   --compare    exits with 1 if a figure is more than 15 % worse than the stored one
