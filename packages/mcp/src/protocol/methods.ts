@@ -4,8 +4,10 @@ import type { Params } from './json-rpc.js';
 import type { SchemaName } from './schemas.js';
 import type { ServerCapabilities } from './types.js';
 
-/** Method that requests one page of a list. */
-export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+/** Methods that request one page of a list. */
+export const listMethods = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
+
+export type ListMethod = (typeof listMethods)[number];
 
 /** Method whose results may be cached by clients. */
 export type CacheableMethod = ListMethod | 'resources/read' | 'server/discover';

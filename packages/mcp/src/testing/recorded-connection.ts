@@ -6,7 +6,7 @@ import { fetchPages } from '../client/server/list-cache.js';
 import { RemoteServer } from '../client/server/remote-server.js';
 import { errorCodes, LAST_LEGACY_VERSION } from '../protocol/constants.js';
 import { isObject, type JsonRpcResponse, type Params } from '../protocol/json-rpc.js';
-import { requestMethods, type ListMethod } from '../protocol/methods.js';
+import { listMethods, requestMethods, type ListMethod } from '../protocol/methods.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 import type { RecordedDefinitions, RecordedResponse, Recording } from './recording.js';
 
@@ -21,8 +21,6 @@ interface RecordedConnectionOptions {
 }
 
 const requestTimeout = 60_000;
-
-const listMethods = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
 
 /** Connection of one client through a cassette to the server that it records. Requests run one after the other. */
 export class RecordedConnection {
