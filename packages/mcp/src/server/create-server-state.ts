@@ -44,7 +44,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
   const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
   if (config.search) tools.addSearch(new ToolSearch(config.search, tools));
-  const capabilities = capabilitiesOf(config);
+  const [ownCapabilities, proxyCapabilities] = [capabilitiesOf(config, false), capabilitiesOf(config, true)];
   const serverInfo = {
     name,
     version,
@@ -57,7 +57,9 @@ export function createServerState(config: MCPServerConfig): ServerState {
     serverInfo,
     modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
-    capabilities,
+    get capabilities() {
+      return state.upstreams ? proxyCapabilities : ownCapabilities;
+    },
     catalog,
     tools,
     resources,
@@ -105,16 +107,17 @@ function hasResultLimit({ resultLimit, tools }: MCPServerConfig): boolean {
   return resultLimit !== undefined || Object.values(tools ?? {}).some((tool) => Boolean(tool?.mcp?.resultLimit));
 }
 
-function capabilitiesOf(config: MCPServerConfig): ServerCapabilities {
+/** @param isProxy - whether other servers add items: which ones is known later, and clients request capabilities first */
+function capabilitiesOf(config: MCPServerConfig, isProxy: boolean): ServerCapabilities {
   const { resources, prompts } = config;
   return {
     tools: { listChanged: true },
     logging: {},
-    ...(resources
+    ...(resources || isProxy
       ? { resources: { subscribe: true, listChanged: true } }
       : hasResultLimit(config) && { resources: {} }),
-    ...(prompts && { prompts: { listChanged: true } }),
-    ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
+    ...((prompts || isProxy) && { prompts: { listChanged: true } }),
+    ...((resources?.completeVariable || prompts?.completeArgument || isProxy) && { completions: {} }),
   };
 }
 

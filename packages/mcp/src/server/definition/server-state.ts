@@ -15,6 +15,7 @@ import type { Upstreams } from './upstreams.js';
 /** State of a server that eras and transports share; made once from its configuration. */
 export interface ServerState extends HookedServer {
   readonly instructions: string | undefined;
+  /** Includes those for items of other servers once there are {@link ServerState.upstreams}. */
   readonly capabilities: ServerCapabilities;
   /** Rule that decides which items a caller can see. */
   readonly catalog: Catalog;

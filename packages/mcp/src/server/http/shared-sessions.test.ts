@@ -484,6 +484,17 @@ describe('a standalone event stream', () => {
     second.destroy();
   });
 
+  test('announces the lists of a server that was mounted meanwhile when it moves', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await readEvents(a.url, { headers: session });
+    await b.server.mount('other', new MCPServer({ name: 'Other', version: '1.0.0', tools: {} }));
+    const second = await readEvents(b.url, { headers: session });
+    await eventually(() => expect(methodsOf(second)).toContain('notifications/prompts/list_changed'));
+    first.destroy();
+    second.destroy();
+  });
+
   test('ends at an instance that begins to drain', async () => {
     const [a, b] = await startTwo();
     const session = await openSession(a.url);

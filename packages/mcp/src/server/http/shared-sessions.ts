@@ -43,13 +43,14 @@ interface SessionNews {
  */
 export class SharedSessions extends SessionStore implements SharedServer {
   readonly instance: Instance;
-  readonly capabilities: ServerCapabilities;
   override readonly events: SharedEventStore;
+  readonly #server: ServerState;
 
-  constructor({ capabilities, instance, sessions }: ServerState) {
+  constructor(server: ServerState) {
+    const { instance, sessions } = server;
     super(sessions);
+    this.#server = server;
     this.instance = instance;
-    this.capabilities = capabilities;
     this.events = new SharedEventStore(instance);
     instance.on<SessionNews>('session', ({ id, record }, from) => {
       const copy = from === instance.id ? undefined : this.#copyOf(id);
@@ -61,6 +62,10 @@ export class SharedSessions extends SessionStore implements SharedServer {
       const incoming = parseMessage(message);
       if (incoming && incoming.kind !== 'request') this.#copyOf(id)?.settle(incoming);
     });
+  }
+
+  get capabilities(): ServerCapabilities {
+    return this.#server.capabilities;
   }
 
   readonly onStoreError = (error: unknown): void =>

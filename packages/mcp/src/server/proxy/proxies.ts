@@ -58,11 +58,6 @@ export class Proxies implements Upstreams {
     this.#self = self;
     this.#state = state;
     this.#suspended = new SuspendedCalls(roundSeconds * 1000);
-    // Which items there are is known later, and clients ask for capabilities first.
-    const { capabilities } = state;
-    capabilities.resources = { subscribe: true, listChanged: true };
-    capabilities.prompts = { listChanged: true };
-    capabilities.completions = {};
   }
 
   /**
