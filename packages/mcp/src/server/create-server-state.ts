@@ -1,7 +1,6 @@
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import { checkOptions } from '@quiver/core/options';
 import type { ServerCapabilities } from '../protocol/types.js';
-import { metaKeys } from '../protocol/constants.js';
 import { Instance } from '../shared-store/instance.js';
 import { parseResultLimit } from '../result-limit/size-limit.js';
 import { Catalog } from './tools/catalog.js';
@@ -15,8 +14,8 @@ import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflow
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
-import { cacheableMethods, type CacheableMethod } from '../protocol/methods.js';
-import type { CacheHints, MCPServerConfig } from './definition/server-config.js';
+import { ModernResults } from './definition/modern-results.js';
+import type { MCPServerConfig } from './definition/server-config.js';
 import { ResultStore } from './tools/result-store.js';
 import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
@@ -55,7 +54,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
   };
   const state: ServerState = {
     serverInfo,
-    modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
+    modernResults: new ModernResults(serverInfo, config.cacheHints),
     instructions: config.instructions,
     get capabilities() {
       return state.upstreams ? proxyCapabilities : ownCapabilities;
@@ -67,7 +66,6 @@ export function createServerState(config: MCPServerConfig): ServerState {
     resultLimit,
     results: hasResultLimit(config) ? new ResultStore(instance) : undefined,
     pageSize,
-    cacheHints: describeCacheHints(config.cacheHints ?? {}),
     maskErrors,
     requestState: createRequestStateCodec(
       config.requestState,
@@ -119,15 +117,6 @@ function capabilitiesOf(config: MCPServerConfig, isProxy: boolean): ServerCapabi
     ...((prompts || isProxy) && { prompts: { listChanged: true } }),
     ...((resources?.completeVariable || prompts?.completeArgument || isProxy) && { completions: {} }),
   };
-}
-
-/** Returns the cache members of a result as JSON text, by method. */
-function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod, string>> {
-  const described = cacheableMethods.map((method) => {
-    const { ttlMs = 0, cacheScope = 'private' } = hints[method] ?? {};
-    return [method, `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`];
-  });
-  return Object.fromEntries(described) as Record<CacheableMethod, string>;
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */

@@ -6,7 +6,7 @@ import type { Lifecycle } from '../lifecycle.js';
 import type { HookedServer } from '../middleware/hook-context.js';
 import type { RequestStateCodec } from '../client/request-state.js';
 import type { ResultStore } from '../tools/result-store.js';
-import type { CacheableMethod } from '../../protocol/methods.js';
+import type { ModernResults } from './modern-results.js';
 import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
 import type { Tasks } from '../tasks/tasks.js';
@@ -27,10 +27,7 @@ export interface ServerState extends HookedServer {
   readonly results: ResultStore | undefined;
   /** Items per page of a list. */
   readonly pageSize: number;
-  /** Members of results that state how long clients may keep them, as JSON text. */
-  readonly cacheHints: Readonly<Record<CacheableMethod, string>>;
-  /** End of every modern result as JSON text: kind of the result and identity of the server. */
-  readonly modernResultEnd: string;
+  readonly modernResults: ModernResults;
   readonly requestState: RequestStateCodec;
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;

@@ -1,6 +1,6 @@
 import type { ElicitOptions } from '@quiver/core/tools';
-import { canceledResult, Result } from '../../content.js';
-import { errorCodes, metaKeys } from '../../protocol/constants.js';
+import { canceledResult, type Result } from '../../content.js';
+import { errorCodes } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import {
@@ -189,9 +189,7 @@ export class InputRound {
     }
     const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers, upstream };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
-    const _meta = { [metaKeys.serverInfo]: server.serverInfo };
-    const text = JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
-    return Result.whole(text, 'input_required');
+    return server.modernResults.create('input_required', { inputRequests, requestState });
   }
 }
 

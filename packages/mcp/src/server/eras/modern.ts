@@ -1,9 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
-import { Result } from '../../content.js';
+import type { Result } from '../../content.js';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, wholeText } from '../../protocol/json-rpc.js';
-import type { CacheableMethod } from '../../protocol/methods.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client/client-requests.js';
@@ -15,7 +14,7 @@ import type { ServerState } from '../definition/server-state.js';
 import type { RequestState } from '../client/request-state.js';
 import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
 import type { TaskOptions } from '../tools/task-options.js';
-import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
+import { commonMembers, type StoredCall } from '../tasks/task-record.js';
 import { defer, InputRound, readRequestState } from './input-round.js';
 
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
@@ -93,14 +92,8 @@ export class ModernRequest extends ServerRequest {
     super.report(update);
   }
 
-  toText({ members, meta, isPrivate }: Result): string {
-    const { cacheHints, modernResultEnd, serverInfo } = this.server;
-    const known = cacheHints[this.method as CacheableMethod];
-    const hint = isPrivate ? known?.replace('"public"', '"private"') : known;
-    const given = members === '' ? '' : `${members},`;
-    const all = hint === undefined ? given : `${given}${hint},`;
-    if (!meta) return `{${all}${modernResultEnd}`;
-    return `{${all}"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+  toText(result: Result): string {
+    return this.server.modernResults.toText(this.method, result);
   }
 
   protected answer(): Result | Promise<Result> {
@@ -163,8 +156,7 @@ export class ModernRequest extends ServerRequest {
           return run.then((result) => this.#textOf(result));
         });
         if (creating) {
-          const meta = { [metaKeys.serverInfo]: this.server.serverInfo };
-          resolve(creating.then((record) => Result.whole(createdTaskText(record, meta), 'task')));
+          resolve(creating.then((record) => this.server.modernResults.create('task', commonMembers(record))));
         } else if (options.mode === 'required') {
           const error = noRoom();
           this.stop(error);

@@ -117,14 +117,9 @@ export function endTask(record: TaskRecord, end: TaskEnd): TaskRecord | undefine
 }
 
 /** Returns the members that the creation of a task and every status have in common. */
-function commonMembers(record: TaskRecord): object {
+export function commonMembers(record: TaskRecord): object {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = record;
   return { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs };
-}
-
-/** Returns the result of a call that became a task, as JSON. */
-export function createdTaskText(record: TaskRecord, meta: object): string {
-  return JSON.stringify({ resultType: 'task', ...commonMembers(record), _meta: meta });
 }
 
 /**
