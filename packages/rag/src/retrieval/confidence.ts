@@ -5,7 +5,7 @@ const leastShare = 0.5;
 
 /**
  * Coefficients of a logistic regression. Question sets with and without answers in the documents have the same weight, so that .5
- * separates them. Decision 0183 has the sets and the figures.
+ * separates them. Decision 0195 has the sets and the figures.
  */
 const coefficients = { coverage: 4.7, nearness: 5.9, matched: 1.9, constant: -7.5 };
 

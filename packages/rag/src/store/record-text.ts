@@ -19,7 +19,7 @@ export function startOfText(text: string): string {
 /**
  * The text that keyword search finds a record by: its title, its file name, the headings above it, its context, and its text, which may begin
  * with some of them. A section is about its headings, and rarely repeats them, so title, file name and headings count twice; weights 1 to 4
- * were compared in decision 0171. A context is prose that says more than the subject, and counts once.
+ * were compared in decision 0178. A context is prose that says more than the subject, and counts once.
  */
 export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>): string {
   const { title, source, headings, [contextKey]: context } = record.metadata;
