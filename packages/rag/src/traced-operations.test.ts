@@ -50,7 +50,7 @@ describe('published operations', () => {
     const tool = createVectorQueryTool({ vectorStore, indexName: 'drinks', model: embedder, reranker });
     await tool.execute({ queryText: 'hot water', topK: 2 });
     expect(ended.map(({ type }) => type)).toEqual(['embedding', 'retrieval', 'retrieval', 'tool']);
-    expect(ended[1]).toMatchObject({ operation: 'rerank', queryText: 'hot water', topK: 1, candidates: 2 });
+    expect(ended[1]).toMatchObject({ operation: 'rerank', queryText: 'hot water', topK: 1, candidates: texts.length });
     expect(ended[2]).toMatchObject({ operation: 'query', kind: 'VectorQuery', indexName: 'drinks', topK: 2 });
     expect(ended[2]).toMatchObject({ queryText: 'hot water', documents: [{ document: texts[1] }] });
   });

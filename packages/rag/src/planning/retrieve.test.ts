@@ -245,6 +245,24 @@ test('sorts the merged results by a reranker', async () => {
   expect(ids(matches)).toEqual(['claim']);
 });
 
+test('gives a reranker four times topK of the merged results', async () => {
+  const received: number[] = [];
+  const scorer = async (_query: string, texts: readonly string[]): Promise<number[]> => {
+    received.push(texts.length);
+    return texts.map(() => 1);
+  };
+  const llm = modelThat({ 'in other words': { queries: ['Who may sail?', 'forms of expenses'] } });
+  const reranker = { model: scorer, options: { topK: 3 } };
+  const texts = Array.from({ length: 20 }, (_, place) => `The team ${'sails '.repeat(place)}to travel.`);
+  for (const step of [{}, { llm, steps: { variants: true } }]) {
+    const options = await optionsWith({ reranker, topK: 2, ...step });
+    const store = options.vectorStore ?? options.store;
+    await store.upsert({ indexName: 'handbook', documents: texts, vectors: await embedder.embed(texts) });
+    expect((await retrieve(options)).matches).toHaveLength(2);
+  }
+  expect(received).toEqual([8, 8]);
+});
+
 test('stops when the signal aborts', async () => {
   const controller = new AbortController();
   const llm = modelThat({ 'in other words': () => (controller.abort(new Error('enough')), { queries: ['x'] }) });

@@ -22,7 +22,7 @@ import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { Question } from '../retrieval/question.js';
-import { rerank, rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
+import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import {
@@ -139,7 +139,7 @@ export interface Retrieval extends NothingFound {
  * Searches an index for a question, with steps that prepare the search. Without steps it is one search.
  *
  * The rankings of all queries are merged by reciprocal rank fusion. The question has the weight 1; the queries of one step share its
- * weight. With a reranker, the merged results are sorted by it.
+ * weight. With a reranker, the best four times `topK` merged results are sorted by it.
  *
  * @throws `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
  *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; `QUERY_EMBEDDER_CHANGED`; errors of store, embedder and reranker; the
@@ -170,10 +170,11 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   }
   const searches = planSearches(planned.question, planned.answers);
   const written = planned.answers.find((answer) => answer.filter)?.filter;
-  const limit = searches.length > 1 ? fusionDepth(topK) : reranker ? 4 * topK : topK;
+  const candidates = reranker ? rerankDepth(topK) : topK;
+  const limit = searches.length > 1 ? fusionDepth(topK) : candidates;
   const found = mergeLists(await search(options, searches, { store, limit, filter: bothFilters(given, written) }));
-  const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
-  const best = reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
+  const merged = merge(searches, found).slice(0, candidates);
+  const best = reranker ? await sortBy(reranker, planned.question, merged, { topK, signal }) : merged;
   const { passages: matches, ...emptiness } = ratePassages(best, { ...options, question: searches[0].question });
   const trace = traceOf(searches, found, matches, planned.answers);
   return { matches, ...emptiness, question: planned.question, trace };
@@ -258,13 +259,12 @@ function merge(searches: readonly PlannedSearch[], found: readonly VectorMatch[]
 }
 
 async function sortBy(
-  { model, options }: RerankConfig,
+  reranker: RerankConfig,
   question: string,
   matches: readonly VectorMatch[],
-  topK: number,
-  signal: AbortSignal | undefined,
+  options: { topK: number; signal: AbortSignal | undefined },
 ): Promise<VectorMatch[]> {
-  const ranked = await rerank(matches, question, model, { topK, ...options, signal });
+  const ranked = await selectByReranker(reranker, question, matches, options);
   return ranked.map(({ result, score }) => ({ ...result, score }));
 }
 

@@ -1,4 +1,3 @@
-import { recordText } from '../store/record-text.js';
 import { QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
 import {
   anyValue,
@@ -11,6 +10,8 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
+import { largestTopK } from '../store/options.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
 
@@ -36,9 +37,10 @@ export interface RerankerOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Reranker of a query tool. */
+/** Reranker of a query tool and of `retrieve()`. */
 export interface RerankConfig {
   model: RelevanceModel;
+  /** Its `topK` can only reduce the number of results of the query, which is the default. */
   options?: Omit<RerankerOptions, 'queryEmbedding' | 'signal'>;
 }
 
@@ -152,6 +154,24 @@ async function rankResults<Match extends VectorMatch>(
   if (scores.every((relevance) => 'error' in relevance)) return ranked.slice(0, topK);
   // Sorting is stable, so equal scores stay in order.
   return ranked.toSorted((a, b) => b.score - a.score).slice(0, topK);
+}
+
+const candidatesPerResult = 4;
+
+/** Returns the number of results to search for where a reranker selects `topK` of them. */
+export function rerankDepth(topK: number): number {
+  return Math.min(largestTopK, candidatesPerResult * topK);
+}
+
+/** Returns the best `topK` candidates of a query; fewer if the reranker has a smaller `topK`. */
+export async function selectByReranker<Match extends VectorMatch>(
+  { model, options = {} }: RerankConfig,
+  query: string,
+  candidates: readonly Match[],
+  { topK, ...rest }: Pick<RerankerOptions, 'queryEmbedding' | 'signal'> & { readonly topK: number },
+): Promise<RerankResult<Match>[]> {
+  if (candidates.length === 0) return [];
+  return rerank(candidates, query, model, { ...options, ...rest, topK: Math.min(topK, options.topK ?? topK) });
 }
 
 /** Options of `rerankWithScorer()`. */

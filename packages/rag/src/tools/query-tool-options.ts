@@ -91,7 +91,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   /** Whether to return the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
   databaseConfig?: DatabaseConfig;
-  /** Model that sorts the passages. Its `topK` is that of the query by default. */
+  /** Model that selects the passages among the best four times `topK` of the search, or sorts the `topK` passages of `diversity`. */
   reranker?: RerankConfig;
   /** Options of the embedding model. */
   providerOptions?: Record<string, Record<string, unknown>>;

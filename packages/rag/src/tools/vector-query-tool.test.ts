@@ -534,6 +534,36 @@ describe('the reranker of createVectorQueryTool', () => {
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat', 'dog']);
   });
 
+  it.each([
+    ['four times as many passages as the call returns', {}, 2, 8],
+    ['the passages of a diverse result', { diversity: {} }, 2, 2],
+    ['no more passages for a larger topK of its own', {}, 2, 8, { topK: 5 }],
+    ['no fewer passages for a smaller topK of its own', {}, 2, 8, { topK: 1 }],
+  ])('receives %s', async (_what, tool, topK, candidates, own: { topK?: number } = {}) => {
+    const many = Array.from({ length: 20 }, (_, place) => `The cat ${'sleeps '.repeat(place)}here.`);
+    await fill(
+      store,
+      'cats',
+      many.map((text, place) => ({ id: `cat-${place}`, text, metadata: { kind: 'pet', year: place } })),
+    );
+    const received: number[] = [];
+    const scorer = async (_query: string, texts: readonly string[]): Promise<number[]> => {
+      received.push(texts.length);
+      return texts.map(({ length }) => length / 1000);
+    };
+    const reranker = { model: scorer, options: { weights, ...own } };
+    const search = create({ indexName: 'cats', reranker, ...tool });
+    const { sources } = await search.execute({ queryText: 'cat', topK }, { onFailure: 'throw' });
+    expect(received).toEqual([candidates]);
+    expect(sources).toHaveLength(Math.min(topK, own.topK ?? topK));
+  });
+
+  it('receives nothing when nothing was found', async () => {
+    const fails = { getRelevanceScore: () => Promise.reject(new Error('down')) };
+    const search = create({ reranker: { model: fails }, filter: { kind: 'bird' } });
+    expect(await search.execute({ queryText: 'cat' }, { onFailure: 'throw' })).toMatchObject({ sources: [] });
+  });
+
   it('fails the call when it fails', async () => {
     const reranker = { model: { getRelevanceScore: () => Promise.reject(new Error('down')) } };
     await expect(create({ reranker }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
-import { rerank } from '../rerank/rerank.js';
+import { rerankDepth, selectByReranker } from '../rerank/rerank.js';
 import { findPassages } from '../passages/find-passages.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import type { QueryMode, VectorMatch } from '../store/index.js';
@@ -124,10 +124,12 @@ async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise
   const embedder = toEmbedder(call.model, { providerOptions });
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const includeVector = call.includeVectors ?? false;
-  const query = { mode, queryText, queryVector, fusion, diversity, topK, includeVector };
+  // Among more of them, the reranker would select results that repeat each other.
+  const limit = reranker && !diversity ? rerankDepth(topK) : topK;
+  const query = { mode, queryText, queryVector, fusion, diversity, topK: limit, includeVector };
   const matches = await findPassages({ store, read, embedder, question }, query);
-  if (!reranker || matches.length === 0) return matches;
-  const options = { topK, ...reranker.options, queryEmbedding: queryVector, signal };
-  const ranked = await rerank(matches, queryText, reranker.model, options);
+  if (!reranker) return matches;
+  const options = { topK, queryEmbedding: queryVector, signal };
+  const ranked = await selectByReranker(reranker, queryText, matches, options);
   return ranked.map(({ result }) => result);
 }
