@@ -6,7 +6,9 @@ import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../
 export interface Caller {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;
-  /** HTTP request that carries the message; absent over stdio. */
+  /** Transport that the request arrived over; absent for a call that runs again without its client. */
+  readonly transport?: 'http' | 'stdio' | undefined;
+  /** HTTP request that carries the message; present over HTTP. */
   readonly http?:
     | {
         readonly headers: Readonly<Record<string, string>>;
@@ -14,6 +16,11 @@ export interface Caller {
         readonly remoteAddress?: string | undefined;
       }
     | undefined;
+}
+
+/** Returns a caller for a session that outlives the request: the HTTP request itself is not retained. */
+export function withoutRequest({ http, ...caller }: Caller): Caller {
+  return { ...caller, http: http && { headers: http.headers, toolAccess: undefined } };
 }
 
 const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);

@@ -24,7 +24,7 @@ import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
-import { principalOf, scopesOf, type Caller } from './caller.js';
+import { principalOf, scopesOf, withoutRequest, type Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
 import type { LegacySession, Work } from './client/legacy-session.js';
 import { HookContext, type HookedRequest } from './middleware/hook-context.js';
@@ -74,6 +74,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   readonly calledBy: SearchToolName | undefined;
   readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
+  readonly transport: Caller['transport'];
   readonly #http: Caller['http'];
   readonly #channel: ResponseChannel;
   #controller: AbortController | undefined;
@@ -92,7 +93,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   constructor(
     server: ServerState,
     message: JsonRpcRequest,
-    { authInfo, sessionId, http }: Caller,
+    { authInfo, sessionId, transport, http }: Caller,
     channel: ResponseChannel,
   ) {
     this.requestId = message.id;
@@ -102,6 +103,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     const inner = server.tools.search?.unwrap(message);
     this.#message = inner?.message ?? message;
     this.calledBy = inner?.calledBy;
+    this.transport = transport;
     this.#http = http;
     this.#channel = channel;
   }
@@ -155,10 +157,10 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return this.server.tools.find(this, this.name ?? '')?.listed.annotations;
   }
 
-  /** Caller of the request, for a session that outlives it: the HTTP request itself is not retained. */
+  /** Caller of the request, for a session that outlives it. */
   get caller(): Caller {
-    const { authInfo, sessionId } = this;
-    return { authInfo, sessionId, http: this.#http && { headers: this.#http.headers, toolAccess: undefined } };
+    const { authInfo, sessionId, transport } = this;
+    return withoutRequest({ authInfo, sessionId, transport, http: this.#http });
   }
 
   /**
@@ -187,9 +189,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.toolContext));
   }
 
-  /** Stands for the client: over stdio there is one, over HTTP it has a session or an identity. */
+  /** Stands for the client: over stdio there is one per connection, elsewhere it has a session or an identity. */
   get party(): unknown {
-    return this.session ?? this.principal ?? (this.isHttp ? this : this.#channel);
+    return this.session ?? this.principal ?? (this.transport === 'stdio' ? this.#channel : this);
   }
 
   get upstreamState(): unknown {
@@ -207,10 +209,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
 
   /** Only requests of the modern era become tasks. */
   becomeTask(): void {}
-
-  get isHttp(): boolean {
-    return this.#http !== undefined;
-  }
 
   /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
   get remoteAddress(): string | undefined {
@@ -270,7 +268,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
 
   #createEvent(): McpTraceEvent {
     const { method, params, requestId, protocolVersion, sessionId } = this;
-    const origin = { transport: this.#http ? 'http' : 'stdio', clientAddress: this.#http?.remoteAddress } as const;
+    const origin = { transport: this.transport ?? 'custom', clientAddress: this.#http?.remoteAddress } as const;
     const about = { method, params, ...describeMethod(method, params), requestId, protocolVersion, sessionId };
     return { type: 'mcp', side: 'server', direction: 'received', ...about, ...origin };
   }

@@ -83,7 +83,7 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
     onLine: (line) => {
       try {
-        void connection.receive(parseJsonText(line), { authInfo });
+        void connection.receive(parseJsonText(line), { authInfo, transport: 'stdio' });
       } catch (error) {
         connection.refuse(null, error);
       }

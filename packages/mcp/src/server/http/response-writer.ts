@@ -13,7 +13,7 @@ import type { EventStore } from './event-store.js';
 import { EventStream } from './event-stream.js';
 import type { OriginPolicy } from './guard.js';
 import { eventStreamHeaders, jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
-import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
+import { callerOf, type HttpSession, type SessionLimits, type SessionStore } from './sessions.js';
 
 /** Options of `startHTTP()`, `listen()` and `fetch()`. */
 export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
@@ -93,7 +93,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
   }
 
   get caller(): Caller {
-    return { authInfo: this.request.authInfo, sessionId: this.session?.id, http: this.request };
+    return callerOf(this.request, this.session?.id);
   }
 
   send(messageText: string): boolean {

@@ -3,7 +3,7 @@ import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { addressKeyOf, principalOf } from '../caller.js';
+import { addressKeyOf, principalOf, type Caller } from '../caller.js';
 import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
@@ -41,6 +41,11 @@ export interface SessionOwner {
 export function ownerOf(request: HttpRequest): SessionOwner {
   const principal = principalOfCaller(request);
   return { principal, quotaKey: principal || addressKeyOf(request.remoteAddress) };
+}
+
+/** @param sessionId - of the session that the request belongs to */
+export function callerOf(request: HttpRequest, sessionId: string | undefined): Caller {
+  return { authInfo: request.authInfo, sessionId, transport: 'http', http: request };
 }
 
 /** Returns the principal of a request; empty without authentication. */

@@ -16,7 +16,14 @@ import { requireNotClosed } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { sendError } from './response-writer.js';
-import { ownerOf, principalOfCaller, requireRoom, type SessionLimits, type SessionOwner } from './sessions.js';
+import {
+  callerOf,
+  ownerOf,
+  principalOfCaller,
+  requireRoom,
+  type SessionLimits,
+  type SessionOwner,
+} from './sessions.js';
 import { WebReply, WebRequest } from './web-http.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
@@ -233,7 +240,7 @@ export class SSEEndpoint implements Transport {
     // The server or the client may have gone while the body arrived.
     if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
     if (this.#connections.get(sessionId) !== receiver) return refuse();
-    const caller = { authInfo: request.authInfo, sessionId, http: request };
+    const caller = callerOf(request, sessionId);
     const { connection } = receiver;
     requireToolAccessOfAll(Array.isArray(body) ? body : [body], createCallerRequest(this.#server, caller, connection));
     reply.send(202, textHeaders, 'Accepted');

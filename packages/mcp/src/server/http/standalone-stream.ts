@@ -1,12 +1,13 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { refused } from '../../protocol/protocol-error.js';
+import { withoutRequest } from '../caller.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import type { HttpEndpointState, StreamableHTTPServerTransportOptions } from './response-writer.js';
-import type { HttpSession } from './sessions.js';
+import { callerOf, type HttpSession } from './sessions.js';
 import { SharedSession } from './shared-session.js';
 
 /** A GET request, with its session. */
@@ -31,9 +32,8 @@ export async function openStandaloneStream(
 ): Promise<void> {
   requireAccepted(request, 'text/event-stream');
   const session = await sessions.require(request, options);
-  const { authInfo } = request;
   const { eventStore, retryInterval } = options;
-  if (authInfo) session.lastCaller ??= { authInfo, sessionId: session.id };
+  if (request.authInfo) session.lastCaller ??= withoutRequest(callerOf(request, session.id));
   const lastEventId = request.header('last-event-id');
   // The standalone stream of a shared session is never in the store of the options.
   const isInOwnStore = eventStore && lastEventId && !lastEventId.startsWith(`${session.standaloneStreamId}_`);

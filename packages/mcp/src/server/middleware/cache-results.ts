@@ -159,10 +159,10 @@ function keyOf(
   return caller && toJson([name, caller, requireKey('cacheResults', furtherKey?.(context)), args]);
 }
 
-/** Returns `undefined` for a caller without authentication and session over HTTP, who cannot be distinguished from others. */
+/** Returns `undefined` for a caller who cannot be distinguished from others: without authentication, session and connection of its own. */
 function callerOf(context: CallToolContext): readonly unknown[] | undefined {
   const { principal, scopes, sessionId } = context;
   if (principal !== undefined) return ['principal', principal, Array.from(scopes).sort()];
   if (sessionId !== undefined) return ['session', sessionId];
-  return requestOf(context).isHttp ? undefined : ['stdio'];
+  return requestOf(context).transport === 'stdio' ? ['stdio'] : undefined;
 }

@@ -1,6 +1,7 @@
 import { QuiverError, type Logger } from '@quiver/core';
 import type { AnyRequestContext, McpAuthInfo, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
+import type { Caller } from '../caller.js';
 import type { CatalogCaller } from '../tools/catalog.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { Implementation } from '../../protocol/types.js';
@@ -31,7 +32,7 @@ export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>,
   readonly annotations: ToolAnnotations | undefined;
   /** Whether the run ended without a result: the client canceled the request, or its round ended. */
   readonly isDiscarded: boolean;
-  readonly isHttp: boolean;
+  readonly transport: Caller['transport'];
   /** Whether the client received a request, so that the result may depend on the user. */
   readonly sentRequest: boolean;
   readonly remoteAddress: string | undefined;

@@ -4,6 +4,7 @@ import { createBackOff } from '../../back-off.js';
 import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
+import type { Caller } from '../caller.js';
 import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
 import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
 import { replay } from '../client/request-state.js';
@@ -14,7 +15,7 @@ import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 export interface TaskHost {
   /** Stable key of the caller; `undefined` without authentication. */
   readonly principal: string | undefined;
-  readonly isHttp: boolean;
+  readonly transport: Caller['transport'];
   /** Fires when the run has to end. */
   readonly signal: AbortSignal;
   /** Whether the signal fired without a result for the client. */

@@ -4,6 +4,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import { cacheResults } from '../middleware/cache-results.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../definition/server-config.js';
 
@@ -456,6 +457,35 @@ describe('a task whose process died', () => {
     await b.as().get(taskId);
     await eventually(() => expect(b.runs).toHaveLength(1));
     expect(b.runs[0]?.input).toEqual({ tenant: 'acme', count: 1 });
+  });
+
+  test('does not share a cached result with another caller without authentication when it runs again', async () => {
+    const config = { tasks: { callerData: ['tenant'] } };
+    const [a, b] = ['a', 'b'].map(() => start({ resume: true }, async () => '', config)) as [Instance, Instance];
+    for (const { server } of [a, b])
+      server
+        .use({
+          onRequest(context, next) {
+            context.requestContext.set('tenant', context.headers['x-tenant']);
+            return next();
+          },
+        })
+        .use(cacheResults({ ttlMs: 60_000, tools: ['job'] }));
+    const taskIds: string[] = [];
+    for (const tenant of ['acme', 'umbrella']) {
+      const { result } = await a.as().request('tools/call', { name: 'job', arguments: {} }, { 'x-tenant': tenant });
+      taskIds.push(result.taskId as string);
+    }
+    a.die();
+    const resultOf = async (taskId = ''): Promise<unknown> => {
+      await b.as().get(taskId);
+      await eventually(() => expect(b.runs).toHaveLength(taskIds.indexOf(taskId) + 1));
+      const { context, finish } = b.runs.at(-1) as Run;
+      finish(context.requestContext?.get('tenant' as never));
+      return ended(b.as(), taskId);
+    };
+    expect(await resultOf(taskIds[0])).toMatchObject({ result: { content: [{ text: 'acme' }] } });
+    expect(await resultOf(taskIds[1])).toMatchObject({ result: { content: [{ text: 'umbrella' }] } });
   });
 
   test('keeps its unanswered request for input when it runs again', async () => {
