@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { readEvents } from '../../test/clients/event-reader.ts';
 import { spawnHttpServer } from '../../test/programs/spawn-server.ts';
 import { ask } from '../../test/servers/example-tools.ts';
+import { TaskCaller } from '../../test/clients/task-caller.ts';
 import { modern, openSession, rpc, send, type WireAnswer, type WireRequest } from '../../test/clients/wire.ts';
 import { MCPClient } from '../client/index.js';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
@@ -355,6 +356,34 @@ test('accepts connections for drainDelay, at the beginning of close()', async ()
   const socket = connect(port);
   await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
+
+test(
+  'waits for tasks and for handlers of onClose() as long as for the calls of listen()',
+  { timeout: 9_000 },
+  async () => {
+    let signal: AbortSignal | undefined;
+    const work = createTool({
+      id: 'work',
+      description: 'Runs until the server ends',
+      mcp: { task: 'required' },
+      execute: (_input, { abortSignal }) => {
+        signal = abortSignal;
+        return new Promise(() => {});
+      },
+    });
+    const logged: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (text: string) => void logged.push(text), error() {} };
+    const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools: { work }, logger });
+    servers.push(server);
+    await server.listen({ shutdownGrace: 100 });
+    const { result } = await new TaskCaller(server).call('work');
+    expect(result.resultType).toBe('task');
+    server.onClose(() => new Promise(() => {}));
+    await server.close();
+    expect(signal?.aborted).toBe(true);
+    expect(logged).toEqual(['A handler of onClose() failed: It did not end within 100 ms.']);
+  },
+);
 
 test('every close() waits for the handlers of onClose()', async () => {
   const server = createTestServer();

@@ -16,7 +16,10 @@ import { DEFAULT_GRACE } from './limits.js';
 
 /** Options of `server.drain()` and `server.close()`. */
 export interface CloseOptions {
-  /** Milliseconds to wait for in-flight calls. Default 10 000; `close()` waits for those of `listen()` for its `shutdownGrace`. */
+  /**
+   * Milliseconds to wait for in-flight calls, for tasks, and then for handlers of `onClose()`. Default 10 000; `close()` waits for the calls
+   * of `listen()`, and for tasks and handlers of a server that listens, for its `shutdownGrace`.
+   */
   grace?: number;
 }
 
@@ -149,11 +152,13 @@ export class Transports {
 
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions('close', options, closeChecks);
-    const { grace = DEFAULT_GRACE } = options;
     this.#beginDraining();
     for (const remove of this.#signalHandlers) remove();
     this.#signalHandlers.clear();
-    const delay = Math.max(0, ...Array.from(this.#listening, ({ drainDelay }) => drainDelay));
+    const listening = [...this.#listening];
+    const delay = Math.max(0, ...listening.map(({ drainDelay }) => drainDelay));
+    const longest = listening.length === 0 ? DEFAULT_GRACE : Math.max(...listening.map(({ grace }) => grace));
+    const { grace = longest } = options;
     const deadline = monotonicNow() + delay + grace;
     await Promise.all(this.#all.map((transport) => transport.shutDown(options.grace)));
     const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;

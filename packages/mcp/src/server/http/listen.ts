@@ -40,7 +40,7 @@ export interface ListenOptions extends StreamableHTTPServerTransportOptions {
    * it at `healthPath`. Default 0.
    */
   drainDelay?: number;
-  /** Milliseconds for in-flight calls when the server closes, after `drainDelay`. Default 10 000. */
+  /** Milliseconds for in-flight calls and tasks when the server closes, after `drainDelay`, and then for handlers of `onClose()`. Default 10 000. */
   shutdownGrace?: number;
   /** Milliseconds in which the headers of a request must arrive. Default 10 000. */
   headersTimeout?: number;
@@ -71,7 +71,8 @@ export class Listener implements Transport {
   readonly port: number;
   /** Milliseconds. */
   readonly drainDelay: number;
-  readonly #grace: number;
+  /** Milliseconds for in-flight calls. */
+  readonly grace: number;
   readonly #endpoint: HttpEndpoint;
   readonly #server: Server;
   /** Closes the listener, and leaves the connections open. */
@@ -91,7 +92,7 @@ export class Listener implements Transport {
     const name = host.includes(':') ? `[${host}]` : host;
     this.url = `http://${isWildcard(host) ? 'localhost' : name}:${this.port}${path}`;
     this.drainDelay = drainDelay;
-    this.#grace = shutdownGrace;
+    this.grace = shutdownGrace;
     this.#endpoint = endpoint;
     this.#server = server;
     this.#traffic = traffic;
@@ -159,7 +160,7 @@ export class Listener implements Transport {
     this.#endpoint.drain();
   }
 
-  shutDown(graceMilliseconds: number = this.#grace): Promise<void> {
+  shutDown(graceMilliseconds: number = this.grace): Promise<void> {
     return (this.#ended ??= this.#end(graceMilliseconds));
   }
 
