@@ -140,7 +140,7 @@ export const cacheableMethods: readonly CacheableMethod[] = (Object.keys(request
   (method) => requestMethods[method].isCacheable,
 );
 
-/** Requests of servers, notifications of both sides, and requests of the protocol that Quiver does not answer. */
+/** Requests of servers, notifications of clients, and requests of the protocol that Quiver does not answer. */
 const otherMethods: ReadonlySet<string> = new Set([
   'roots/list',
   'sampling/createMessage',
@@ -151,7 +151,6 @@ const otherMethods: ReadonlySet<string> = new Set([
   'notifications/cancelled',
   'notifications/progress',
   'notifications/roots/list_changed',
-  'notifications/resources/updated',
 ]);
 
 /** Returns the members of an event that the method and the parameters of its message decide. */
@@ -160,7 +159,7 @@ export function describeMethod(
   params: Params | undefined,
 ): Pick<McpTraceEvent, 'isKnownMethod' | 'target'> {
   const facts = findMethod(method);
-  const kind = method === 'notifications/resources/updated' ? 'resource' : facts?.target;
+  const kind = facts?.target;
   const name = params?.[kind === 'resource' ? 'uri' : 'name'];
   return {
     isKnownMethod: facts !== undefined || otherMethods.has(method),

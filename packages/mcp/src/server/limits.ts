@@ -1,4 +1,4 @@
-/** Limits and timeouts of the server. Those that an option changes are its defaults. */
+/** Limits and timeouts of the server: `DEFAULT_…` are defaults of options, the others cannot be changed. Those of one algorithm are in its file. */
 
 /** Items per page of a list. */
 export const DEFAULT_PAGE_SIZE = 1_000;

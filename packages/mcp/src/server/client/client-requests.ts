@@ -79,7 +79,7 @@ export function missingCapabilities(
 export function requireCapabilities(
   request: ClientRequest<unknown>,
   declared: ClientCapabilities,
-  missing: MissingCapabilities = {},
+  missing: MissingCapabilities,
 ): void {
   const lacking = missingCapabilities(request.requires, declared);
   if (lacking) throw notSupported(request, lacking, missing);

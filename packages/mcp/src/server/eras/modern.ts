@@ -102,7 +102,7 @@ export class ModernRequest extends ServerRequest {
   }
 
   /**
-   * Results a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+   * Returns the result of a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
    * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
    * return at once.
    *
