@@ -10,8 +10,11 @@ export const DEFAULT_LEGACY_VERSION = '2025-03-26';
 /** Only version with batches; the next one removed them. */
 export const BATCH_VERSION = '2025-03-26';
 
-/** First legacy version whose clients accept events without data, and error -32042 with pages. */
-export const LAST_LEGACY_VERSION = '2025-11-25';
+/** First version whose clients accept events without data. */
+export const EMPTY_EVENTS_VERSION = '2025-11-25';
+
+/** First version with error -32042, which names pages that the user has to open. */
+export const REQUIRED_PAGES_VERSION = '2025-11-25';
 
 /** Protocol version of the modern era: no handshake, every request describes its client. */
 export const MODERN_VERSION = '2026-07-28';

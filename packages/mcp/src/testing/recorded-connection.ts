@@ -4,7 +4,7 @@ import type { EngineRequestOptions } from '../client/engine/call.js';
 import type { Engine } from '../client/engine/engine.js';
 import { fetchPages } from '../client/server/list-cache.js';
 import { RemoteServer } from '../client/server/remote-server.js';
-import { errorCodes, LAST_LEGACY_VERSION } from '../protocol/constants.js';
+import { errorCodes, LEGACY_VERSIONS } from '../protocol/constants.js';
 import { isObject, type JsonRpcResponse, type Params } from '../protocol/json-rpc.js';
 import { listMethods, requestMethods, type ListMethod } from '../protocol/methods.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
@@ -98,7 +98,7 @@ export class RecordedConnection {
     const { server } = await this.#open(capabilities).connect();
     const { capabilities: offered = {}, info = { name: 'unknown', version: '0' }, instructions } = server;
     const described = {
-      protocolVersion: LAST_LEGACY_VERSION,
+      protocolVersion: LEGACY_VERSIONS[0],
       capabilities: offered,
       serverInfo: info,
       ...(instructions !== undefined && { instructions }),

@@ -16,7 +16,7 @@ export interface RequestStateOptions {
 }
 
 /** Checked result of a request to the client, or the error that the tool received. */
-export type RequestOutcome = { readonly question: string } & (
+export type InputOutcome = { readonly question: string } & (
   | { readonly answer: unknown }
   | { readonly failure: { readonly code: string; readonly message: string } }
 );
@@ -26,7 +26,7 @@ export type RequestOutcome = { readonly question: string } & (
  *
  * @throws `QuiverError` with the code of the failure
  */
-export function replay(outcome: RequestOutcome): unknown {
+export function repeatOutcome(outcome: InputOutcome): unknown {
   if ('answer' in outcome) return outcome.answer;
   throw new QuiverError(outcome.failure.code, outcome.failure.message);
 }
@@ -39,7 +39,7 @@ export interface RequestState {
   /** Digest of each request that was sent, by name. */
   readonly asked: Readonly<Record<string, string>>;
   /** Outcomes of requests to the client, with the digest of their request. */
-  readonly answers: Readonly<Record<string, RequestOutcome>>;
+  readonly answers: Readonly<Record<string, InputOutcome>>;
   /** What another server, whose requests the client received, needs to continue. */
   readonly upstream?: unknown;
 }

@@ -14,7 +14,7 @@ import {
 import { digestOf } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { replay, type RequestState } from '../client/request-state.js';
+import { repeatOutcome, type RequestState } from '../client/request-state.js';
 import type { RunningTask } from '../tasks/running-task.js';
 
 /** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
@@ -147,7 +147,7 @@ export class InputRound {
     const digest = await digestOfRequest(request);
     const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
     // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
-    if (known?.question === digest) return replay(known) as Value;
+    if (known?.question === digest) return repeatOutcome(known) as Value;
     if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
     const responses = this.#request.params?.['inputResponses'];
     if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;

@@ -1,5 +1,4 @@
 import { monotonicNow } from '../../monotonic-now.js';
-import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import type { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Caller } from '../caller.js';
@@ -216,7 +215,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     this.#reply.onClose(() => stream.detach(sink));
     if (session && store) {
       (session.streams ??= new Map()).set(this.#streamId, stream);
-      if (session.client.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
+      if (session.acceptsEmptyEvents) stream.prime(options.retryInterval);
     }
     return stream;
   }

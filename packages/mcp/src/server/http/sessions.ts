@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorCodes } from '../../protocol/constants.js';
+import { EMPTY_EVENTS_VERSION, errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import { addressKeyOf, principalOf, type Caller } from '../caller.js';
@@ -104,6 +104,11 @@ export class HttpSession extends LegacySession implements SessionOwner {
   /** Whether the client reads an event stream that belongs to no request. */
   get hasReader(): boolean {
     return this.standaloneStream?.hasReader === true;
+  }
+
+  /** Whether an event may have an id and no message, after which a client resumes a stream that breaks before the next event. */
+  get acceptsEmptyEvents(): boolean {
+    return this.client.protocolVersion >= EMPTY_EVENTS_VERSION;
   }
 
   override send(messageText: string): boolean {

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorCodes, isLoggingLevel, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
+import { errorCodes, isLoggingLevel } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
@@ -203,7 +203,7 @@ export class SharedSession extends HttpSession {
     reply.onClose(close);
     // Sends the headers, which the client waits for.
     sink.write(': keep-alive\n\n');
-    if (this.client.protocolVersion >= LAST_LEGACY_VERSION) sink.write(primingEvent(start, retryInterval));
+    if (this.acceptsEmptyEvents) sink.write(primingEvent(start, retryInterval));
     const { writer, requestId } = parseStreamId(streamId.slice(this.id.length + 1));
     const send = (eventId: string, message: object): void => {
       if (Object.keys(message).length > 0) sink.write(toEvent(JSON.stringify(message), eventId));

@@ -1,5 +1,4 @@
 import { monotonicNow } from '../../monotonic-now.js';
-import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { refused } from '../../protocol/protocol-error.js';
 import { withoutRequest } from '../caller.js';
 import type { EventStore } from './event-store.js';
@@ -44,7 +43,7 @@ export async function openStandaloneStream(
   stream.attach(openSink(get, stream));
   // Sends the headers, which the client waits for.
   stream.keepAlive();
-  if (session.client.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(retryInterval);
+  if (session.acceptsEmptyEvents) stream.prime(retryInterval);
 }
 
 async function resumeStream(request: StreamRequest, store: EventStore, lastEventId: string): Promise<void> {
@@ -55,8 +54,7 @@ async function resumeStream(request: StreamRequest, store: EventStore, lastEvent
   const isStandalone = streamId === session.standaloneStreamId;
   const stream = isStandalone ? standaloneStreamOf(request) : session.streams?.get(streamId);
   const sink = openSink(request, stream);
-  if (session.client.protocolVersion >= LAST_LEGACY_VERSION)
-    sink.write(primingEvent(lastEventId, options.retryInterval));
+  if (session.acceptsEmptyEvents) sink.write(primingEvent(lastEventId, options.retryInterval));
   if (stream) return stream.resume(sink, store, lastEventId);
   // The response is complete: replay the rest and end.
   await replay(store, lastEventId, sink).catch(onStoreError);

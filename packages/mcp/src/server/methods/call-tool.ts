@@ -9,7 +9,7 @@ import {
   type ContentResult,
   type Result,
 } from '../../content.js';
-import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
+import { errorCodes, REQUIRED_PAGES_VERSION } from '../../protocol/constants.js';
 import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
@@ -262,7 +262,7 @@ async function requestPages(request: ServerRequest, error: QuiverError): Promise
   if (request.era === 'modern')
     await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
   else if (
-    request.protocolVersion >= LAST_LEGACY_VERSION &&
+    request.protocolVersion >= REQUIRED_PAGES_VERSION &&
     !missingCapabilities({ elicitation: { url: {} } }, request.clientCapabilities)
   ) {
     const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };

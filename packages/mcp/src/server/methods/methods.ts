@@ -5,10 +5,10 @@ import type { Handler, ServerRequest } from '../request.js';
 import { callTool, taskOptionsOfCall } from './call-tool.js';
 import { complete } from './completions.js';
 import { discover } from './discover.js';
-import { answerListen } from './listen.js';
 import { getPrompt, listPrompts } from './prompts.js';
 import { listResources, listResourceTemplates, readResource } from './resources.js';
 import { initialize, setLogLevel, subscribe, unsubscribe } from './session.js';
+import { answerListen } from './subscriptions.js';
 import { cancelTask, getTask, updateTask } from './tasks.js';
 
 const handlers: Readonly<Record<RequestMethod, Handler>> = {

@@ -7,7 +7,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import type { Caller } from '../caller.js';
 import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
 import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
-import { replay } from '../client/request-state.js';
+import { repeatOutcome } from '../client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
 import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
@@ -218,7 +218,7 @@ export class RunningTask {
     const { answers = {}, responses = {} }: Partial<TaskRecord> = changed?.record ?? {};
     // The cast: the result was parsed in an earlier input round, for the same request.
     const known = Object.hasOwn(answers, key) ? answers[key] : undefined;
-    if (known) return replay(known) as Result;
+    if (known) return repeatOutcome(known) as Result;
     const response = Object.hasOwn(responses, key) ? responses[key] : await this.#responseTo(key, signal);
     const failure = findFailure(request, response);
     if (failure) throw failure;

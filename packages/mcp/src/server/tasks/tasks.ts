@@ -127,7 +127,7 @@ export class Tasks {
         lastUpdatedAt: createdAt,
         ttlMs: options.ttlMs,
         pollIntervalMs: options.pollIntervalMs,
-        owner: await ownerOf(principal),
+        owner: await digestOfOwner(principal),
         creator: instance.id,
         instance: instance.id,
         run: firstRun,
@@ -274,7 +274,7 @@ export class Tasks {
 
   async #read(id: unknown, principal: string): Promise<TaskRecord | undefined> {
     const stored = typeof id === 'string' ? await this.#stored.read(id) : undefined;
-    return stored?.record.owner === (await ownerOf(principal)) ? stored.record : undefined;
+    return stored?.record.owner === (await digestOfOwner(principal)) ? stored.record : undefined;
   }
 
   async #recover(record: TaskRecord): Promise<TaskRecord | undefined> {
@@ -334,6 +334,6 @@ const diedWithProcess: TaskEnd = {
 };
 
 /** Identifies the caller of a task. A digest, because the principal may contain a token. */
-function ownerOf(principal: string): Promise<string> {
+function digestOfOwner(principal: string): Promise<string> {
   return digestOf(['task', principal]);
 }
