@@ -79,12 +79,12 @@ describe.concurrent('a task of a server that misbehaves', () => {
   });
 
   test.for([
-    ['the `taskTimeout` of the server', { taskTimeout: 300 }, {}],
-    ['the `timeout` of the call', {}, { timeout: 300 }],
-    ['`maxTotalTimeout`', {}, { maxTotalTimeout: 300 }],
+    ['the `taskTimeout` of the server', { taskTimeout: 2000 }, {}],
+    ['the `timeout` of the call', {}, { timeout: 2000 }],
+    ['`maxTotalTimeout`', {}, { maxTotalTimeout: 2000 }],
   ] as const)('is canceled after %s', async ([, definition, options]) => {
     const { call, names, count } = await connect({ 'tasks/get': working }, definition);
-    await expect(call(options)).rejects.toEqual(failsWith('MCP_REQUEST_TIMEOUT', 'did not end within 300 ms'));
+    await expect(call(options)).rejects.toEqual(failsWith('MCP_REQUEST_TIMEOUT', 'did not end within 2000 ms'));
     await eventually(() => expect(names()).toContain('tasks/cancel'));
     const polls = count('tasks/get');
     await new Promise((resolve) => setTimeout(resolve, 100));
