@@ -16,8 +16,8 @@ const own = {
     'How do I ask the user before a tool deletes something?',
     'How do I rate limit the callers of a server?',
     'How do I add a server to Claude Desktop or Cursor?',
-    // Its answer is in a document that shares hardly any words with it. A link leads there.
-    'Which library parses HTML for chunking, and what do the other packages need?',
+    // A part of its answer is on a page that shares hardly any words with it. A link leads there.
+    'How do several instances of a server share state, and what goes wrong?',
   ],
 };
 

@@ -74,8 +74,8 @@ async function main(): Promise<void> {
   // 5. See what the graph finds in addition, for the last question.
   const last = questions.at(-1) as string;
   console.log(`\nExplored   ${last}`);
-  const searched = await ask<VectorQueryOutput>('docs_searchDocs', last, 5);
-  printExploration(searched, await ask<GraphRAGOutput>('docs_exploreDocs', last, 5));
+  const searched = await ask<VectorQueryOutput>('docs_searchDocs', last, 10);
+  printExploration(searched, await ask<GraphRAGOutput>('docs_exploreDocs', last, 10));
   const picture = join(indexFolder, 'graph.html');
   await writeFile(picture, await graphToHtml(await viewGraph({ ...index, queryText: last })));
   console.log(`  The graph around it: ${pathToFileURL(picture).href}`);
