@@ -37,7 +37,7 @@ export interface EvaluateToolsOptions {
   /** System prompt. Default: none. */
   instructions?: string;
   /**
-   * Whether calls run, so that the model can go on with their results. Pass the tools of a cassette then, so that nothing has effects.
+   * Whether calls run, so that the model can continue with their results. Pass the tools of a cassette then, so that nothing has effects.
    * Default `false`: a run ends with the first calls.
    */
   execute?: boolean;
@@ -75,7 +75,7 @@ export interface ToolCaseReport {
 export interface ToolEvaluation {
   /** Share of passed runs, by case. */
   passed: Interval;
-  /** Share of runs with the expected tool, whatever its arguments; of the cases that expect something. `undefined` without such cases. */
+  /** Share of runs with the expected tool, regardless of its arguments; of the cases that expect something. `undefined` without such cases. */
   chosen: Interval | undefined;
   cases: ToolCaseReport[];
   /** Tools that were called in place of others, most frequent first. `none`: no tool. */
