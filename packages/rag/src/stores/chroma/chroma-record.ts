@@ -14,7 +14,7 @@ const partialKey = 'quiver_partial';
  * `false` where the document in Chroma is only a copy of a text in the metadata, for keyword search; where it begins with the context of
  * the text, the length of this beginning.
  */
-const documentKey = 'quiver_document';
+const textStartKey = 'quiver_document';
 
 /** Keys that mean themselves in Chroma's filters. */
 function isNativeKey(key: string): boolean {
@@ -41,7 +41,7 @@ function toChromaRecord(record: CheckedRecord): {
       ...Object.fromEntries(native),
       [partialKey]: native.length < Object.keys(metadata).length,
       [jsonKey]: JSON.stringify(metadata),
-      ...(document === '' ? { [documentKey]: false } : before > 0 && { [documentKey]: before }),
+      ...(document === '' ? { [textStartKey]: false } : before > 0 && { [textStartKey]: before }),
     },
     document: searched,
   };
@@ -52,11 +52,11 @@ export function fromChromaRows({ ids, metadatas, documents, embeddings }: Chroma
   return ids.map((id, row) => {
     const [stored, document, vector] = [metadatas?.[row], documents?.[row], embeddings?.[row]];
     const json: unknown = stored?.[jsonKey];
-    const kept: unknown = stored?.[documentKey];
+    const start: unknown = stored?.[textStartKey];
     return {
       id,
       metadata: typeof json === 'string' ? (JSON.parse(json) as VectorMetadata) : { ...stored },
-      ...(document && kept !== false && { document: typeof kept === 'number' ? document.slice(kept) : document }),
+      ...(document && start !== false && { document: typeof start === 'number' ? document.slice(start) : document }),
       ...(vector && { vector: Array.from(vector) }),
     };
   });
@@ -67,26 +67,33 @@ export function includedIn(includeVector: boolean): ChromaSelection['include'] {
   return ['metadatas', 'documents', ...(includeVector ? (['embeddings'] as const) : [])];
 }
 
+/** A collection, and a condition on the documents that are read. */
+export interface ChromaSource {
+  readonly collection: ChromaCollection;
+  readonly whereDocument: ChromaWhere | undefined;
+}
+
 /** Limit of Chroma Cloud. */
 export const recordsPerRead = 300;
 
 /** Returns the existing records, in any order. */
 export async function readRecords(
-  collection: ChromaCollection,
+  { collection, whereDocument }: ChromaSource,
   ids: readonly string[],
   includeVector: boolean,
 ): Promise<VectorRecord[]> {
+  const selection = { include: includedIn(includeVector), ...(whereDocument && { whereDocument }) };
   const records: VectorRecord[] = [];
   for (const part of partsOf(ids, recordsPerRead))
-    records.push(...fromChromaRows(await collection.get({ ids: part, include: includedIn(includeVector) })));
+    records.push(...fromChromaRows(await collection.get({ ids: part, ...selection })));
   return records;
 }
 
 /** Returns the ids of all records that match a filter, in any order. */
-export async function selectIds(collection: ChromaCollection, filter: Filter | undefined): Promise<string[]> {
+export async function selectIds(source: ChromaSource, filter: Filter | undefined): Promise<string[]> {
   const ids: string[] = [];
   const matches = createFilterTest(filter);
-  for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
+  for await (const page of readPages(source, filter ? ['metadatas'] : [], filter))
     for (const { id, metadata } of page) if (matches(metadata)) ids.push(id);
   return ids;
 }
@@ -113,13 +120,14 @@ export async function deleteRecords(collection: ChromaCollection, ids: readonly 
 
 /** Reads all records that match Chroma's part of a filter, in unordered pages. */
 export async function* readPages(
-  collection: ChromaCollection,
-  selection: ChromaSelection,
+  { collection, whereDocument }: ChromaSource,
+  include: ChromaSelection['include'],
   filter: Filter | undefined,
 ): AsyncGenerator<VectorRecord[]> {
   const where = filter && filterToWhere(filter);
+  const selection = { include, ...(where && { where }), ...(whereDocument && { whereDocument }) };
   for (let offset = 0; ; offset += recordsPerRead) {
-    const rows = await collection.get({ ...selection, limit: recordsPerRead, offset, ...(where && { where }) });
+    const rows = await collection.get({ ...selection, limit: recordsPerRead, offset });
     yield fromChromaRows(rows);
     if (rows.ids.length < recordsPerRead) return;
   }

@@ -71,6 +71,34 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await idsOf({ where: { kind: 'x' }, documentFilter: { $contains: 'API' } })).toEqual(['a']);
     });
 
+    it('applies whereDocument to pages and records as to queries', async () => {
+      const { store } = await open(address);
+      const indexName = 'listed';
+      await store.createIndex({ indexName, dimension: 1 });
+      const ids = ['a', 'b', 'c', 'd'];
+      const documents = ['an API', 'a page', 'the API', 'another API'];
+      const metadata = [{ n: 1 }, { n: 1 }, { n: 1 }, { n: 2 }];
+      await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), documents, metadata });
+      const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
+      const hasApi = { $contains: 'API' };
+      for (const condition of [{ whereDocument: hasApi }, { documentFilter: hasApi }]) {
+        expect(idsOf(await store.get({ indexName, ids, ...condition }))).toEqual(['a', 'c', 'd']);
+        expect(idsOf((await store.scan({ indexName, ...condition })).records)).toEqual(['a', 'c', 'd']);
+      }
+      const read = { indexName, filter: { n: 1 }, limit: 1, whereDocument: hasApi };
+      const first = await store.scan(read);
+      expect([idsOf(first.records), first.nextCursor]).toEqual([['a'], 'a']);
+      // The ids of another condition are listed in between.
+      expect(idsOf((await store.scan({ ...read, whereDocument: { $contains: 'page' } })).records)).toEqual(['b']);
+      const second = await store.scan({ ...read, cursor: first.nextCursor });
+      expect([idsOf(second.records), second.nextCursor]).toEqual([['c'], undefined]);
+      const both = { whereDocument: hasApi, documentFilter: { $contains: 'page' } };
+      const wrong = /'whereDocument' and 'documentFilter' are two names/;
+      await expect(store.query({ indexName, queryVector: [1], ...both })).rejects.toThrow(wrong);
+      await expect(store.scan({ indexName, ...both })).rejects.toThrow(wrong);
+      await expect(store.get({ indexName, ids, ...both })).rejects.toThrow(wrong);
+    });
+
     it('returns no chunk outside of where for a record that names it', async () => {
       const { store } = await open(address);
       const indexName = 'tenants';

@@ -2,6 +2,7 @@ import {
   anyValue,
   booleanValue,
   checkOptions,
+  readAlias,
   stringValue,
   wholeNumber,
   type OptionChecks,
@@ -33,7 +34,7 @@ import {
   openChroma,
 } from './chroma-client.js';
 import { deleteRecords, readRecords, recordsPerRead, selectIds, writeRecords } from './chroma-record.js';
-import { type ChromaIndex, findByTerms, findNearest } from './find-records.js';
+import { findByTerms, findNearest } from './find-records.js';
 
 /** Options of `ChromaVector`. */
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
@@ -54,6 +55,9 @@ export interface ChromaQueryParams extends QueryParams, ChromaConfig {
   /** The older name of `whereDocument`. */
   documentFilter?: ChromaWhere;
 }
+
+/** Conditions of every call that reads: they can separate tenants. */
+type ReadConditions = Pick<ChromaQueryParams, 'where' | 'whereDocument' | 'documentFilter'>;
 
 const optionChecks: OptionChecks<ChromaVectorConfig> = {
   host: stringValue,
@@ -128,44 +132,47 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     return super.query({ ...params, filter: bothConditions(params) });
   }
 
-  override async scan(params: ScanParams & Pick<ChromaQueryParams, 'where'>): Promise<ScanPage> {
+  override async scan(params: ScanParams & ReadConditions): Promise<ScanPage> {
     return super.scan({ ...params, filter: bothConditions(params) });
   }
 
-  override async get(params: GetParams & Pick<ChromaQueryParams, 'where'>): Promise<VectorRecord[]> {
+  override async get(params: GetParams & ReadConditions): Promise<VectorRecord[]> {
     const records = await super.get(params);
     const matches = createFilterTest(toFilter(params.where));
     return records.filter(({ metadata }) => matches(metadata));
   }
 
   protected open(
-    index: ChromaShape,
+    { collection, dimension, metric }: ChromaShape,
     client: ChromaLikeClient,
-    { indexName: name }: IndexParams,
+    params: IndexParams & ReadConditions,
   ): OpenIndex<ChromaQueryParams> {
-    const { collection, dimension, metric } = index;
-    const withCondition = ({ whereDocument, documentFilter }: ChromaQueryParams): ChromaIndex => ({
-      ...index,
-      whereDocument: whereDocument ?? documentFilter,
-    });
+    const { indexName: name } = params;
+    const conditions = ['whereDocument', 'documentFilter'] as const;
+    const whereDocument = readAlias<ReadConditions, (typeof conditions)[number]>(
+      'ChromaVector',
+      params,
+      conditions,
+      argumentSettings,
+    );
+    const index = { collection, dimension, metric, whereDocument };
     return {
       dimension,
       metric,
       count: () => collection.count(),
-      read: (ids, includeVector) => readRecords(collection, ids, includeVector),
+      read: (ids, includeVector) => readRecords(index, ids, includeVector),
       select: (filter, after) =>
-        this.listings.select(JSON.stringify([name, filter]), after, () => selectIds(collection, filter)),
-      nearest: (search, params) => findNearest(withCondition(params), search),
-      byTerms: (search, params) => findByTerms(withCondition(params), search),
+        this.listings.select(JSON.stringify([name, filter, whereDocument]), after, () => selectIds(index, filter)),
+      nearest: (search) => findNearest(index, search),
+      byTerms: (search) => findByTerms(index, search),
       write: async (records) => writeRecords(collection, records, await client.getMaxBatchSize()),
       remove: (ids) => deleteRecords(collection, ids),
-      clear: async () => deleteRecords(collection, await selectIds(collection, undefined)),
+      clear: async () => deleteRecords(collection, await selectIds(index, undefined)),
       drop: () => client.deleteCollection({ name }),
     };
   }
 }
 
-/** `where` of `databaseConfig` can separate tenants, so it applies to every read of a query tool. */
 function bothConditions({ filter, where }: Pick<ChromaQueryParams, 'filter' | 'where'>): VectorFilter {
   return bothFilters(where, filter);
 }

@@ -10,17 +10,21 @@ import { inOrder, type NearestSearch, type TermSearch } from '../../store/record
 import { nearestMatching } from '../../store/nearest-matching.js';
 import { combine } from '../../store/service-condition.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
-import { filterToWhere, fromChromaRows, includedIn, maxConditions, readPages, readRecords } from './chroma-record.js';
+import type { ChromaWhere } from './chroma-client.js';
+import {
+  type ChromaSource,
+  filterToWhere,
+  fromChromaRows,
+  includedIn,
+  maxConditions,
+  readPages,
+  readRecords,
+} from './chroma-record.js';
 
 /** Limit of texts that are read and ranked here. */
 const maxTexts = 10_000;
 
-/** A collection, and a condition on its documents. */
-export interface ChromaIndex extends IndexShape {
-  readonly collection: ChromaCollection;
-  readonly whereDocument: ChromaWhere | undefined;
-}
+type ChromaIndex = ChromaSource & IndexShape;
 
 /**
  * Returns records that share a term with the query. Chroma has no keyword search: it selects the documents that contain a prefix of a
@@ -29,18 +33,17 @@ export interface ChromaIndex extends IndexShape {
  * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
  */
 export async function findByTerms(
-  { collection, whereDocument }: ChromaIndex,
+  source: ChromaIndex,
   { queryText, limit, includeVector, filter }: TermSearch,
 ): Promise<VectorMatch[]> {
   const terms = queryTermsIn(queryText, [english]);
   if (terms.length === 0) return [];
-  const condition = combine(
+  const whereDocument = combine(
     '$and',
-    [withAnyOf(terms.flatMap(({ forms }) => forms)), whereDocument].filter((part) => part !== undefined),
+    [withAnyOf(terms.flatMap(({ forms }) => forms)), source.whereDocument].filter((part) => part !== undefined),
   );
-  const selection: ChromaSelection = { include: includedIn(false), ...(condition && { whereDocument: condition }) };
   const records: VectorRecord[] = [];
-  for await (const page of readPages(collection, selection, filter)) {
+  for await (const page of readPages({ ...source, whereDocument }, includedIn(false), filter)) {
     records.push(...page);
     if (records.length > maxTexts)
       throw new QuiverError(
@@ -60,7 +63,7 @@ export async function findByTerms(
   });
   const scores = new Map(best.map(({ doc, score }) => [recordOf(doc).id, score]));
   const ids = [...scores.keys()];
-  const found = inOrder(ids, includeVector ? await readRecords(collection, ids, true) : records);
+  const found = inOrder(ids, includeVector ? await readRecords(source, ids, true) : records);
   return found.map((record) => ({ ...record, score: scores.get(record.id) ?? 0 }));
 }
 
