@@ -1,5 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { invalidArgument } from '../../store/options.js';
+import { readAlias } from '@quiver/core/options';
+import { argumentSettings, invalidArgument } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A value of a parameter. */
@@ -66,12 +67,17 @@ const largestBackoff = 1000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
 export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
-  const { client, url = options.connectionUrl, maxRetries = 12, initialBackoffMs = 5 } = options;
+  const { client, maxRetries = 12, initialBackoffMs = 5 } = options;
+  const names = ['url', 'connectionUrl'] as const;
+  const url = readAlias<LibSQLConnectionOptions, (typeof names)[number]>(
+    'LibSQLVector',
+    options,
+    names,
+    argumentSettings,
+  );
   if (client && url !== undefined) throw invalidArgument('LibSQLVector accepts a client or a url, not both.');
   if (!client && (typeof url !== 'string' || url === ''))
     throw invalidArgument(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
-  requireCount('maxRetries', maxRetries);
-  requireCount('initialBackoffMs', initialBackoffMs);
   const own = lazyClient(() => openClient(options, url as string));
   return {
     async run(work, signal) {
@@ -93,11 +99,6 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
       (await own.release())?.close();
     },
   };
-}
-
-function requireCount(name: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
-  throw invalidArgument(`${name} must be an integer of at least 0, not ${String(value)}.`);
 }
 
 /** @throws `VECTOR_CLIENT_MISSING` without the client */

@@ -76,7 +76,9 @@ describe.skipIf(!client)('LibSQLVector', () => {
     [{}, 'needs a client or a url'],
     [{ url: '' }, 'needs a client or a url'],
     [{ url: ':memory:', client: {} as never }, 'not both'],
-    [{ url: ':memory:', maxRetries: -1 }, 'maxRetries'],
+    [{ url: ':memory:', connectionUrl: 'file:app.db' }, "'url' and 'connectionUrl' are two names"],
+    [{ url: ':memory:', maxRetries: -1 }, "'maxRetries' must be an integer of at least 0, not -1"],
+    [{ url: ':memory:', initialBackoffMs: -0.5 }, "'initialBackoffMs' must be a finite number of at least 0, not -0.5"],
     [{ url: ':memory:', initialBackoffMs: Number.NaN }, 'initialBackoffMs'],
   ])('rejects the options %j', (options, message) => {
     expect(() => new LibSQLVector(options)).toThrow(expect.objectContaining(invalid(message)));
@@ -135,7 +137,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
     await store.createIndex({ indexName, dimension: 1 });
     const client = createClient({ url });
     const other = await client.transaction('write');
-    const impatient = open({ url, maxRetries: 1, initialBackoffMs: 0 });
+    const impatient = open({ url, maxRetries: 1, initialBackoffMs: 0.5 });
     await expect(impatient.upsert({ indexName, vectors: [[1]] })).rejects.toMatchObject({
       code: 'VECTOR_STORE_FAILED',
       details: { isTransient: true },
