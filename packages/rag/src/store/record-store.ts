@@ -5,6 +5,7 @@ import {
   objectOf,
   signalValue,
   valueThat,
+  wholeNumber,
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
@@ -128,7 +129,7 @@ const methodChecks = {
   deleteVector: { ...indexChecks, id: anyValue },
   deleteVectors: { ...indexChecks, ids: anyValue, filter } satisfies OptionChecks<DeleteVectorsParams>,
   scan: { ...readChecks, cursor: anyText, limit: topKValue, filter } satisfies OptionChecks<ScanParams>,
-  version: { ...indexChecks, filter, maxRecords: anyValue } satisfies OptionChecks<VersionParams>,
+  version: { ...indexChecks, filter, maxRecords: wholeNumber(0) } satisfies OptionChecks<VersionParams>,
   describeIndex: indexChecks,
   truncateIndex: indexChecks,
   deleteIndex: indexChecks,

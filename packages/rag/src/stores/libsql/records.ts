@@ -187,7 +187,7 @@ export async function readVersion(
   const parameters = new SqlParameters('?');
   // A superset of the matching records has another version as well when one of them changes.
   const { sql: where } = filterToSqlite(toFilter(filter), parameters);
-  const limit = Number.isFinite(maxRecords) ? ` LIMIT ${Math.max(0, Math.floor(maxRecords)) + 1}` : '';
+  const limit = maxRecords === Infinity ? '' : ` LIMIT ${maxRecords + 1}`;
   const [row] = await database.query(
     `SELECT count(*) AS count, COALESCE(max(version), 0) AS version FROM (SELECT version FROM ${recordsTable(index)} WHERE ${where}${limit})`,
     parameters.values,

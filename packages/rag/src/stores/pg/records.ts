@@ -180,25 +180,25 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
 
 /**
  * Reads which rows match a condition, and which transaction wrote each: every committed change gives another version. The rows are read
- * once, without their vectors where these are stored apart; at most `maxRows` and one.
+ * once, without their vectors where these are stored apart; at most `maxRecords` and one.
  *
- * @returns `undefined` when more than `maxRows` match
+ * @returns `undefined` when more than `maxRecords` match
  * @see [System columns](https://www.postgresql.org/docs/current/ddl-system-columns.html)
  */
 export async function readVersion(
   query: SqlQuery,
   { table }: PgIndex,
-  { filter, maxRecords: maxRows = Infinity }: Pick<VersionParams, 'filter' | 'maxRecords'>,
+  { filter, maxRecords = Infinity }: Pick<VersionParams, 'filter' | 'maxRecords'>,
 ): Promise<string | undefined> {
   const parameters = new SqlParameters();
   // A superset of the matching rows has another version as well when one of them changes.
   const { sql: where } = filterToSql(toFilter(filter), parameters);
-  const limit = Number.isFinite(maxRows) ? ` LIMIT ${Math.floor(maxRows) + 1}` : '';
+  const limit = maxRecords === Infinity ? '' : ` LIMIT ${maxRecords + 1}`;
   const [row] = await query(
     `SELECT pg_catalog.count(*)::float8 AS count, COALESCE(pg_catalog.sum(pg_catalog.hashtextextended(r.id, r.writer)), 0)::text AS writers
      FROM (SELECT id, xmin::text::bigint AS writer FROM ${table} WHERE ${where}${limit}) r`,
     parameters.values,
   );
   const count = Number(row?.['count']);
-  return count > maxRows ? undefined : `${count}-${String(row?.['writers'])}`;
+  return count > maxRecords ? undefined : `${count}-${String(row?.['writers'])}`;
 }
