@@ -1,28 +1,14 @@
 import type { FilterField } from './filter.js';
+import { fieldOperators, logicalOperators } from './operators.js';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /** Operators by the names and signs that models write for them. */
-const operatorNames: Readonly<Record<string, string>> = {
-  eq: '$eq',
-  '=': '$eq',
-  '==': '$eq',
-  ne: '$ne',
-  '!=': '$ne',
-  gt: '$gt',
-  '>': '$gt',
-  gte: '$gte',
-  '>=': '$gte',
-  lt: '$lt',
-  '<': '$lt',
-  lte: '$lte',
-  '<=': '$lte',
-  in: '$in',
-  nin: '$nin',
-  exists: '$exists',
-  contains: '$contains',
-};
-const logicalNames: Readonly<Record<string, string>> = { and: '$and', or: '$or', nor: '$nor', not: '$not' };
+const operatorNames: ReadonlyMap<string, string> = new Map(
+  Array.from(fieldOperators, ([name, { writtenAs = [] }]) =>
+    writtenAs.map((written) => [written, name] as const),
+  ).flat(),
+);
 
 /**
  * Corrects a filter of a model where only one meaning is possible: `{ Year: { gte: '2020' } }` becomes `{ year: { $gte: 2020 } }`. Operators get
@@ -56,7 +42,7 @@ function repairQuery(
   fieldOf: (name: string) => FilterField | undefined,
 ): PlainObject {
   const entries = Object.entries(query).map(([key, value]): [string, unknown] => {
-    const operator = fieldOf(key) ? key : (lookUp(logicalNames, key) ?? key);
+    const operator = !fieldOf(key) && logicalOperators.includes(`$${key}`) ? `$${key}` : key;
     if (operator.startsWith('$')) return [operator, repairPart(value, (part) => repairQuery(part, names, fieldOf))];
     const name = fieldOf(key) ? key : (onlyOne(names, key) ?? onlyOne(parentsOf(names), key) ?? key);
     const field = fieldOf(name);
@@ -85,18 +71,16 @@ function repairCondition(value: unknown, field: FilterField, isField: (name: str
   if (Array.isArray(value)) return value.map((item) => repairValue(item, field));
   if (!isObject(value)) return repairValue(value, field);
   const entries = Object.entries(value).map(([key, operand]): [string, unknown] => {
-    const operator = isField(key) ? key : (lookUp(operatorNames, key.toLowerCase()) ?? key);
-    if (operator === '$not' && isObject(operand)) return [operator, repairCondition(operand, field, isField)];
-    if (!valueOperators.has(operator)) return [operator, operand];
-    const isList = operator === '$in' || operator === '$nin' || operator === '$all';
-    if (Array.isArray(operand)) return [operator, operand.map((item) => repairValue(item, field))];
+    const name = isField(key) ? key : (operatorNames.get(key.toLowerCase()) ?? key);
+    if (name === '$not' && isObject(operand)) return [name, repairCondition(operand, field, isField)];
+    const expected = fieldOperators.get(name)?.operand;
+    if (expected === undefined) return [name, operand];
+    if (Array.isArray(operand)) return [name, operand.map((item) => repairValue(item, field))];
     const repaired = repairValue(operand, field);
-    return [operator, isList ? [repaired] : repaired];
+    return [name, expected === 'list' ? [repaired] : repaired];
   });
   return Object.fromEntries(entries);
 }
-
-const valueOperators = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$all', '$contains']);
 
 function repairValue(value: unknown, { type, values }: FilterField): unknown {
   const typed = toType(value, type);
@@ -121,10 +105,6 @@ function onlyOne(texts: readonly string[], given: unknown): string | undefined {
   if (typeof given !== 'string') return undefined;
   const same = texts.filter((text) => text.toLowerCase() === given.toLowerCase());
   return same.length === 1 ? same[0] : undefined;
-}
-
-function lookUp(names: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(names, key) ? names[key] : undefined;
 }
 
 function isObject(value: unknown): value is PlainObject {

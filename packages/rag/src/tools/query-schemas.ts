@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import { describeFields } from '../filter/declared-fields.js';
-import { filterOperators } from '../filter/index.js';
+import { comparisonsOf, filterOperators, logicalOperators } from '../filter/index.js';
 import type { FilterFields } from './model-filter.js';
 
 interface QueryInputOptions {
@@ -36,7 +36,7 @@ export function queryInputSchema(options: QueryInputOptions): JsonSchema {
       ...(hasFilter && {
         filter: {
           type: ['object', 'string'],
-          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: ${filterOperators.join(' ')}, combined by $and $or $not $nor.${fieldsNote(filterFields)}`,
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: ${filterOperators.join(' ')}, combined by ${logicalOperators.join(' ')}.${fieldsNote(filterFields)}`,
           ...(typeof filterFields === 'object' && { properties: fieldProperties(filterFields) }),
         },
       }),
@@ -63,13 +63,12 @@ function fieldsNote(fields: FilterFields | undefined): string {
 function fieldProperties(fields: Exclude<FilterFields, 'auto'>): Record<string, JsonSchema> {
   const entries = Object.entries(fields).map(([name, field]): [string, JsonSchema] => {
     const { description, type } = typeof field === 'string' ? { description: field, type: undefined } : field;
-    const operators = type === 'boolean' ? '$eq $ne $exists' : '$eq $ne $gt $gte $lt $lte $in $nin $exists';
     const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
     return [
       name,
       {
         type: types,
-        description: `${type ?? 'any value'}${description ? `: ${description}` : ''}; or an object of ${operators}`,
+        description: `${type ?? 'any value'}${description ? `: ${description}` : ''}; or an object of ${comparisonsOf(type).join(' ')} $exists`,
       },
     ];
   });
