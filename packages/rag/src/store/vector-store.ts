@@ -31,9 +31,9 @@ export interface VectorMatch extends VectorRecord {
 export type QueryMode = 'vector' | 'keyword' | 'hybrid';
 
 /** Optional features of a store. Shared code reads these and never the name of a store. */
-export interface VectorStoreCapabilities<Mode extends QueryMode = QueryMode> {
+export interface VectorStoreCapabilities {
   /** The modes that `query` accepts; the others are rejected with `VECTOR_QUERY_UNSUPPORTED`. */
-  readonly modes: readonly Mode[];
+  readonly modes: readonly QueryMode[];
   /**
    * Ranking of the keyword mode: `bm25` is exactly the order of `Bm25Index`, `native` is the ranking of the database.
    * Absent where there is no keyword mode.
