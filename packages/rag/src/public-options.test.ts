@@ -158,7 +158,7 @@ const storeClasses: readonly [new (options: never) => object, object][] = [
 const stores = Object.fromEntries(storeClasses.map(([Store, options]) => [Store.name, new Store(options as never)]));
 
 /** Methods of stores without parameters, and those that only subclasses call. */
-const notCalled = new Set(['constructor', 'close', 'disconnect', 'use', 'open', 'change', 'search', 'check']);
+const notCalled = new Set(['constructor', 'close', 'disconnect', 'use', 'open', 'change', 'check']);
 
 /** Returns the names of the methods of a store, also of inherited ones. */
 function methodsOf(store: object): string[] {

@@ -1,13 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from './options.js';
+import { invalidArgument, vectorMetrics } from './options.js';
 import type { CreateIndexParams, VectorMetric } from './vector-store.js';
 
 export interface IndexShape {
   readonly dimension: number;
   readonly metric: VectorMetric;
 }
-
-const metrics: readonly VectorMetric[] = ['cosine', 'euclidean', 'dotproduct'];
 
 /**
  * Names become names of files, tables and collections, so they must mean one thing everywhere.
@@ -29,8 +27,8 @@ export function requireIndexShape({
 }: Pick<CreateIndexParams, 'dimension' | 'metric'>): IndexShape {
   if (!Number.isInteger(dimension) || dimension < 1)
     throw invalidArgument(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
-  if (!metrics.includes(metric))
-    throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${metrics.join(', ')}.`);
+  if (!vectorMetrics.includes(metric))
+    throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${vectorMetrics.join(', ')}.`);
   return { dimension, metric };
 }
 

@@ -71,14 +71,3 @@ export function toScore(metric: VectorMetric, similarity: number): number {
       return 1 / (1 + Math.exp(-similarity));
   }
 }
-
-/**
- * Returns the results of `find` with a score above `minScore`.
- */
-export async function aboveMinScore(
-  minScore: number | undefined,
-  find: () => Promise<VectorMatch[]>,
-): Promise<VectorMatch[]> {
-  if (minScore === undefined) return find();
-  return (await find()).filter(({ score }) => score > minScore);
-}

@@ -9,7 +9,7 @@ import {
   type CheckOptionsSettings,
   type OptionCheck,
 } from '@quiver/core/options';
-import type { DiversityOptions, FusionWeights, VectorStore } from './vector-store.js';
+import type { DiversityOptions, FusionWeights, QueryMode, VectorMetric, VectorStore } from './vector-store.js';
 
 /** Settings of `checkOptions` in this package. */
 export interface OptionSettings extends CheckOptionsSettings {
@@ -32,8 +32,25 @@ export const topKValue: OptionCheck = wholeNumber(1, largestTopK);
 /** Accepts a confidence. */
 export const confidenceValue: OptionCheck = numberIn({ least: 0, most: 1 });
 
+/** Modes of search. A missing one does not compile. */
+export const searchModes: readonly QueryMode[] = Object.keys({
+  vector: 0,
+  keyword: 0,
+  hybrid: 0,
+} satisfies Record<QueryMode, 0>) as QueryMode[];
+
 /** Accepts a mode of search. */
-export const modeValue: OptionCheck = oneOf('vector', 'keyword', 'hybrid');
+export const modeValue: OptionCheck = oneOf(...searchModes);
+
+/** Similarities of vectors. A missing one does not compile. */
+export const vectorMetrics: readonly VectorMetric[] = Object.keys({
+  cosine: 0,
+  euclidean: 0,
+  dotproduct: 0,
+} satisfies Record<VectorMetric, 0>) as VectorMetric[];
+
+/** Accepts `minScore` of a query: `RecordStore` leaves out the other results. */
+export const minScoreValue: OptionCheck = numberIn({});
 
 /** Accepts the weights of a hybrid search. */
 export const fusionValue: OptionCheck = objectOf<FusionWeights>({

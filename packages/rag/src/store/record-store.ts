@@ -13,7 +13,15 @@ import { createFilterTest, type Filter, toFilter } from '../filter/index.js';
 import { requireIds, toSelection } from './selection.js';
 import type { IndexShape } from './index-shape.js';
 import { type CheckedRecord, checkUpdate, checkUpsert, toVector } from './checked-record.js';
-import { argumentSettings, diversityValue, fusionValue, modeValue, topKValue, invalidArgument } from './options.js';
+import {
+  argumentSettings,
+  diversityValue,
+  fusionValue,
+  invalidArgument,
+  modeValue,
+  searchModes,
+  topKValue,
+} from './options.js';
 import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
 import type {
   Cancellable,
@@ -39,7 +47,7 @@ type Awaitable<Value> = Value | Promise<Value>;
 
 /** Capabilities of a store whose database ranks texts by their terms. */
 export const nativeKeywordSearch: VectorStoreCapabilities = {
-  modes: ['vector', 'keyword', 'hybrid'],
+  modes: searchModes,
   keywordRanking: 'native',
 };
 
@@ -211,11 +219,15 @@ export abstract class RecordStore<
   async query(params: Query): Promise<VectorMatch[]> {
     this.check('query', params);
     const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
-    return runSearch(params, store, async (search) => this.search(search, params));
+    // Other stores do not declare the parameter, so the check refuses it.
+    const { minScore }: QueryParams & { minScore?: number } = params;
+    return runSearch(params, store, async (search) => {
+      const found = await this.#search(search, params);
+      return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
+    });
   }
 
-  /** Returns the results of a query from which `diversity` selects. */
-  protected async search(search: Search, params: Query): Promise<VectorMatch[]> {
+  async #search(search: Search, params: Query): Promise<VectorMatch[]> {
     const filter = toFilter(params.filter);
     return this.use(params, (index) =>
       fuseSearches(search, async (part) => {

@@ -8,7 +8,7 @@ import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js'
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import { replaceFurtherVectors } from '../passages/query-chunks.js';
-import { argumentSettings, modeValue } from '../store/options.js';
+import { argumentSettings, modeValue, searchModes } from '../store/options.js';
 import type { VectorQueryInput } from './query-call.js';
 import { createQueryTool, toQueryResult, type PassagesOutput, type QueryResult } from './query-tool.js';
 import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
@@ -144,7 +144,7 @@ const graphSchema: JsonSchema = {
     },
     nodes: { type: 'integer' },
     edges: { type: 'integer' },
-    seeds: { type: 'string', enum: ['vector', 'keyword', 'hybrid'] },
+    seeds: { type: 'string', enum: [...searchModes] },
   },
   required: ['complete', 'nodes', 'edges', 'seeds'],
 };

@@ -10,8 +10,14 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { abortableItems, requireItems } from '@quiver/core/async-items';
-import { invalidArgument } from '../store/options.js';
-import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import {
+  argumentSettings,
+  invalidArgument,
+  readStore,
+  storeChecks,
+  type StoreOption,
+  vectorMetrics,
+} from '../store/options.js';
 import type { VectorMetric, VectorRecord } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
@@ -41,7 +47,7 @@ export interface ImportIndexSettings {
 export const importChecks: OptionChecks<ImportIndexSettings & StoreOption> = {
   ...storeChecks,
   indexName: stringValue,
-  metric: oneOf('cosine', 'euclidean', 'dotproduct'),
+  metric: oneOf(...vectorMetrics),
   batchSize: wholeNumber(1),
   skip: wholeNumber(0),
   onProgress: functionValue,

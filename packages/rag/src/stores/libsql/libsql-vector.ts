@@ -1,17 +1,14 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { requireIndexName } from '../../store/index-shape.js';
-import { aboveMinScore } from '../../store/nearest-matching.js';
-import { argumentSettings } from '../../store/options.js';
+import { argumentSettings, minScoreValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
-import { type Search } from '../../store/search.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type {
   DerivedData,
   IndexParams,
   QueryParams,
-  VectorMatch,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
@@ -105,7 +102,7 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
     super(
       {
         name: 'LibSQLVector',
-        query: { minScore: numberIn({}) },
+        query: { minScore: minScoreValue },
         methods: { createIndex: { language: anyValue } },
       },
       {
@@ -125,10 +122,6 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
     this.check('createIndex', params);
     await this.indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
-  }
-
-  protected override async search(search: Search, params: LibSQLQueryParams): Promise<VectorMatch[]> {
-    return aboveMinScore(params.minScore, () => super.search(search, params));
   }
 
   async version(params: VersionParams): Promise<string | undefined> {

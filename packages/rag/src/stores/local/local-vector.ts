@@ -3,7 +3,7 @@ import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-an
 import { toFilter } from '../../filter/index.js';
 import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { argumentSettings } from '../../store/options.js';
+import { argumentSettings, searchModes } from '../../store/options.js';
 import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -56,7 +56,7 @@ const longestIndexName = 100;
  */
 export class LocalVector extends RecordStore implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'local';
-  readonly capabilities: VectorStoreCapabilities = { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'bm25' };
+  readonly capabilities: VectorStoreCapabilities = { modes: searchModes, keywordRanking: 'bm25' };
   /** Files in the folder; absent in memory. */
   readonly derived: DerivedData | undefined;
   readonly #options: LocalVectorOptions;

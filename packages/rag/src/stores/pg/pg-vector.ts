@@ -13,19 +13,15 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { requireIndexName } from '../../store/index-shape.js';
-import { aboveMinScore } from '../../store/nearest-matching.js';
-import { invalidArgument } from '../../store/options.js';
-import { argumentSettings, objectValue } from '../../store/options.js';
+import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
-import { type Search } from '../../store/search.js';
 import type {
   CreateIndexParams,
   DerivedData,
   IndexDescription,
   IndexParams,
   UpdateVectorParams,
-  VectorMatch,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
@@ -162,7 +158,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
       {
         name: 'PgVector',
         query: {
-          minScore: numberIn({}),
+          minScore: minScoreValue,
           ef: anyValue,
           probes: anyValue,
           exact: booleanValue,
@@ -235,10 +231,6 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     const { language = defaultLanguage } = params;
     const target = { indexName: params.indexName, schemaName: this.#schemaName };
     await this.#alter(params, ({ query }) => addTextSearch(query, target, language));
-  }
-
-  protected override async search(search: Search, params: PgQueryParams): Promise<VectorMatch[]> {
-    return aboveMinScore(params.minScore, () => super.search(search, params));
   }
 
   /** In the database, which replaces only what changes. */
