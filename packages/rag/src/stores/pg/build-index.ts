@@ -6,6 +6,7 @@ import { quoteIdentifier, requireInteger } from './filter-to-sql.js';
 import {
   type ExistingIndex,
   indexableDimension,
+  indexTypes,
   type PgIndex,
   type PgIndexElements,
   type PgIndexType,
@@ -100,10 +101,13 @@ export function quantizedSql(
     : `${vector}::${extension.schema}.${elements}(${dimension})`;
 }
 
+/** Defaults of pgvector. */
+export const hnswDefaults: Readonly<Record<'m' | 'ef_construction', number>> = { m: 16, ef_construction: 64 };
+
 /** Parameters that are not given keep their values. */
 function hnswOptions({ hnsw = {} }: PgIndexConfig, { config }: PgIndex): string {
-  const m = requireInteger('m', hnsw.m ?? config['m'] ?? 16, 2, 100);
-  const construction = hnsw.efConstruction ?? config['ef_construction'] ?? 64;
+  const m = requireInteger('m', hnsw.m ?? config['m'] ?? hnswDefaults.m, 2, 100);
+  const construction = hnsw.efConstruction ?? config['ef_construction'] ?? hnswDefaults.ef_construction;
   return `m = ${m}, ef_construction = ${requireInteger('efConstruction', construction, 4, 1000)}`;
 }
 
@@ -131,8 +135,8 @@ const largestDimension = 16_000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
-  if (!['hnsw', 'ivfflat', 'flat'].includes(type))
-    throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
+  if (!indexTypes.includes(type))
+    throw invalidArgument(`Unknown index type '${String(type)}'; known: ${indexTypes.join(', ')}.`);
   if (dimension > largestDimension)
     throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
   if (type !== 'flat' && dimension > indexableDimension[elements]) {

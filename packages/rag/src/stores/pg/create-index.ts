@@ -5,6 +5,7 @@ import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
 import {
   buildIndex,
+  hnswDefaults,
   type PgIndexConfig,
   requestedElements,
   requireIndexable,
@@ -153,7 +154,7 @@ function findDifference(
     ivfflat: { lists: ivf.lists },
     flat: {},
   };
-  const used: Readonly<Record<string, number>> = { m: 16, ef_construction: 64, ...existing.config };
+  const used: Readonly<Record<string, number>> = { ...hnswDefaults, ...existing.config };
   const hasSameElements =
     quantization === undefined || requestedElements({ quantization }, existing) === existing.elements;
   const isSame =

@@ -14,7 +14,7 @@ import type {
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { filterToSql } from './filter-to-sql.js';
-import { type ExistingIndex, type PgIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
+import { castToStored, type ExistingIndex, type PgIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
 import { recordTsvectors } from './text-search.js';
 
 const rowsPerStatement = 1000;
@@ -24,17 +24,17 @@ const sizePerStatement = 8_000_000;
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
 export async function upsertRecords(
   query: SqlQuery,
-  { table, extension, vectorType, analyzer }: ExistingIndex,
+  index: ExistingIndex,
   database: SqlDatabase,
   records: readonly CheckedRecord[],
 ): Promise<void> {
-  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
+  const { table, extension, analyzer } = index;
   const [words, selected, parameter, updated] =
     analyzer === undefined
       ? ['', '', '', '']
       : [`, ${wordsColumn}`, ', r.terms::tsvector', ', $5::text[]', `, ${wordsColumn} = excluded.${wordsColumn}`];
   const sql = `INSERT INTO ${table} (id, embedding, metadata, document${words})
-    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document${selected}
+    SELECT r.id, r.embedding${castToStored(index)}, r.metadata::jsonb, r.document${selected}
     FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]${parameter}) AS r(id, embedding, metadata, document${analyzer === undefined ? '' : ', terms'})
     ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document${updated}`;
   // In one order everywhere, so that two calls at once never wait for each other in a circle.
@@ -70,13 +70,13 @@ export async function updateRecords(
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
 ): Promise<void> {
-  const { table, extension, vectorType, analyzer } = index;
+  const { table, extension, analyzer } = index;
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
   const { vector, metadata, document } = checkUpdate(update, index, id ?? 'records');
   const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: document ?? '' });
   // Null keeps the stored value.
   const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, document ?? null];
-  const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
+  const newVector = `$2::${extension.schema}.vector${castToStored(index)}`;
   const ids = id === undefined ? await lockIds(query, index, selection) : [id];
   const updated = await query(
     `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id, ${tableOid(index)}${analyzer === undefined ? '' : ', metadata, document'}`,

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { createFilterTest } from '../../filter/index.js';
+import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { toScore } from '../../store/nearest-matching.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
@@ -8,6 +9,7 @@ import { quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { type FilterSelectivity, requireInteger, filterToSql } from './filter-to-sql.js';
 import {
+  castToStored,
   type ExistingIndex,
   indexChanged,
   type PgLanguage,
@@ -65,7 +67,7 @@ export async function findNearest(
   const { sql: where, rest } = filterToSql(filter, parameters);
   const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where };
   // Vectors of zeros have no cosine similarity, so an index does not contain them.
-  const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
+  const hasDirection = index.metric !== 'cosine' || !lacksDirection(values);
   const hasUsableIndex =
     index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
   const isSelective =
@@ -218,9 +220,7 @@ function operatorSql({ metric, extension }: ExistingIndex): string {
 }
 
 function distanceSql(index: ExistingIndex, vector: string): string {
-  const { extension, vectorType } = index;
-  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
-  return `embedding ${operatorSql(index)} ${vector}::${extension.schema}.vector${cast}`;
+  return `embedding ${operatorSql(index)} ${vector}::${index.extension.schema}.vector${castToStored(index)}`;
 }
 
 /** Above this number of rows, their number is taken from the statistics of the database. */
