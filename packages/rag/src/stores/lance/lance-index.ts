@@ -5,7 +5,7 @@ import { partsOf } from '../../requests/parts-of.js';
 import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
-import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
+import { type CheckedRecord, isUnicode, lacksDirection, requireUnicode } from '../../store/checked-record.js';
 import { readPage } from '../../store/sql-condition.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type {
@@ -197,7 +197,7 @@ const largestNumber = 1e15;
  * Whether a vector may have no cosine similarity: one of zeros, or of numbers that are too large. LanceDB leaves those out of its results.
  */
 export function lacksCosine(vector: Float32Array): boolean {
-  return vector.every((value) => value === 0) || vector.some((value) => Math.abs(value) > largestNumber);
+  return lacksDirection(vector) || vector.some((value) => Math.abs(value) > largestNumber);
 }
 
 const idsPerCondition = 5000;

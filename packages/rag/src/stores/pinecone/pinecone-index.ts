@@ -2,7 +2,7 @@ import { createFilterTest, type Filter, type FilterTest } from '../../filter/ind
 import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { invalidArgument } from '../../store/options.js';
 import type { IndexShape } from '../../store/index-shape.js';
-import type { CheckedRecord } from '../../store/checked-record.js';
+import { type CheckedRecord, lacksDirection } from '../../store/checked-record.js';
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
 import { toServiceCondition } from '../../store/service-condition.js';
 import { partsOf } from '../../requests/parts-of.js';
@@ -146,7 +146,7 @@ function isNativeKey(key: string): boolean {
 /** @throws `VECTOR_ARGUMENT_INVALID` for records that Pinecone rejects: vectors of zeros, and metadata above 40 KB, naming its largest keys */
 export function toPineconeRecord(record: CheckedRecord, sparseValues?: SparseVector): PineconeRecord {
   const { id, vector, metadata, document } = record;
-  if (vector.every((value) => value === 0))
+  if (lacksDirection(vector))
     throw invalidArgument(`The vector of '${id}' holds only zeros, which Pinecone does not store.`);
   const native = Object.entries(metadata).filter(([key, value]) => isNativeKey(key) && isNative(value));
   const stored: VectorMetadata = Object.fromEntries(native);
