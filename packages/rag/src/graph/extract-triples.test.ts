@@ -97,14 +97,17 @@ describe('extractTriples', () => {
     expect(asked).toBe(1);
   });
 
-  it.each([{ concurrency: 0 }, { concurrency: Number.NaN }, { maxTriples: 0 }, { maxTriples: 1.5 }])(
-    'refuses %j',
-    async (options) => {
-      await expect(extractTriples({ passages, model: modelThat(readBurton), ...options })).rejects.toMatchObject({
-        code: 'GRAPH_INVALID',
-      });
-    },
-  );
+  it.each([
+    { concurrency: 0 },
+    { concurrency: Number.NaN },
+    { maxTriples: 0 },
+    { maxTriples: 1.5 },
+    { cacheScope: 5 as never },
+  ])('refuses %j', async (options) => {
+    await expect(extractTriples({ passages, model: modelThat(readBurton), ...options })).rejects.toMatchObject({
+      code: 'GRAPH_INVALID',
+    });
+  });
 
   it('reads a text again when the cache holds something else', async () => {
     const cache = { get: () => 'rubbish', set: () => undefined };

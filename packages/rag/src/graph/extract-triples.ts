@@ -11,7 +11,12 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { validate } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
-import { answerCacheValue, languageModelValue, type LanguageModelInput } from '../document/extract/extract-options.js';
+import {
+  answerCacheValue,
+  cacheScopeValue,
+  languageModelValue,
+  type LanguageModelInput,
+} from '../document/extract/extract-options.js';
 import { createLimit } from '../requests/limit.js';
 import { graphSettings } from './graph-options.js';
 import type { Triple } from './passage.js';
@@ -61,7 +66,7 @@ const checks: OptionChecks<ExtractTriplesOptions> = {
   passages: anyValue,
   model: languageModelValue,
   cache: answerCacheValue,
-  cacheScope: anyValue,
+  cacheScope: cacheScopeValue,
   maxTriples: wholeNumber(1),
   concurrency: wholeNumber(1),
   signal: signalValue,

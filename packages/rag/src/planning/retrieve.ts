@@ -11,6 +11,7 @@ import {
 } from '@quiver/core/options';
 import {
   answerCacheValue,
+  cacheScopeValue,
   languageModelValue,
   type AnswerCache,
   type LanguageModelInput,
@@ -92,7 +93,7 @@ const optionChecks: OptionChecks<RetrieveOptions> = {
   reranker: rerankConfigValue,
   databaseConfig: objectsByName,
   cache: answerCacheValue,
-  cacheScope: valueThat((value) => typeof value === 'string', 'a string'),
+  cacheScope: cacheScopeValue,
   onStepFailure: functionValue,
   signal: signalValue,
 };

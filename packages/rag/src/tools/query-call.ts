@@ -1,13 +1,18 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/options';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
-import { argumentSettings, invalidArgument, modeValue } from '../store/options.js';
+import { argumentSettings, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readModelFilter } from './model-filter.js';
-import { vectorQueryToolChecks, type QueryToolOptions, type VectorStoreRegistry } from './query-tool-options.js';
+import {
+  vectorQueryToolChecks,
+  type QueryToolOptions,
+  type VectorQueryToolOptions,
+  type VectorStoreRegistry,
+} from './query-tool-options.js';
 
 /** Input of a query tool. */
 export interface VectorQueryInput {
@@ -100,13 +105,13 @@ export async function resolveCall(
   context: ToolContext,
 ): Promise<QueryCall> {
   const { requestContext, abortSignal: signal } = context;
-  const setting = <Key extends keyof QueryToolOptions>(key: Key): QueryToolOptions[Key] =>
+  const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): QueryToolOptions[Key] =>
     settingOf(options, requestContext, key);
   const trustedFilter = requestContext.has('filter')
     ? bothFilters(trusted, checkFilter(requestContext.get('filter')))
     : trusted;
-  const store = await resolveStore(options, context);
-  const indexName = setting('indexName') ?? options.indexName;
+  const store = await resolveStore(options, setting('vectorStoreName'), context);
+  const indexName = setting('indexName');
   const databaseConfig = setting('databaseConfig');
   const allowed = toIndexRead(store, { indexName, databaseConfig, filter: trustedFilter, signal });
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
@@ -118,7 +123,6 @@ export async function resolveCall(
     ...settings,
     // A list stays one: its input has no question.
     ...(options.mode === 'filter' && { mode: options.mode }),
-    model: settings.model ?? options.model,
     store,
     allowed,
     modelFilter,
@@ -135,32 +139,22 @@ export function hasFilters(options: Pick<QueryToolOptions, 'enableFilter' | 'fil
   return options.enableFilter ?? (options.mode === 'filter' || options.filterFields !== undefined);
 }
 
-function settingOf<Key extends keyof QueryToolOptions>(
+/** Returns an option of the tool, or the value that the request context has for it. @throws `VECTOR_ARGUMENT_INVALID` */
+function settingOf<Key extends keyof VectorQueryToolOptions>(
   options: QueryToolOptions,
   requestContext: AnyRequestContext,
   key: Key,
 ): QueryToolOptions[Key] {
-  if (!requestContext.has(key)) return options[key];
-  const value = requestContext.get(key);
+  const value: unknown = requestContext.get(key);
+  if (value === undefined) return options[key];
   checkOptions(
     'The request context of a query tool',
     { [key]: value },
-    { [key]: contextChecks[key] ?? anyValue },
+    { [key]: vectorQueryToolChecks[key] },
     argumentSettings,
   );
   return value as QueryToolOptions[Key];
 }
-
-/** Checks of settings that no other function checks. */
-const { expand, maxTokens, minConfidence, includeSources, includeVectors } = vectorQueryToolChecks;
-const contextChecks: Partial<OptionChecks<QueryToolOptions>> = {
-  mode: modeValue,
-  expand,
-  maxTokens,
-  minConfidence,
-  includeSources,
-  includeVectors,
-};
 
 /** Returns a whole number. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
 function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { topK, maxTopK }: Limits): number {
@@ -176,10 +170,10 @@ function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { t
  * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
  */
 async function resolveStore(
-  { vectorStore, vectorStoreName }: QueryToolOptions,
+  { vectorStore }: QueryToolOptions,
+  name: string | undefined,
   { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
 ): Promise<VectorStore> {
-  const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
   if (typeof vectorStore === 'function') {
     const store = await vectorStore({ requestContext, mastra });
     if (store) return store;

@@ -120,12 +120,36 @@ describe('createVectorQueryTool', () => {
     ['minConfidence', 50],
     ['includeSources', 'no'],
     ['includeVectors', 1],
+    ['indexName', 5],
+    ['vectorStoreName', 5],
+    ['databaseConfig', 'tenant-a'],
+    ['databaseConfig', { local: 'tenant-a' }],
+    ['fusion', 0.5],
+    ['diversity', true],
+    ['reranker', 'openai/gpt-5.1'],
+    ['providerOptions', { openai: 512 }],
   ])('rejects a wrong %s of the request context: %s', async (name, value) => {
     const requestContext = new RequestContext<unknown>([[name, value]]);
     await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
       code: 'VECTOR_ARGUMENT_INVALID',
       message: expect.stringContaining(`'${name}' must be`),
     });
+  });
+
+  it('keeps an option that the request context has without a value', async () => {
+    const requestContext = new RequestContext<unknown>([
+      ['databaseConfig', undefined],
+      ['indexName', undefined],
+      ['minConfidence', undefined],
+    ]);
+    const asked: QueryParams[] = [];
+    const observed: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      databaseConfigKey: 'pinecone',
+      query: async (params: QueryParams) => (asked.push(params), []),
+    });
+    const search = create({ vectorStore: observed, databaseConfig: { pinecone: { namespace: 'a' } } });
+    await search.execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
+    expect(asked).toEqual([expect.objectContaining({ namespace: 'a', indexName: 'animals' })]);
   });
 
   it('is overridden by the request context', async () => {

@@ -145,6 +145,9 @@ export const answerCacheValue: OptionCheck = valueThat(
   'a Map, or an object with get and set',
 );
 
+/** Accepts the part of all keys of an {@link AnswerCache}. */
+export const cacheScopeValue: OptionCheck = text;
+
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   const members = (value ?? {}) as Readonly<Record<string, unknown>>;
   return names.every((name) => typeof members[name] === 'function');
@@ -194,7 +197,7 @@ const checks: OptionChecks<ExtractParams> = {
       llm: languageModelValue,
       fields: stringList,
       cache: answerCacheValue,
-      cacheScope: text,
+      cacheScope: cacheScopeValue,
       maxDocumentLength: count,
     },
     [true, false, 'prefix'],
