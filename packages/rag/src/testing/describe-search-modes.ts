@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { contextKey } from '../document/metadata-keys.js';
 import { maximalMarginalRelevance } from '../store/maximal-marginal-relevance.js';
 import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import type { QueryMode, VectorStore } from '../store/index.js';
@@ -137,18 +138,21 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('violin')).toEqual(['plain']);
       });
 
-      it('finds a text by its title, its file name and the headings above it, too', async () => {
-        const ids = ['titled', 'named', 'below'];
+      it('finds a text by its title, its file name, the headings above it and its context, too', async () => {
+        const ids = ['titled', 'named', 'below', 'situated', 'other'];
         const metadata = [
           { title: 'Bassoons' },
           { source: 'music/oboes.md' },
           { source: 'music/strings.md', headings: ['Strings', 'Cellos'] },
+          { [contextKey]: 'About trombones.' },
+          { [contextKey]: { topic: 'trombones' } },
         ];
         const documents = ids.map(() => 'It has a low voice.');
         await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata, documents });
         expect(await find('bassoons')).toEqual(['titled']);
         expect(await find('oboes')).toEqual(['named']);
         expect(await find('cellos')).toEqual(['below']);
+        expect(await find('trombones')).toEqual(['situated']);
       });
 
       it('takes any text as words, never as a query language', async () => {

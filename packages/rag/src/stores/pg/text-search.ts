@@ -22,7 +22,8 @@ export function textSearchColumn(language: PgLanguage): string {
     `CASE jsonb_typeof(metadata -> 'headings') WHEN 'array' THEN metadata ->> 'headings' END`,
   ].map(orEmpty);
   // Title, file name and headings twice, the context once, as in `keywordText`.
-  const all = [...above, ...above, orEmpty(`metadata ->> '${contextKey}'`), `COALESCE(${text})`];
+  const context = orEmpty(ofText(contextKey, `metadata ->> '${contextKey}'`));
+  const all = [...above, ...above, context, `COALESCE(${text})`];
   const words = `pg_catalog.to_tsvector(${languageConstant(language)}, ${all.join(' || ')})`;
   return `${wordsColumn} tsvector GENERATED ALWAYS AS (CASE WHEN COALESCE(${text}) IS NULL THEN ''::tsvector ELSE ${words} END) STORED`;
 }
