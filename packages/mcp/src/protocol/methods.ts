@@ -4,10 +4,40 @@ import type { Params } from './json-rpc.js';
 import type { SchemaName } from './schemas.js';
 import type { ServerCapabilities } from './types.js';
 
-/** Methods that request one page of a list. */
-export const listMethods = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
+/** Method that requests one page of a list. */
+export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
 
-export type ListMethod = (typeof listMethods)[number];
+/** Lists whose changes a server reports, by the capability of their methods. */
+export type ListKind = 'tools' | 'resources' | 'prompts';
+
+/** Names of the change of a list. */
+interface ListChange<Kind extends ListKind> {
+  readonly event: `${Kind}_list_changed`;
+  readonly notification: `notifications/${Kind}/list_changed`;
+  /** Member of the filter of `subscriptions/listen`. */
+  readonly filter: `${Kind}ListChanged`;
+}
+
+export const listChanges: { readonly [Kind in ListKind]: ListChange<Kind> } = {
+  tools: {
+    event: 'tools_list_changed',
+    notification: 'notifications/tools/list_changed',
+    filter: 'toolsListChanged',
+  },
+  resources: {
+    event: 'resources_list_changed',
+    notification: 'notifications/resources/list_changed',
+    filter: 'resourcesListChanged',
+  },
+  prompts: {
+    event: 'prompts_list_changed',
+    notification: 'notifications/prompts/list_changed',
+    filter: 'promptsListChanged',
+  },
+};
+
+// The cast: the keys of the record.
+export const listKinds: readonly ListKind[] = Object.keys(listChanges) as ListKind[];
 
 /** Method whose results may be cached by clients. */
 export type CacheableMethod = ListMethod | 'resources/read' | 'server/discover';
@@ -45,12 +75,18 @@ export interface MethodFacts {
   readonly isInteractive?: true;
   /** Whether clients may cache the result: it has a cache hint. */
   readonly isCacheable?: true;
+  /** Whether the result depends on the tools of the server. */
+  readonly needsTools?: true;
 }
 
 /** Facts about the method of a list. */
 interface ListFacts extends MethodFacts {
-  readonly capability: 'tools' | 'resources' | 'prompts';
+  readonly capability: ListKind;
   readonly resultMember: string;
+  /** Type of the items, as `visible` receives it. */
+  readonly itemType: 'tool' | 'resource' | 'resourceTemplate' | 'prompt';
+  /** Members that identify an item within its list. */
+  readonly key: readonly string[];
   /** Title in messages. */
   readonly title: string;
 }
@@ -79,7 +115,16 @@ export const requestMethods: {
   'tasks/update': ofTask,
   'tasks/cancel': ofTask,
   // Without schema: an invalid tool does not affect the others.
-  'tools/list': { ...cacheable, capability: 'tools', resultSchema: undefined, resultMember: 'tools', title: 'Tools' },
+  'tools/list': {
+    ...cacheable,
+    capability: 'tools',
+    resultSchema: undefined,
+    resultMember: 'tools',
+    itemType: 'tool',
+    key: ['name'],
+    title: 'Tools',
+    needsTools: true,
+  },
   'tools/call': {
     ...both,
     capability: 'tools',
@@ -87,12 +132,15 @@ export const requestMethods: {
     nameSource: 'name',
     target: 'tool',
     isInteractive: true,
+    needsTools: true,
   },
   'resources/list': {
     ...cacheable,
     capability: 'resources',
     resultSchema: 'ListResourcesResultSchema',
     resultMember: 'resources',
+    itemType: 'resource',
+    key: ['uri'],
     title: 'Resources',
   },
   'resources/templates/list': {
@@ -100,6 +148,8 @@ export const requestMethods: {
     capability: 'resources',
     resultSchema: 'ListResourceTemplatesResultSchema',
     resultMember: 'resourceTemplates',
+    itemType: 'resourceTemplate',
+    key: ['uriTemplate'],
     title: 'Resource templates',
   },
   'resources/read': {
@@ -116,6 +166,8 @@ export const requestMethods: {
     capability: 'prompts',
     resultSchema: 'ListPromptsResultSchema',
     resultMember: 'prompts',
+    itemType: 'prompt',
+    key: ['name', 'version'],
     title: 'Prompts',
   },
   'prompts/get': {
@@ -128,13 +180,17 @@ export const requestMethods: {
     isInteractive: true,
   },
   'completion/complete': { ...both, capability: 'completions', resultSchema: 'CompleteResultSchema' },
-  'server/discover': { ...modern, isCacheable: true },
+  'server/discover': { ...modern, isCacheable: true, needsTools: true },
 };
 
 /** Returns the facts about a method; `undefined` for a method that is not a request of clients. */
 export function findMethod(method: string): MethodFacts | undefined {
   return Object.hasOwn(requestMethods, method) ? requestMethods[method as RequestMethod] : undefined;
 }
+
+export const listMethods: readonly ListMethod[] = (Object.keys(requestMethods) as ListMethod[]).filter(
+  (method) => 'itemType' in requestMethods[method],
+);
 
 export const cacheableMethods: readonly CacheableMethod[] = (Object.keys(requestMethods) as CacheableMethod[]).filter(
   (method) => requestMethods[method].isCacheable,

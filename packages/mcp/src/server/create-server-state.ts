@@ -14,6 +14,7 @@ import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflow
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
+import { listMethods, requestMethods } from '../protocol/methods.js';
 import { ModernResults } from './definition/modern-results.js';
 import type { MCPServerConfig } from './definition/server-config.js';
 import { ResultStore } from './tools/result-store.js';
@@ -84,11 +85,11 @@ export function createServerState(config: MCPServerConfig): ServerState {
     subscribers: new Subscribers({
       sessions,
       concerns: (session, event) => isConcerned(createCallerRequest(state, session.lastCaller ?? {}, session), event),
-      onEvent: ({ kind }) => {
-        if (kind === 'prompts_list_changed') catalog.forget('prompt');
-        if (kind !== 'resources_list_changed') return;
-        catalog.forget('resource');
-        catalog.forget('resourceTemplate');
+      onListChanged: (list) => {
+        for (const method of listMethods) {
+          const { capability, itemType } = requestMethods[method];
+          if (capability === list) catalog.forget(itemType);
+        }
       },
       bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
       logger,

@@ -7,7 +7,7 @@ export { MCPServer } from './mcp-server.js';
 export type { CloseOptions } from './transports.js';
 export type { StdioOptions, StdioServerTransport } from './connection/stdio.js';
 export type { StreamableHTTPServerTransport } from './http/endpoint.js';
-export type { CacheableMethod } from '../protocol/methods.js';
+export type { CacheableMethod, ListMethod } from '../protocol/methods.js';
 export type { FetchOptions } from './http/transport-options.js';
 export type {
   CacheHint,

@@ -3,13 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { encodePage } from './list-page.js';
 
 interface Page {
-  items: string[];
+  readonly items: readonly string[];
   nextCursor?: string;
 }
 
 function pageOf(items: readonly string[], params: { cursor?: unknown }, pageSize: number): Page {
-  const { members } = encodePage({ params, server: { pageSize } }, 'items', items, (item) => item);
-  return JSON.parse(`{${members}}`) as Page;
+  const tools = items.map((name) => ({ name }));
+  const { members } = encodePage({ params, server: { pageSize } }, 'tools/list', tools);
+  const { tools: page, ...rest } = JSON.parse(`{${members}}`) as { tools: { name: string }[]; nextCursor?: string };
+  return { ...rest, items: page.map(({ name }) => name) };
 }
 
 /** Reads a list page by page; `change` is applied after every page. */

@@ -1,5 +1,6 @@
 import { Result } from '../content.js';
 import type { Params } from '../protocol/json-rpc.js';
+import { requestMethods, type ListMethod } from '../protocol/methods.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 
 /** The part of a list request that selects a page. */
@@ -12,34 +13,37 @@ export interface PageRequest {
  * Returns the page of a list that a request names. A cursor names the last item of the page before, so the rest of a list that changes
  * in between is neither repeated nor skipped.
  *
- * @param member - member of the result that holds the items
- * @param keyOf - returns what identifies an item within its list
  * @param isPrivate - whether other callers may receive another list. Default `false`
  * @throws ProtocolError -32602 for an unknown cursor
  */
-export function encodePage<Item>(
+export function encodePage(
   { params, server }: PageRequest,
-  member: string,
-  items: readonly Item[],
-  keyOf: (item: Item) => string,
+  method: ListMethod,
+  items: readonly object[],
   isPrivate = false,
 ): Result {
   const cursor = params?.['cursor'];
-  const start = cursor === undefined ? 0 : startAfter(items, keyOf, cursor);
+  const start = cursor === undefined ? 0 : startAfter(method, items, cursor);
   const end = start + server.pageSize;
   const page = items.slice(start, end);
   const last = page.at(-1);
-  const list = `"${member}":${JSON.stringify(page)}`;
+  const list = `"${requestMethods[method].resultMember}":${JSON.stringify(page)}`;
   if (end >= items.length || last === undefined) return new Result(list, { isPrivate });
-  const cursorText = JSON.stringify(encodeURIComponent(`${end}:${keyOf(last)}`));
+  const cursorText = JSON.stringify(encodeURIComponent(`${end}:${keyOf(method, last)}`));
   return new Result(`${list},"nextCursor":${cursorText}`, { isPrivate });
 }
 
-function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, cursor: unknown): number {
+/** Returns what identifies an item within its list. */
+export function keyOf(method: ListMethod, item: object): string {
+  const members = item as Readonly<Record<string, unknown>>;
+  return requestMethods[method].key.map((member) => String(members[member] ?? '')).join('\n');
+}
+
+function startAfter(method: ListMethod, items: readonly object[], cursor: unknown): number {
   const [, position, key] = /^(\d{1,9}):(.*)$/s.exec(decode(cursor)) ?? [];
   if (position === undefined || key === undefined)
     throw invalidParams('Unknown cursor: start the list again without one.');
-  const found = items.findIndex((item) => keyOf(item) === key);
+  const found = items.findIndex((item) => keyOf(method, item) === key);
   // The item was removed: the items after it moved up by one.
   return found === -1 ? Math.min(Math.max(Number(position) - 1, 0), items.length) : found + 1;
 }

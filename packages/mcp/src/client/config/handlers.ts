@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
+import type { ListKind } from '../../protocol/methods.js';
 
 /** A request or notification of a server. */
 export interface ServerMessage {
@@ -98,9 +99,6 @@ export interface RequestHandlers {
   /** Responds to sampling requests that belong to this request. Default: `sampling` of the server definition. */
   onSampling?: SamplingHandler | undefined;
 }
-
-/** Lists of a server that change. */
-export type ListKind = 'tools' | 'resources' | 'prompts';
 
 /** Handlers of the application for requests and notifications of a server: one each. They outlive connections. */
 export interface ServerHandlers {

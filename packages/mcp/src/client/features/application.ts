@@ -1,6 +1,7 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import { isLoggingLevel } from '../../protocol/constants.js';
 import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
+import { listChanges, listKinds } from '../../protocol/methods.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import { findShapeError } from '../../protocol/schemas.js';
 import type { SamplingRequest } from '../config/handlers.js';
@@ -55,8 +56,6 @@ async function respond(
   throw methodNotFound(method);
 }
 
-const listKinds = ['tools', 'resources', 'prompts'] as const;
-
 /** Passes a notification to its handlers. Unknown and malformed notifications are ignored. */
 function receive(server: RemoteServer, { method, params = {} }: JsonRpcNotification): void {
   const { handlers } = server;
@@ -71,7 +70,7 @@ function receive(server: RemoteServer, { method, params = {} }: JsonRpcNotificat
     const { uri } = params;
     if (typeof uri === 'string') isolated(server, 'resource', () => handlers.onResourceUpdated?.({ uri }));
   } else {
-    const kind = listKinds.find((candidate) => method === `notifications/${candidate}/list_changed`);
+    const kind = listKinds.find((candidate) => method === listChanges[candidate].notification);
     if (!kind) return;
     server.invalidate(kind);
     isolated(server, kind, () => handlers.onListChanged[kind]?.());

@@ -124,6 +124,18 @@ describe('the event bus', () => {
     await eventually(() => expect(messagesOf(reader)).toHaveLength(2));
   });
 
+  test('that other programs use too delivers only changes', async () => {
+    const eventBus = new InMemoryServerEventBus();
+    const { url } = await serve({ eventBus });
+    const headers = await openSession(url);
+    const reader = await readEvents(url, { headers });
+    opened.push({ close: () => reader.destroy() });
+    eventBus.publish({ kind: 'users_list_changed' } as never);
+    eventBus.publish({ kind: 'prompts_list_changed' });
+    await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
+    expect(messagesOf(reader)).toMatchObject([{ method: 'notifications/prompts/list_changed' }]);
+  });
+
   test('a bus that outlives a server is left by it', async () => {
     const eventBus = new InMemoryServerEventBus();
     const { server } = await serve({ eventBus });

@@ -1,5 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
+import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
 import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
@@ -35,8 +36,8 @@ export interface SubscribersOptions {
   readonly sessions: ReadonlySet<LegacySession>;
   /** Returns whether the caller of a session can see what changed. */
   readonly concerns: (session: LegacySession, event: ServerEvent) => boolean | Promise<boolean>;
-  /** Receives every change before clients are notified. */
-  readonly onEvent: (event: ServerEvent) => void;
+  /** Called before clients are notified. */
+  readonly onListChanged: (list: ListKind) => void;
   readonly bus: ServerEventBus | undefined;
   readonly logger: Logger;
 }
@@ -76,8 +77,11 @@ export class Subscribers {
 
   /** Publishes a change to the clients of this process: others learn of it themselves. */
   publishHere(event: ServerEvent): void {
-    const { sessions, concerns, onEvent } = this.#options;
-    onEvent(event);
+    const { sessions, concerns, onListChanged } = this.#options;
+    const list = changedList(event);
+    if (list) onListChanged(list);
+    // Buses may carry events of other programs.
+    else if (event.kind !== 'resource_updated') return;
     for (const listener of this.#listeners) this.#guarded(() => listener(event));
     if (sessions.size === 0) return;
     const text = notificationText(event);
@@ -109,11 +113,18 @@ function isSubscribed({ receivesChanges, client }: LegacySession, event: ServerE
   return receivesChanges && (event.kind !== 'resource_updated' || client.subscriptions.has(event.uri));
 }
 
+/** Returns the list that changed; `undefined` for another event. */
+export function changedList({ kind }: ServerEvent): ListKind | undefined {
+  return listKinds.find((list) => listChanges[list].event === kind);
+}
+
 /** Returns the notification of a change. */
 export function toNotification(event: ServerEvent): { method: string; params?: { uri: string } } {
-  if (event.kind === 'resource_updated')
-    return { method: 'notifications/resources/updated', params: { uri: event.uri } };
-  return { method: `notifications/${event.kind.replace('_list_changed', '')}/list_changed` };
+  const list = changedList(event);
+  if (list) return { method: listChanges[list].notification };
+  // The cast: there is one other kind.
+  const { uri } = event as Extract<ServerEvent, { uri: string }>;
+  return { method: 'notifications/resources/updated', params: { uri } };
 }
 
 /** Returns the notification of a change as JSON text. */

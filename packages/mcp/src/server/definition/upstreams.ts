@@ -2,8 +2,9 @@ import type { AnyRequestContext } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
 import type { Era, LoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
-import type { ListMethod } from '../../protocol/methods.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
+import type { Prompt } from '../../prompt.js';
+import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { ClientRequest } from '../client/client-requests.js';
 import type { CatalogRequest } from '../tools/catalog.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
@@ -39,12 +40,21 @@ export interface UpstreamRequest extends CatalogRequest {
   becomeTask(): void;
 }
 
+/** Items of the lists that are made for each request, by callbacks and by other servers. Tools are registered instead. */
+export interface RequestedItems {
+  readonly 'resources/list': Resource;
+  readonly 'resources/templates/list': ResourceTemplate;
+  readonly 'prompts/list': Prompt;
+}
+
+export type RequestedList = keyof RequestedItems;
+
 /** Other servers whose items a server offers as its own. */
 export interface Upstreams {
   /** Loads the tools that a request may name. A promise only where they are not known yet. */
   prepare(request: UpstreamRequest): void | Promise<void>;
   /** Returns the items of all servers for a list. A server that is unavailable leaves the others. */
-  list<Item extends object>(request: UpstreamRequest, method: Exclude<ListMethod, 'tools/list'>): Promise<Item[]>;
+  list<Method extends RequestedList>(request: UpstreamRequest, method: Method): Promise<RequestedItems[Method][]>;
   /** Returns whether an item of a list is another server's. */
   owns(item: object): boolean;
   /** Passes a request on to the server of an item. */

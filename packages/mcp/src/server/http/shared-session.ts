@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
 import { errorCodes, isLoggingLevel } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
+import { listChanges, listKinds } from '../../protocol/methods.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
@@ -248,11 +249,9 @@ export class SharedSession extends HttpSession {
   }
 
   #possibleChanges(): ServerEvent[] {
-    const { tools, prompts, resources } = this.#server.capabilities;
+    const { capabilities } = this.#server;
     return [
-      ...(tools?.listChanged ? [{ kind: 'tools_list_changed' } as const] : []),
-      ...(prompts?.listChanged ? [{ kind: 'prompts_list_changed' } as const] : []),
-      ...(resources?.listChanged ? [{ kind: 'resources_list_changed' } as const] : []),
+      ...listKinds.filter((list) => capabilities[list]?.listChanged).map((list) => ({ kind: listChanges[list].event })),
       ...Array.from(this.client.subscriptions, (uri) => ({ kind: 'resource_updated', uri }) as const),
     ];
   }

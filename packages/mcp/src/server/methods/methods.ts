@@ -5,8 +5,9 @@ import type { Handler, ServerRequest } from '../request.js';
 import { callTool, taskOptionsOfCall } from './call-tool.js';
 import { complete } from './completions.js';
 import { discover } from './discover.js';
+import { answerList } from './list-items.js';
 import { getPrompt, listPrompts } from './prompts.js';
-import { listResources, listResourceTemplates, readResource } from './resources.js';
+import { readResource } from './resources.js';
 import { initialize, setLogLevel, subscribe, unsubscribe } from './session.js';
 import { answerListen } from './subscriptions.js';
 import { cancelTask, getTask, updateTask } from './tasks.js';
@@ -24,8 +25,8 @@ const handlers: Readonly<Record<RequestMethod, Handler>> = {
   'tasks/cancel': { answer: cancelTask },
   'tools/list': { answer: (request) => request.server.tools.list(request), hook: 'onList' },
   'tools/call': { answer: callTool, taskOptions: taskOptionsOfCall },
-  'resources/list': { answer: listResources, hook: 'onList' },
-  'resources/templates/list': { answer: listResourceTemplates, hook: 'onList' },
+  'resources/list': { answer: (request) => answerList(request, 'resources/list'), hook: 'onList' },
+  'resources/templates/list': { answer: (request) => answerList(request, 'resources/templates/list'), hook: 'onList' },
   'resources/read': { answer: readResource, hook: 'onReadResource' },
   'prompts/list': { answer: listPrompts, hook: 'onList' },
   'prompts/get': { answer: getPrompt, hook: 'onGetPrompt' },

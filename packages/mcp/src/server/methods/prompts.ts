@@ -2,16 +2,13 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import { Result } from '../../content.js';
-import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
-import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
+import { answerList, listVisibleItems } from './list-items.js';
 
 /** Answers `prompts/list`. */
-export async function listPrompts(request: ServerRequest): Promise<Result> {
-  const items = (await promptsFor(request)).map(toListed);
-  const isPrivate = variesByCaller(request.server, 'prompt') === true;
-  return encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`, isPrivate);
+export function listPrompts(request: ServerRequest): Promise<Result> {
+  return answerList(request, 'prompts/list', toListed);
 }
 
 /** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */
@@ -28,7 +25,7 @@ function toListed(prompt: Prompt): Prompt {
 export async function getPrompt(request: ServerRequest): Promise<Result> {
   const { server, callbackContext } = request;
   const { name, version: asked, args } = parseRequest(request);
-  const prompt = findPrompt(await promptsFor(request), name, asked);
+  const prompt = findPrompt(await listVisibleItems(request, 'prompts/list'), name, asked);
   if (server.upstreams?.owns(prompt))
     return runCallback(server, `The prompt ${name}`, async () => server.upstreams!.forward(request, prompt));
   // The version that the callback takes by default may be hidden.
@@ -47,7 +44,7 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
  */
 export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<Prompt | undefined> {
   const { prompts, upstreams } = request.server;
-  return prompts || upstreams ? findPrompt(await promptsFor(request), name) : undefined;
+  return prompts || upstreams ? findPrompt(await listVisibleItems(request, 'prompts/list'), name) : undefined;
 }
 
 function parseRequest({ params, arguments: args = {} }: ServerRequest): {
@@ -78,19 +75,6 @@ function findPrompt(prompts: readonly Prompt[], name: string, version?: string):
 function requireArguments({ arguments: declared }: Prompt, args: Record<string, unknown>): void {
   const missing = declared?.find(({ name, required }) => required === true && !Object.hasOwn(args, name));
   if (missing) throw invalidParams(`Missing required argument: ${missing.name}`);
-}
-
-/** Returns the prompts that the caller can see. */
-function promptsFor(request: ServerRequest): Promise<Prompt[]> {
-  const { server, callbackContext } = request;
-  return runCallback(server, 'Listing prompts', async () => {
-    const listed = server.prompts ? await server.prompts.listPrompts(callbackContext) : [];
-    if (!Array.isArray(listed)) refuseResult('prompts.listPrompts', 'an array of prompts');
-    server.catalog.observe('prompt', listed);
-    const others = await server.upstreams?.list<Prompt>(request, 'prompts/list');
-    const all: (Prompt & ScopedItem)[] = others ? [...listed, ...others] : listed;
-    return server.catalog.filter(request, 'prompt', all);
-  });
 }
 
 /** Accepts both common shapes: the messages alone, and the messages with their prompt. */

@@ -6,22 +6,14 @@ import type { Resource, ResourceTemplate } from '../../resource.js';
 import { Result } from '../../content.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
-import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
+import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
 import type { UriVariables } from '../definition/server-config.js';
 import { encodePart, ResultStore } from '../tools/result-store.js';
 import { DEFAULT_PART_CHARACTERS } from '../limits.js';
 import { parseResultLimit } from '../../result-limit/size-limit.js';
 import { matchUriTemplate } from './uri-template.js';
-
-/** Answers `resources/list`. */
-export async function listResources(request: ServerRequest): Promise<Result> {
-  const { server } = request;
-  const items = server.catalog.filter(request, 'resource', await resourcesFor(request));
-  const isPrivate = variesByCaller(server, 'resource') === true;
-  return encodePage(request, 'resources', items, ({ uri }) => uri, isPrivate);
-}
 
 /** Answers the reading of a result that was cut. */
 function readResult(request: ServerRequest, results: ResultStore, uri: string): Promise<Result> {
@@ -35,14 +27,6 @@ function readResult(request: ServerRequest, results: ResultStore, uri: string): 
     const { resultLimit } = tool ?? server;
     return encodePart(uri, stored, resultLimit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
   });
-}
-
-/** Answers `resources/templates/list`. */
-export async function listResourceTemplates(request: ServerRequest): Promise<Result> {
-  const { server } = request;
-  const items = server.catalog.filter(request, 'resourceTemplate', await templatesFor(request));
-  const isPrivate = variesByCaller(server, 'resourceTemplate') === true;
-  return encodePage(request, 'resourceTemplates', items, ({ uriTemplate }) => uriTemplate, isPrivate);
 }
 
 /**
@@ -74,12 +58,12 @@ export async function readResource(request: ServerRequest): Promise<Result> {
  * @throws ProtocolError -32602 for what is in neither list of the caller
  */
 export async function findVisibleTemplate(request: ServerRequest, uri: string): Promise<ResourceTemplate | undefined> {
-  const { catalog, resources, upstreams } = request.server;
+  const { resources, upstreams } = request.server;
   if (!resources && !upstreams) return undefined;
-  const templates = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
+  const templates = await listVisibleItems(request, 'resources/templates/list');
   const template = templates.find(({ uriTemplate }) => uriTemplate === uri);
   if (template) return template;
-  const listed = catalog.filter(request, 'resource', await resourcesFor(request));
+  const listed = await listVisibleItems(request, 'resources/list');
   if (listed.some((resource) => resource.uri === uri)) return undefined;
   throw invalidParams(`Resource template not found: ${uri}`);
 }
@@ -117,9 +101,9 @@ async function findResource(
   uri: string,
 ): Promise<{ mimeType: string | undefined; variables: UriVariables; item: Resource | ResourceTemplate } | undefined> {
   const { server } = request;
-  const resources = await resourcesFor(request);
+  const resources = await listItems(request, 'resources/list');
   const listed = resources.find((resource) => resource.uri === uri) ?? findHidden(request, resources, uri);
-  for (const template of await templatesFor(request)) {
+  for (const template of await listItems(request, 'resources/templates/list')) {
     const variables = matchOrWarn(server, template.uriTemplate, uri);
     if (!variables) continue;
     const item = listed
@@ -166,30 +150,6 @@ function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string):
     logger.warn(`A resource template is ignored: ${toErrorMessage(error)}`);
     return undefined;
   }
-}
-
-function resourcesFor(request: ServerRequest): Promise<(Resource & ScopedItem)[]> {
-  const { server, callbackContext } = request;
-  return runCallback(server, 'Listing resources', async () => {
-    const listed = server.resources ? await server.resources.listResources(callbackContext) : [];
-    if (!Array.isArray(listed)) refuseResult('resources.listResources', 'an array of resources');
-    server.catalog.observe('resource', listed);
-    const { upstreams } = server;
-    if (!upstreams) return listed;
-    return [...listed, ...(await upstreams.list<Resource>(request, 'resources/list'))];
-  });
-}
-
-function templatesFor(request: ServerRequest): Promise<(ResourceTemplate & ScopedItem)[]> {
-  const { server, callbackContext } = request;
-  return runCallback(server, 'Listing resource templates', async () => {
-    const listed = (await server.resources?.resourceTemplates?.(callbackContext)) ?? [];
-    if (!Array.isArray(listed)) refuseResult('resources.resourceTemplates', 'an array of templates');
-    server.catalog.observe('resourceTemplate', listed);
-    const { upstreams } = server;
-    if (!upstreams) return listed;
-    return [...listed, ...(await upstreams.list<ResourceTemplate>(request, 'resources/templates/list'))];
-  });
 }
 
 /** Subscribes to a resource of another server. @returns a function that ends it */

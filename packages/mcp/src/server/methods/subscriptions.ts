@@ -1,6 +1,7 @@
 import { Result } from '../../content.js';
 import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENED_TASKS, MAX_LISTENERS } from '../limits.js';
@@ -8,20 +9,10 @@ import { requireTasks } from './tasks.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes, watchUpstream } from './resources.js';
 import { isConcerned } from './is-concerned.js';
-import { toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
+import { changedList, toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
 import { taskMembers } from '../tasks/task-record.js';
 
-/** Lists that a client may subscribe to, by the member of the filter. */
-const lists = {
-  toolsListChanged: { list: 'tools', kind: 'tools_list_changed' },
-  promptsListChanged: { list: 'prompts', kind: 'prompts_list_changed' },
-  resourcesListChanged: { list: 'resources', kind: 'resources_list_changed' },
-} as const;
-
-/** Members of a filter. */
-const listNames = Object.keys(lists) as (keyof typeof lists)[];
-
-type ListenFilter = Partial<Record<keyof typeof lists, true>> & {
+type ListenFilter = Partial<Record<(typeof listChanges)[ListKind]['filter'], true>> & {
   resourceSubscriptions?: string[];
   taskIds?: string[];
 };
@@ -94,14 +85,16 @@ function parseFilter(params: Params | undefined, capabilities: ServerCapabilitie
   const { resourceSubscriptions: watched = [], taskIds = [] } = isObject(given) ? given : {};
   const isValid =
     isObject(given) &&
-    listNames.every((name) => ['undefined', 'boolean'].includes(typeof given[name])) &&
+    listKinds.every((list) => ['undefined', 'boolean'].includes(typeof given[listChanges[list].filter])) &&
     isListOfNames(watched, MAX_LISTENED_RESOURCES) &&
     isListOfNames(taskIds, MAX_LISTENED_TASKS);
   if (!isValid)
     throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
   const filter: ListenFilter = {};
-  for (const name of listNames)
-    if (given[name] === true && capabilities[lists[name].list]?.listChanged) filter[name] = true;
+  for (const list of listKinds) {
+    const { filter: name } = listChanges[list];
+    if (given[name] === true && capabilities[list]?.listChanged) filter[name] = true;
+  }
   if (watched.length > 0 && capabilities.resources?.subscribe) filter.resourceSubscriptions = watched;
   if (taskIds.length > 0) filter.taskIds = taskIds;
   return filter;
@@ -113,5 +106,6 @@ function isListOfNames(value: unknown, maxLength: number): value is string[] {
 
 function accepts(filter: ListenFilter, event: ServerEvent): boolean {
   if (event.kind === 'resource_updated') return filter.resourceSubscriptions?.includes(event.uri) === true;
-  return listNames.some((name) => filter[name] && lists[name].kind === event.kind);
+  const list = changedList(event);
+  return list !== undefined && filter[listChanges[list].filter] === true;
 }

@@ -1,5 +1,6 @@
 import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
+import type { ListMethod } from '../../protocol/methods.js';
 
 /** A value, or a promise of it. */
 export type MaybePromise<Value> = Value | PromiseLike<Value>;
@@ -56,7 +57,7 @@ export interface GetPromptContext extends MiddlewareContext {
 
 /** A request for one page of a list. */
 export interface ListContext extends MiddlewareContext {
-  readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+  readonly method: ListMethod;
 }
 
 /** A result of the protocol, as JSON. */

@@ -2,17 +2,30 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { checkOptions, functionValue, valueThat, type OptionChecks } from '@quiver/core/options';
 import type { AnyRequestContext, McpExtra } from '@quiver/core/tools';
 import { Result } from '../../content.js';
-import type { ListKind } from '../../client/config/handlers.js';
 import type { ServerDefinition } from '../../client/config/server-definition.js';
 import { createApplication } from '../../client/features/application.js';
 import { remoteServerOf, type MCPClient } from '../../client/mcp-client.js';
 import type { Identity } from '../../client/server/list-cache.js';
 import { RemoteServer } from '../../client/server/remote-server.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
-import { requestMethods, type ListMethod } from '../../protocol/methods.js';
+import {
+  findMethod,
+  listChanges,
+  listKinds,
+  listMethods,
+  requestMethods,
+  type ListKind,
+} from '../../protocol/methods.js';
 import { principalOf } from '../caller.js';
 import type { ServerState } from '../definition/server-state.js';
-import type { Upstreams, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
+import type {
+  RequestedItems,
+  RequestedList,
+  Upstreams,
+  UpstreamRequest,
+  UpstreamTools,
+} from '../definition/upstreams.js';
+import { keyOf } from '../list-page.js';
 import { portableName } from '../tools/tool-registry.js';
 import { toDefinition, type MountedServer } from './mount.js';
 import { SuspendedCalls } from './suspended-calls.js';
@@ -28,8 +41,6 @@ const proxyChecks: OptionChecks<ProxyOptions> = {
 
 /** Milliseconds that one request to another server may take, unless its definition sets them. */
 const REQUEST_TIMEOUT = 60_000;
-
-const kinds: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
 /**
  * @param self - the server whose proxies they are
@@ -80,7 +91,7 @@ export class Proxies implements Upstreams {
         `The tools of the proxied server '${name}' are served, but some clients will refuse their names, which begin with ${JSON.stringify(prefix)}: set a \`prefix\` of A-Z a-z 0-9 _ . -`,
       );
     const remote = this.#resolve(name, target, identity);
-    const publish = (kind: ListKind): void => void subscribers.publishHere({ kind: `${kind}_list_changed` });
+    const publish = (kind: ListKind): void => void subscribers.publishHere({ kind: listChanges[kind].event });
     const upstream = new Upstream({
       name,
       remote,
@@ -100,7 +111,7 @@ export class Proxies implements Upstreams {
       throw error;
     }
     // Another connection may have other lists.
-    remote.handlers.onConnected = () => kinds.forEach(publish);
+    remote.handlers.onConnected = () => listKinds.forEach(publish);
     publish('tools');
   }
 
@@ -118,8 +129,8 @@ export class Proxies implements Upstreams {
 
   prepare(request: UpstreamRequest): void | Promise<void> {
     const { method, name = '' } = request;
+    if (!findMethod(method)?.needsTools) return;
     const isCall = method === 'tools/call' && name !== 'search_tools';
-    if (!isCall && method !== 'tools/call' && method !== 'tools/list' && method !== 'server/discover') return;
     if (isCall && this.#state.tools.get(name)) return;
     const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => name.startsWith(prefix)) : this.#upstreams;
     const tools = upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined));
@@ -135,19 +146,19 @@ export class Proxies implements Upstreams {
     request.upstreamTools = await Promise.all(tools);
   }
 
-  async list<Item extends object>(
+  async list<Method extends RequestedList>(
     request: UpstreamRequest,
-    method: Exclude<ListMethod, 'tools/list'>,
-  ): Promise<Item[]> {
+    method: Method,
+  ): Promise<RequestedItems[Method][]> {
     const lists = await Promise.all(this.#upstreams.map((upstream) => upstream.items(request, method)));
     const own = new Set<unknown>();
     // The first one of a name or URI: a later server cannot take it over.
     const items = lists.flat().filter((item) => {
-      const key = keyOf(item);
+      const key = keyOf(method, item);
       return !own.has(key) && own.add(key);
     });
     // The cast: the method decides about the type of the items.
-    return items as unknown as Item[];
+    return items as unknown as RequestedItems[Method][];
   }
 
   owns(item: object): boolean {
@@ -205,7 +216,7 @@ export class Proxies implements Upstreams {
 
   #listen(remote: RemoteServer, publish: (kind: ListKind) => void): void {
     const { onListChanged, onResourceUpdated } = remote.handlers;
-    for (const kind of kinds) {
+    for (const kind of listKinds) {
       const before = onListChanged[kind];
       onListChanged[kind] = () => {
         before?.();
@@ -241,12 +252,13 @@ export class Proxies implements Upstreams {
     );
     const taken = names.find((name) => tools.get(name) !== undefined || takenTools.some((map) => map.has(name)));
     if (taken !== undefined) throw nameTaken(upstream, 'tool', taken);
-    for (const method of ['prompts/list', 'resources/list', 'resources/templates/list'] as const) {
+    for (const method of listMethods.filter((each) => each !== 'tools/list')) {
+      const keyOfItem = (item: object): string => keyOf(method, item);
       const used = new Set(
-        (await Promise.all(others.filter(isReady).map((other) => other.items(request, method)))).flat().map(keyOf),
+        (await Promise.all(others.filter(isReady).map((other) => other.items(request, method)))).flat().map(keyOfItem),
       );
-      const clash = (await upstream.items(request, method)).map(keyOf).find((key) => used.has(key));
-      if (clash !== undefined) throw nameTaken(upstream, requestMethods[method].title.toLowerCase(), String(clash));
+      const clash = (await upstream.items(request, method)).map(keyOfItem).find((key) => used.has(key));
+      if (clash !== undefined) throw nameTaken(upstream, requestMethods[method].title.toLowerCase(), clash);
     }
   }
 
@@ -276,14 +288,10 @@ function isReady({ remote }: Upstream): boolean {
   return remote.status().state === 'ready';
 }
 
-function keyOf({ uri, uriTemplate, name, version }: Params): unknown {
-  return uri ?? uriTemplate ?? `${String(name)}\n${String(version ?? '')}`;
-}
-
 /** Returns the parameters of a request with the name that the item has at its own server. */
 function paramsFor({ method, params = {} }: UpstreamRequest, { name }: Params): Params {
   const { _meta: _, inputResponses: __, requestState: ___, ...own } = params;
-  if (method === 'prompts/get') return { ...own, name };
+  if (findMethod(method)?.nameSource === 'name') return { ...own, name };
   if (method !== 'completion/complete') return own;
   const { ref } = own;
   return isObject(ref) && ref['type'] === 'ref/prompt' ? { ...own, ref: { ...ref, name } } : own;

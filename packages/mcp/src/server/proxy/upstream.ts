@@ -7,10 +7,10 @@ import { awaitTask } from '../../client/tools/await-task.js';
 import { sendCall } from '../../client/tools/call-tool.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
-import type { ListMethod } from '../../protocol/methods.js';
+import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
-import type { UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
+import type { RequestedList, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
 import { urlElicitationRequired } from '../methods/call-tool.js';
 import type { ListedTool } from '../tools/catalog.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
@@ -50,13 +50,6 @@ type Item = Params & { readonly name: string };
 /** Milliseconds that a list waits for one server; the others are not delayed longer. */
 const LIST_TIMEOUT = 5_000;
 
-const types = {
-  'tools/list': 'tool',
-  'resources/list': 'resource',
-  'resources/templates/list': 'resourceTemplate',
-  'prompts/list': 'prompt',
-} as const;
-
 /** Another server whose items a server offers as its own. */
 export class Upstream {
   readonly name: string;
@@ -94,7 +87,7 @@ export class Upstream {
   }
 
   /** Returns the items of a list as this server offers them. Without a response in time, those of the last one. */
-  async items(request: UpstreamRequest, method: Exclude<ListMethod, 'tools/list'>): Promise<readonly Item[]> {
+  async items(request: UpstreamRequest, method: RequestedList): Promise<readonly Item[]> {
     const list = (await this.#fetch(request, method)) as unknown as readonly Item[];
     const known = this.#offered.get(list);
     if (known) return known;
@@ -147,7 +140,7 @@ export class Upstream {
     const { include, logger } = this.#options;
     try {
       // The cast: the method decides the shape.
-      return !include || include({ ...item, type: types[method] } as unknown as ProxiedItem) === true;
+      return !include || include({ ...item, type: requestMethods[method].itemType } as unknown as ProxiedItem) === true;
     } catch (error) {
       logger.error(
         `The item '${item.name}' of the proxied server '${this.name}' is left out: ${toErrorMessage(error)}`,
@@ -175,7 +168,8 @@ export class Upstream {
   #offer(method: ListMethod, item: Item): Item {
     const offered = {
       ...withoutScopes(item),
-      name: method === 'prompts/list' ? `${this.prefix}${item.name}` : item.name,
+      // URIs identify items without it.
+      name: requestMethods[method].key.includes('name') ? `${this.prefix}${item.name}` : item.name,
     };
     this.#origins.set(offered, item);
     return offered;

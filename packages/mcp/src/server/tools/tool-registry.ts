@@ -177,7 +177,7 @@ export class ToolRegistry {
         (tool) => this.#search?.isListed(tool.name) !== false && this.#sees(request, tool),
       );
       const items = shown.map((tool) => listedFor(era, tool));
-      return encodePage(request, 'tools', items, ({ name }) => name, !isShared);
+      return encodePage(request, 'tools/list', items, !isShared);
     };
     if (params?.['cursor'] !== undefined || !isShared) return encode();
     return (this.#firstPages[era] ??= Result.whole(prepareResult(request.toText(encode()))));
