@@ -2,18 +2,37 @@ import type { Chunk } from '../document/chunk.js';
 import { languageOfText } from '../retrieval/terms/detect-language.js';
 import { english, type Language } from '../retrieval/terms/languages.js';
 
+/** Number of chunks, evenly spaced. With 8, one of 1,900 documents in 21 languages lost its language; with 12, none did. */
+const sampleSize = 12;
+
 /**
  * Names the language of a document in its chunks that do not show theirs, such as tables and code, so that keyword search analyzes them in it.
- * English is not named: such texts are analyzed in it anyway.
+ * English is not named: such texts are analyzed in it anyway. A document is not of another language if no chunk of a sample shows one: the
+ * detection for every chunk took as long as the rest of a run.
  */
 export function nameLanguage(chunks: readonly Chunk[]): readonly Chunk[] {
-  const shown = chunks.map(({ text, metadata }) => languageOfText(text, metadata['language']));
+  if (chunks.length > sampleSize && sampleOf(chunks).every(isEnglish)) return chunks;
+  const shown = chunks.map(languageOf);
   const common = mostFrequent(shown);
   if (!common || common === english) return chunks;
   return chunks.map((chunk, place) => {
     if (shown[place] || 'language' in chunk.metadata) return chunk;
     return { ...chunk, metadata: { ...chunk.metadata, language: common.code } };
   });
+}
+
+function sampleOf(chunks: readonly Chunk[]): Chunk[] {
+  const step = chunks.length / sampleSize;
+  return Array.from({ length: sampleSize }, (_, place) => chunks[Math.floor(place * step)] as Chunk);
+}
+
+/** Whether a chunk shows English or no language. */
+function isEnglish(chunk: Chunk): boolean {
+  return (languageOf(chunk) ?? english) === english;
+}
+
+function languageOf({ text, metadata }: Chunk): Language | undefined {
+  return languageOfText(text, metadata['language']);
 }
 
 function mostFrequent(languages: readonly (Language | undefined)[]): Language | undefined {

@@ -73,6 +73,17 @@ describe('ingest', () => {
     ).toBe(0);
   });
 
+  it('names the language of a long document, of which a part shows it', async () => {
+    const table = (row: number): string => `| Artikel | Preis |\n| --- | --- |\n| Schrauben M${row} | ${row} |`;
+    const prose = 'Die Preise der Schrauben sind nicht mit denen der Nägel zu vergleichen, weil sie aus Stahl sind.';
+    const sections = Array.from({ length: 60 }, (_, n) => `## ${n}\n\n${n % 4 === 0 ? `${n}. ${prose}` : table(n)}`);
+    await run([guide(sections.join('\n\n'))], { chunkOptions: { maxSize: 120, minSize: 0 } });
+    const { records } = await store.scan({ indexName, limit: 1000 });
+    const tables = records.filter(({ document }) => document?.includes('|'));
+    expect(tables.length).toBeGreaterThan(40);
+    expect(new Set(tables.map(({ metadata }) => metadata['language']))).toEqual(new Set(['de']));
+  });
+
   it('names a missing store, also in a dry run, and missing options', async () => {
     const code = 'VECTOR_ARGUMENT_INVALID';
     const message = expect.stringContaining("needs 'vectorStore': a vector store, such as a LocalVector.") as string;
