@@ -171,7 +171,9 @@ function scriptOf(text: string, among: readonly Language[]): Script {
   let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
   let known = 0;
   for (const script of new Set(among.map((each) => each.script))) {
-    const count = script === 'Latin' ? 0 : (text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0);
+    const count = script === 'Latin' ? 0 : countScript(text, script);
+    // Most texts have one script, which is often among the first.
+    if (count > others / 2 && count >= latin * foreignShare) return script;
     known += count;
     if (count > most.count) most = { script, count };
   }
@@ -195,9 +197,14 @@ function countLetters(text: string): { latin: number; others: number } {
   return { latin, others };
 }
 
+/** Runs of letters: one match for each letter takes twice as long. */
 const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(
-  languages.map(({ script }) => [script, new RegExp(`\\p{Script=${script}}`, 'gu')]),
+  languages.map(({ script }) => [script, new RegExp(`\\p{Script=${script}}+`, 'gu')]),
 );
+
+function countScript(text: string, script: Script): number {
+  return text.match(scriptPatterns.get(script) as RegExp)?.join('').length ?? 0;
+}
 
 /** Whether a text contains letters of a script. */
 export function hasScript(text: string, script: Script): boolean {
