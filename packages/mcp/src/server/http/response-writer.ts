@@ -117,7 +117,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
   }
 
   get #eventStore(): EventStore | undefined {
-    return this.options.eventStore ?? this.endpoint.sessions.events;
+    return this.options.eventStore ?? this.session?.events;
   }
 
   release(): void {

@@ -101,6 +101,11 @@ export class HttpSession extends LegacySession implements SessionOwner {
     this.idleTimeout = idleTimeout;
   }
 
+  /** Store of the events of the session, where no option names one. */
+  get events(): EventStore | undefined {
+    return undefined;
+  }
+
   /** Whether the client reads an event stream that belongs to no request. */
   get hasReader(): boolean {
     return this.standaloneStream?.hasReader === true;
@@ -150,8 +155,6 @@ export class HttpSession extends LegacySession implements SessionOwner {
 /** Sessions in memory: those of one endpoint, or copies of sessions that instances share. */
 export class SessionStore {
   protected readonly open: Map<string, HttpSession> = new Map();
-  /** Store of events that goes with the sessions. */
-  readonly events: EventStore | undefined;
   /** Endpoints in use. */
   readonly endpoints: Set<object> = new Set();
   readonly #connected: Set<LegacySession>;

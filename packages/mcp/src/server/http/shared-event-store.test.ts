@@ -7,7 +7,7 @@ import { SharedEventStore } from './shared-event-store.js';
 const ignore = (): void => {};
 const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const store = new InMemoryStore();
-const events = new SharedEventStore(new Instance({ store, server: 'Streams', logger }));
+const events = new SharedEventStore(new Instance({ store, server: 'Streams', logger }), 3_600_000);
 
 let ended: AbortController;
 beforeEach(() => {

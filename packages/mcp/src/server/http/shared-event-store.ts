@@ -2,11 +2,8 @@ import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
-import { DEFAULT_IDLE_TIMEOUT } from '../limits.js';
 import type { EventMessage, EventStore } from './event-store.js';
 
-/** Milliseconds that the events of an open stream are kept after the newest one. */
-const EVENT_LIFETIME = DEFAULT_IDLE_TIMEOUT;
 /** Milliseconds that a client has to resume a complete stream. */
 const COMPLETE_STREAM_LIFETIME: number = 5 * 60_000;
 /** Events of one stream. */
@@ -30,13 +27,16 @@ interface FollowOptions {
  */
 export class SharedEventStore implements EventStore {
   readonly #instance: Instance;
+  readonly #lifetime: number;
 
-  constructor(instance: Instance) {
+  /** @param lifetime - milliseconds that the events of an open stream are kept after the newest one */
+  constructor(instance: Instance, lifetime: number) {
     this.#instance = instance;
+    this.#lifetime = lifetime;
   }
 
   async storeEvent(streamId: string, message: EventMessage): Promise<string> {
-    return `${streamId}_${await this.#append(streamId, JSON.stringify(message), EVENT_LIFETIME)}`;
+    return `${streamId}_${await this.#append(streamId, JSON.stringify(message), this.#lifetime)}`;
   }
 
   async endStream(streamId: string): Promise<void> {

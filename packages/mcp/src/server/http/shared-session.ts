@@ -8,12 +8,12 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
 import type { ClientFacts, ClientMessage } from '../client/legacy-session.js';
-import { MAX_LIFETIME } from '../limits.js';
+import { DEFAULT_IDLE_TIMEOUT, MAX_LIFETIME } from '../limits.js';
 import { notificationText, type ServerEvent } from '../client/subscribers.js';
 import { EventStream, primingEvent, toEvent } from './event-stream.js';
 import { eventStreamHeaders, type EventSink, type HttpReply } from './message.js';
 import { HttpSession, sessionIdInvalid, sessionNotFound, type SessionLimits, type SessionOwner } from './sessions.js';
-import type { SharedEventStore } from './shared-event-store.js';
+import { SharedEventStore } from './shared-event-store.js';
 
 /** Characters of a request id that becomes part of a stream id. */
 const MAX_NAMED_REQUEST_ID = 64;
@@ -21,7 +21,6 @@ const MAX_NAMED_REQUEST_ID = 64;
 /** The server, as its shared sessions see it. */
 export interface SharedServer {
   readonly instance: Instance;
-  readonly events: SharedEventStore;
   readonly capabilities: ServerCapabilities;
   readonly onStoreError: (error: unknown) => void;
   /** Reads the record of a session. */
@@ -44,6 +43,9 @@ export interface SessionState extends Omit<ClientFacts, 'initialized' | 'subscri
 /** A session of all instances, as one of them knows it: its record is in the shared store, its requests and streams are here. */
 export class SharedSession extends HttpSession {
   readonly #server: SharedServer;
+  /** Milliseconds that the record lives after a request. Longer than the session: one instance does not know when another one served it last. */
+  readonly #lifetime: number;
+  readonly #events: SharedEventStore;
   /** Principal that was compared with the record, so that it need not be digested again. */
   verifiedPrincipal: string | undefined;
   #reader: string | undefined;
@@ -56,6 +58,9 @@ export class SharedSession extends HttpSession {
   constructor(server: SharedServer, id: string, owner: SessionOwner, limits: Partial<SessionLimits>) {
     super(id, owner, limits);
     this.#server = server;
+    this.#lifetime = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
+    // A call in flight may be quiet for longer than a session may be idle.
+    this.#events = new SharedEventStore(server.instance, Math.max(this.#lifetime, DEFAULT_IDLE_TIMEOUT));
   }
 
   /** Takes over the state of a record, unless this instance has the same or a later one. */
@@ -110,7 +115,7 @@ export class SharedSession extends HttpSession {
       else await this.#reload();
     }
     // The events of a quiet stream live as long as its session.
-    if (this.#readers.has(this.standaloneStreamId)) await this.#server.events.storeEvent(this.standaloneStreamId, {});
+    if (this.#readers.has(this.standaloneStreamId)) await this.#events.storeEvent(this.standaloneStreamId, {});
   }
 
   /** Another instance changed the session or ended it, and its message was lost or is late. */
@@ -127,6 +132,10 @@ export class SharedSession extends HttpSession {
 
   override get receivesChanges(): boolean {
     return this.client.initialized && this.#reader === this.#server.instance.id;
+  }
+
+  override get events(): SharedEventStore {
+    return this.#events;
   }
 
   override get hasReader(): boolean {
@@ -148,8 +157,8 @@ export class SharedSession extends HttpSession {
   /** Stores a message for the standalone event stream, which the instance that has it sends. */
   override send(messageText: string): boolean {
     if (this.#reader === undefined) return false;
-    const { events, onStoreError } = this.#server;
-    this.standaloneStream ??= new EventStream({ id: this.standaloneStreamId, store: events, onStoreError });
+    const { onStoreError } = this.#server;
+    this.standaloneStream ??= new EventStream({ id: this.standaloneStreamId, store: this.#events, onStoreError });
     return this.standaloneStream.send(messageText);
   }
 
@@ -181,7 +190,8 @@ export class SharedSession extends HttpSession {
    * @throws ProtocolError with HTTP status 400 or 409
    */
   async follow(reply: HttpReply, lastEventId: string | undefined, retryInterval: number | undefined): Promise<void> {
-    const { events, onStoreError } = this.#server;
+    const { onStoreError } = this.#server;
+    const events = this.#events;
     const standaloneId = this.standaloneStreamId;
     const streamId = lastEventId ? await events.getStreamIdForEventId(lastEventId) : standaloneId;
     if (streamId === undefined || !this.ownsStream(streamId))
@@ -257,9 +267,10 @@ export class SharedSession extends HttpSession {
   }
 
   async #put(value: string): Promise<number | undefined> {
-    // One instance does not know when another one served the session last.
-    const ttlMs = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
-    const version = await this.#server.write(this.id, value, { version: this.#stored?.version ?? 0, ttlMs });
+    const version = await this.#server.write(this.id, value, {
+      version: this.#stored?.version ?? 0,
+      ttlMs: this.#lifetime,
+    });
     // Without a version, another instance wrote it.
     this.#renewed = monotonicNow();
     return version;

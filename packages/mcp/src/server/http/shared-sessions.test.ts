@@ -484,6 +484,21 @@ describe('a standalone event stream', () => {
     second.destroy();
   });
 
+  test('is resumed after a long quiet time of a session with a longer idleTimeout', async () => {
+    let elapsed = 0;
+    store = new InMemoryStore(() => Date.now() + elapsed);
+    const [a, b] = await startTwo({}, { idleTimeout: 2 * 3_600_000 });
+    const session = await openSession(a.url);
+    const first = await readEvents(a.url, { headers: session });
+    await eventually(() => expect(first.events).toHaveLength(1));
+    const last = first.events[0]?.id ?? '';
+    first.destroy();
+    elapsed = 3_600_000;
+    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    expect(second.status).toBe(200);
+    second.destroy();
+  });
+
   test('announces the lists of a server that was mounted meanwhile when it moves', async () => {
     const [a, b] = await startTwo();
     const session = await openSession(a.url);

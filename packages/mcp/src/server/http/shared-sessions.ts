@@ -20,7 +20,6 @@ import {
   type SessionLimits,
   type SessionOwner,
 } from './sessions.js';
-import { SharedEventStore } from './shared-event-store.js';
 import { parseState, SharedSession, type SharedServer } from './shared-session.js';
 
 /** Characters of a session id that is looked up. */
@@ -43,7 +42,6 @@ interface SessionNews {
  */
 export class SharedSessions extends SessionStore implements SharedServer {
   readonly instance: Instance;
-  override readonly events: SharedEventStore;
   readonly #server: ServerState;
 
   constructor(server: ServerState) {
@@ -51,7 +49,6 @@ export class SharedSessions extends SessionStore implements SharedServer {
     super(sessions);
     this.#server = server;
     this.instance = instance;
-    this.events = new SharedEventStore(instance);
     instance.on<SessionNews>('session', ({ id, record }, from) => {
       const copy = from === instance.id ? undefined : this.#copyOf(id);
       if (!copy) return;
