@@ -19,7 +19,7 @@ import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerState } from '../definition/server-state.js';
-import { requireAccepted, requireJsonBody, requireTrustedOrigin } from './guard.js';
+import { requireAccepted, requireJsonBody, requireNotClosed, requireServed } from './guard.js';
 import type { HttpReply, HttpRequest } from './message.js';
 import {
   ResponseWriter,
@@ -99,8 +99,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     let id: RequestId | null = null;
     this.#handling += 1;
     try {
-      if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
-      requireTrustedOrigin(request, options);
+      requireServed(request, reply, this.lifecycle, options);
       if (!isHere) return reply.send(404, {});
       this.#startBeating();
       const response = new ResponseWriter(this, request, reply, options);
@@ -110,8 +109,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
         requireAccepted(request, 'application/json', 'text/event-stream');
         const body = await request.readJson(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
-        // The server may have closed while the body arrived.
-        if (this.lifecycle.state !== 'open') requireNotClosed(this.lifecycle, reply);
+        requireNotClosed(this.lifecycle, reply);
         await servePost(response, body);
       } else if (method === 'GET' && !isStateless(options)) await openStandaloneStream(this, request, reply, options);
       else if (method === 'DELETE' && !isStateless(options)) {
@@ -188,16 +186,6 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     this.#timer = undefined;
     this.sessions.endpoints.delete(this);
   }
-}
-
-/**
- * Lets the connection of a request to a server that drains end with its response.
- *
- * @throws ProtocolError with HTTP status 503 when the server is closed
- */
-export function requireNotClosed({ state }: Lifecycle, reply: HttpReply): void {
-  reply.endConnection();
-  if (state === 'closed') throw serverClosed();
 }
 
 /** Returns whether an endpoint has no sessions. */

@@ -1,6 +1,7 @@
 import { loopbackNames } from '../../protocol/page-url.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import type { HttpRequest } from './message.js';
+import { serverClosed, type Lifecycle } from '../lifecycle.js';
+import type { HttpReply, HttpRequest } from './message.js';
 
 export interface OriginPolicy {
   /**
@@ -15,12 +16,39 @@ export interface OriginPolicy {
 }
 
 /**
- * Refuses requests that a web page sent through a browser, before the body is read.
+ * Refuses a request before its path, method and body are read.
+ *
+ * @throws ProtocolError with HTTP status 403 for a request that a web page may have sent, 503 when the server is closed
+ */
+export function requireServed(
+  request: HttpRequest,
+  reply: HttpReply,
+  lifecycle: Lifecycle,
+  policy: OriginPolicy,
+): void {
+  requireNotClosed(lifecycle, reply);
+  requireTrustedOrigin(request, policy);
+}
+
+/**
+ * Refuses requests to a server that is closed: also those whose body was still arriving. The connection of a request to a server that drains
+ * ends with its response.
+ *
+ * @throws ProtocolError with HTTP status 503
+ */
+export function requireNotClosed({ state }: Lifecycle, reply: HttpReply): void {
+  if (state === 'open') return;
+  reply.endConnection();
+  if (state === 'closed') throw serverClosed();
+}
+
+/**
+ * Refuses requests that a web page sent through a browser.
  *
  * @throws ProtocolError with HTTP status 403
  * @see [MCP, DNS rebinding](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning)
  */
-export function requireTrustedOrigin(request: HttpRequest, policy: OriginPolicy): void {
+function requireTrustedOrigin(request: HttpRequest, policy: OriginPolicy): void {
   const { enableDnsRebindingProtection, allowedHosts, allowedOrigins } = policy;
   if (enableDnsRebindingProtection === false) return;
   const checksAll = enableDnsRebindingProtection ?? request.isRebindable;

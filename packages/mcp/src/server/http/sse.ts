@@ -12,8 +12,7 @@ import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { unref } from '../../unref.js';
-import { requireNotClosed } from './endpoint.js';
-import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
+import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { sendError } from './response-writer.js';
 import {
@@ -164,8 +163,7 @@ export class SSEEndpoint implements Transport {
     options: SSEOptions = {},
   ): Promise<void> {
     try {
-      if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
-      requireTrustedOrigin(request, options);
+      requireServed(request, reply, this.#lifecycle, options);
       if (!url) this.#connect(request, reply, route, options);
       else if (url.pathname === ssePath) {
         if (request.method === 'GET') this.#connect(request, reply, route, options);
@@ -237,8 +235,8 @@ export class SSEEndpoint implements Transport {
     if (receiver?.principal !== principalOfCaller(request)) return refuse();
     requireJsonBody(request);
     const body = await request.readJson(maxBodyBytes);
-    // The server or the client may have gone while the body arrived.
-    if (this.#lifecycle.state !== 'open') requireNotClosed(this.#lifecycle, reply);
+    requireNotClosed(this.#lifecycle, reply);
+    // The client may have gone while the body arrived.
     if (this.#connections.get(sessionId) !== receiver) return refuse();
     const caller = callerOf(request, sessionId);
     const { connection } = receiver;
