@@ -42,8 +42,19 @@ export function serverClosed(): ProtocolError {
 
 /** Returns the error of a request that was started, and did not end in time. */
 export function callInterrupted(): ProtocolError {
-  const message =
-    'The server was closed before this request ended, and its result is unknown. Check what it did before you send it again.';
+  return interrupted(
+    'The server was closed before this request ended, and its result is unknown. Check what it did before you send it again.',
+  );
+}
+
+/** Returns the error of a request whose instance has ended, for its client at another one. */
+export function callLost(): ProtocolError {
+  return interrupted(
+    'The server instance that ran this call has ended, and its result is unknown. Check what it did before you call again.',
+  );
+}
+
+function interrupted(message: string): ProtocolError {
   return new ProtocolError(errorCodes.internal, message, { data: { code: 'REQUEST_INTERRUPTED' } });
 }
 

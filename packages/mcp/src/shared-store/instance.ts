@@ -19,6 +19,9 @@ export function storeTimeout(limit: number): QuiverError {
   return new QuiverError('SHARED_STORE_UNAVAILABLE', `The shared store did not respond within ${limit} ms.`);
 }
 
+/** An id of an instance, within an id that contains it: 16 hexadecimal digits. */
+export const instanceIdPattern: RegExp = /[\da-f]{16}/;
+
 export interface InstanceOptions {
   /** Store that all instances share. Default: in memory, for the only instance. */
   readonly store: SharedStore | undefined;
@@ -62,7 +65,7 @@ export class Instance {
     this.on('probe', (_payload, from) => void this.send(from, 'probe reply', null).catch(this.warn));
   }
 
-  /** Random, 16 hexadecimal digits. Clients may see it. */
+  /** Random, as {@link instanceIdPattern}. Clients may see it. */
   get id(): string {
     // Not before it is needed: edge runtimes forbid random values while a module loads.
     return (this.#id ??= crypto.randomUUID().replaceAll('-', '').slice(0, 16));

@@ -14,7 +14,7 @@ import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller } from '../caller.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
-import { PendingRequests, type RequestLink } from './pending-requests.js';
+import { PendingRequests, requestIdOf, type RequestLink } from './pending-requests.js';
 import type { InFlight } from '../lifecycle.js';
 
 /** A notification or a response of the client. */
@@ -199,9 +199,9 @@ export class LegacySession {
   /** Forwards a message for a request of another instance. */
   protected forward(_incoming: ClientMessage): void | Promise<void> {}
 
-  /** Begin of the ids of requests to the client. */
-  protected get requestIdPrefix(): string {
-    return 'server-';
+  /** This instance, where several share the session. */
+  protected get instanceId(): string | undefined {
+    return undefined;
   }
 
   /**
@@ -232,7 +232,7 @@ export class LegacySession {
       throw new QuiverError(`${subject}_NOT_SUPPORTED`, reason);
     }
     this.#sentRequests += 1;
-    const id = `${this.requestIdPrefix}${this.#sentRequests}`;
+    const id = requestIdOf(this.#sentRequests, this.instanceId);
     if (event) event.requestId = id;
     return (this.#pending ??= new PendingRequests()).send(id, request, options, link);
   }

@@ -2,8 +2,9 @@ import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { toTimerDelay } from '../../monotonic-now.js';
 import { isObject, type JsonRpcResponse, type RequestId } from '../../protocol/json-rpc.js';
-import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import { instanceIdPattern } from '../../shared-store/instance.js';
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
 import { clientFailure, invalidResult, type ClientRequest } from './client-requests.js';
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */
@@ -77,4 +78,16 @@ export class PendingRequests {
     if (result === undefined) throw invalidResult(request);
     return result;
   }
+}
+
+/** Returns the id of a request to the client: `server-<n>`, or `server-<instance>-<n>` in a session that instances share. */
+export function requestIdOf(number: number, instance: string | undefined): string {
+  return instance === undefined ? `server-${number}` : `server-${instance}-${number}`;
+}
+
+const sharedIdPattern = new RegExp(`^server-(${instanceIdPattern.source})-\\d+$`);
+
+/** Returns the instance that sent a request to the client; `undefined` for an id that no instance uses. */
+export function senderOf(requestId: unknown): string | undefined {
+  return sharedIdPattern.exec(String(requestId))?.[1];
 }

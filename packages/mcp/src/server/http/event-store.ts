@@ -28,6 +28,13 @@ export interface EventStore {
 // oxlint-disable-next-line typescript/no-explicit-any -- stores written for the official SDK take its message type here
 export type EventMessage = any;
 
+/** Event without a message: its id marks the start of a stream. It is not sent as a message. */
+export const emptyEvent: EventMessage = {};
+
+export function isEmptyEvent(message: object): boolean {
+  return Object.keys(message).length === 0;
+}
+
 /** Limits of `InMemoryEventStore`. */
 export interface InMemoryEventStoreOptions {
   /** Events that are kept, over all streams; the oldest go first. Default 10 000. */

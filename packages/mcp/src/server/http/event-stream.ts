@@ -1,6 +1,6 @@
 import type { ResponseChannel } from '../request.js';
-import type { EventStore } from './event-store.js';
-import type { EventSink } from './message.js';
+import { emptyEvent, isEmptyEvent, type EventStore } from './event-store.js';
+import { keepAliveComment, type EventSink } from './message.js';
 
 export interface EventStreamOptions {
   /** `<session>/<stream>` */
@@ -44,7 +44,7 @@ export class EventStream implements ResponseChannel {
     const { store, id } = this.#options;
     if (!store) return;
     this.#enqueue(async () => {
-      const eventId = await store.storeEvent(id, {});
+      const eventId = await store.storeEvent(id, emptyEvent);
       this.#sink?.write(primingEvent(eventId, retryInterval));
     });
   }
@@ -87,7 +87,7 @@ export class EventStream implements ResponseChannel {
   }
 
   keepAlive(): void {
-    this.#sink?.write(': keep-alive\n\n');
+    this.#sink?.write(keepAliveComment);
   }
 
   /** Removes a reader that disconnected. The notice may come late, when there is another reader. */
@@ -131,7 +131,7 @@ export class EventStream implements ResponseChannel {
 export async function replay(store: EventStore, lastEventId: string, sink: EventSink): Promise<void> {
   await store.replayEventsAfter(lastEventId, {
     send: async (eventId, message: object) => {
-      if (Object.keys(message).length > 0) sink.write(toEvent(JSON.stringify(message), eventId));
+      if (!isEmptyEvent(message)) sink.write(toEvent(JSON.stringify(message), eventId));
     },
   });
 }

@@ -54,6 +54,9 @@ export const eventStreamHeaders = {
   'x-accel-buffering': 'no',
 } as const;
 
+/** Comment that keeps a quiet event stream open. Clients skip it. */
+export const keepAliveComment = ': keep-alive\n\n';
+
 export const jsonHeaders = { 'content-type': 'application/json' } as const;
 
 /** Returns the error of a body that was read before and is not on `req.body`. */

@@ -14,6 +14,7 @@ import {
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
 import type { HttpRequest } from './message.js';
+import { responseStreamIdOf, standaloneStreamIdOf } from './stream-id.js';
 
 export interface SessionLimits {
   /** A session without requests and without a GET stream ends after this many milliseconds. Default 30 minutes. */
@@ -59,7 +60,7 @@ export function principalOfCaller({ authInfo }: HttpRequest): string {
  * @throws ProtocolError with HTTP status 503 when the server is full, 429 when the caller has too many sessions
  */
 export function requireRoom(
-  open: ReadonlyMap<string, SessionOwner>,
+  open: ReadonlyMap<string, Pick<SessionOwner, 'quotaKey'>>,
   { quotaKey }: SessionOwner,
   {
     maxSessions = DEFAULT_MAX_SESSIONS,
@@ -79,9 +80,10 @@ export function requireRoom(
 }
 
 /** Session of one legacy client over HTTP, between `initialize` and `DELETE`. Small: thousands of them are normal. */
-export class HttpSession extends LegacySession implements SessionOwner {
+export class HttpSession extends LegacySession {
   override readonly id: string;
-  readonly principal: string;
+  /** Principal that owns the session; in a shared one `undefined` before this instance has served a request of it. */
+  principal: string | undefined;
   readonly quotaKey: string | undefined;
   protected readonly idleTimeout: number;
   /** Time of the end of the last request, on the monotonic clock. */
@@ -92,7 +94,7 @@ export class HttpSession extends LegacySession implements SessionOwner {
   streams: Map<string, EventStream> | undefined;
   #streamCount = 0;
 
-  constructor(id: string, { principal, quotaKey }: SessionOwner, limits: Partial<SessionLimits>) {
+  constructor(id: string, { principal, quotaKey }: Partial<SessionOwner>, limits: Partial<SessionLimits>) {
     const { maxRequestsPerSession = DEFAULT_MAX_REQUESTS_PER_SESSION, idleTimeout = DEFAULT_IDLE_TIMEOUT } = limits;
     super({ maxRequests: maxRequestsPerSession });
     this.id = id;
@@ -121,18 +123,18 @@ export class HttpSession extends LegacySession implements SessionOwner {
   }
 
   get standaloneStreamId(): string {
-    return `${this.id}/own`;
+    return standaloneStreamIdOf(this.id);
   }
 
-  /** @param _requestId - `null` for a batch */
-  nextStreamId(_requestId: RequestId | null): string {
+  /**
+   * Returns the id of the event stream of a response.
+   *
+   * @param requestId - `null` for a batch
+   */
+  nextStreamId(requestId: RequestId | null): string {
     this.#streamCount += 1;
-    return `${this.id}/${this.#streamCount}`;
-  }
-
-  /** Whether a stream id is one of this session. An id from `sessionIdGenerator` may begin with another one. */
-  ownsStream(streamId: string): boolean {
-    return streamId.startsWith(`${this.id}/`) && !streamId.includes('/', this.id.length + 1);
+    const writer = this.instanceId;
+    return responseStreamIdOf(this.id, this.#streamCount, writer === undefined ? undefined : { writer, requestId });
   }
 
   /** Whether the session may end. A request in flight or an open standalone stream keeps it. */
@@ -181,10 +183,20 @@ export class SessionStore {
     limits: Partial<SessionLimits>,
     createId: () => string,
   ): HttpSession | Promise<HttpSession> {
+    return this.add(new HttpSession(this.requireNewId(owner, limits, createId), owner, limits));
+  }
+
+  /** @throws errors of {@link SessionStore.create} */
+  protected requireNewId(owner: SessionOwner, limits: Partial<SessionLimits>, createId: () => string): string {
     requireRoom(this.open, owner, limits);
     const id = createId();
-    if (!sessionIdPattern.test(id) || this.open.has(id)) throw sessionIdInvalid();
-    return this.add(new HttpSession(id, owner, limits));
+    if (this.isId(id) && !this.open.has(id)) return id;
+    throw sessionIdInvalid();
+  }
+
+  /** Returns whether a session may have this id. */
+  protected isId(id: string): boolean {
+    return visiblePattern.test(id);
   }
 
   /**
@@ -228,7 +240,7 @@ export class SessionStore {
 }
 
 /** Visible ASCII, as in a header. */
-export const sessionIdPattern: RegExp = /^[\x21-\x7E]+$/;
+const visiblePattern: RegExp = /^[\x21-\x7E]+$/;
 
 /** @throws ProtocolError with HTTP status 400 for a request without a session id */
 export function requireSessionId(request: HttpRequest): string {

@@ -36,7 +36,7 @@ export class SharedEventStore implements EventStore {
   }
 
   async storeEvent(streamId: string, message: EventMessage): Promise<string> {
-    return `${streamId}_${await this.#append(streamId, JSON.stringify(message), this.#lifetime)}`;
+    return toEventId(streamId, await this.#append(streamId, JSON.stringify(message), this.#lifetime));
   }
 
   async endStream(streamId: string): Promise<void> {
@@ -65,7 +65,7 @@ export class SharedEventStore implements EventStore {
   ): Promise<string> {
     const { streamId, entry } = parseEventId(lastEventId);
     for (const { id, value } of await this.#instance.store.read(this.#logOf(streamId), entry))
-      if (value !== END) await send(`${streamId}_${id}`, parseEvent(value));
+      if (value !== END) await send(toEventId(streamId, id), parseEvent(value));
     return streamId;
   }
 
@@ -89,7 +89,7 @@ export class SharedEventStore implements EventStore {
         for (const { id, value } of await this.#readAfter(log, last)) {
           if (signal.aborted) return 'aborted';
           if (value === END) return 'complete';
-          send(`${streamId}_${id}`, parseEvent(value));
+          send(toEventId(streamId, id), parseEvent(value));
           last = id;
         }
         if (!isWritten) return 'lost';
@@ -175,6 +175,15 @@ function parseEvent(text: string): EventMessage {
     'EVENT_RECORD_INVALID',
     'The shared store has an event that MCPServer did not write. The stream cannot be resumed.',
   );
+}
+
+function toEventId(streamId: string, entry: string): string {
+  return `${streamId}_${entry}`;
+}
+
+/** Returns the stream that an event id of this store names. */
+export function streamIdOf(eventId: string): string {
+  return parseEventId(eventId).streamId;
 }
 
 function parseEventId(eventId: string): { streamId: string; entry: string } {

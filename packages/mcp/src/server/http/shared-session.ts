@@ -1,28 +1,38 @@
-import { QuiverError } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorCodes, isLoggingLevel } from '../../protocol/constants.js';
-import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { listChanges, listKinds } from '../../protocol/methods.js';
-import { ProtocolError, refused } from '../../protocol/protocol-error.js';
+import { refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
 import type { ClientFacts, ClientMessage } from '../client/legacy-session.js';
+import { senderOf } from '../client/pending-requests.js';
 import { DEFAULT_IDLE_TIMEOUT, MAX_LIFETIME } from '../limits.js';
 import { notificationText, type ServerEvent } from '../client/subscribers.js';
-import { EventStream, primingEvent, toEvent } from './event-stream.js';
-import { eventStreamHeaders, type EventSink, type HttpReply } from './message.js';
+import { emptyEvent } from './event-store.js';
+import { EventStream, primingEvent } from './event-stream.js';
+import type { HttpReply } from './message.js';
+import {
+  parseSessionState,
+  recordInvalid,
+  toSessionText,
+  type ForwardedMessage,
+  type SessionNews,
+  type SessionState,
+} from './session-record.js';
 import { HttpSession, sessionIdInvalid, sessionNotFound, type SessionLimits, type SessionOwner } from './sessions.js';
 import { SharedEventStore } from './shared-event-store.js';
-
-/** Characters of a request id that becomes part of a stream id. */
-const MAX_NAMED_REQUEST_ID = 64;
+import { SharedReaders } from './shared-readers.js';
+import { openReader, requireStreamOf } from './stream-reader.js';
 
 /** The server, as its shared sessions see it. */
 export interface SharedServer {
   readonly instance: Instance;
   readonly capabilities: ServerCapabilities;
   readonly onStoreError: (error: unknown) => void;
+  /** Announces a changed record to the other instances. */
+  announce(news: SessionNews): Promise<void>;
+  /** Passes a message of the client on. @param receiver - instance. Default: all */
+  forward(message: ForwardedMessage, receiver?: string): Promise<void>;
   /** Reads the record of a session. */
   read(id: string): Promise<StoredRecord | undefined>;
   /** Writes the record of a session, as `SharedStore.put()`. */
@@ -31,13 +41,10 @@ export interface SharedServer {
   drop(session: HttpSession): void;
 }
 
-/** State of a session that all instances know, as JSON: that of a client after its handshake. */
-export interface SessionState extends Omit<ClientFacts, 'initialized' | 'subscriptions'> {
+/** Identity that a shared session belongs to and counts for. */
+export interface SharedOwner extends Partial<SessionOwner> {
   /** Digest of the principal. */
-  readonly principal: string;
-  readonly subscriptions?: readonly string[] | undefined;
-  /** Instance that has the standalone event stream, or had it last. */
-  readonly reader?: string | undefined;
+  readonly owner: string;
 }
 
 /** A session of all instances, as one of them knows it: its record is in the shared store, its requests and streams are here. */
@@ -46,21 +53,21 @@ export class SharedSession extends HttpSession {
   /** Milliseconds that the record lives after a request. Longer than the session: one instance does not know when another one served it last. */
   readonly #lifetime: number;
   readonly #events: SharedEventStore;
-  /** Principal that was compared with the record, so that it need not be digested again. */
-  verifiedPrincipal: string | undefined;
+  /** Digest of the principal. */
+  readonly owner: string;
   #reader: string | undefined;
   #stored: StoredRecord | undefined;
   #renewed = -Infinity;
-  /** Event streams of GET requests, by stream id. */
-  readonly #readers = new Map<string, { readonly sink: EventSink; readonly close: () => void }>();
+  readonly #readers: SharedReaders;
 
-  /** @param owner - the principal as a digest */
-  constructor(server: SharedServer, id: string, owner: SessionOwner, limits: Partial<SessionLimits>) {
+  constructor(server: SharedServer, id: string, owner: SharedOwner, limits: Partial<SessionLimits>) {
     super(id, owner, limits);
+    this.owner = owner.owner;
     this.#server = server;
     this.#lifetime = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
     // A call in flight may be quiet for longer than a session may be idle.
     this.#events = new SharedEventStore(server.instance, Math.max(this.#lifetime, DEFAULT_IDLE_TIMEOUT));
+    this.#readers = new SharedReaders(this.#events, server.onStoreError);
   }
 
   /** Takes over the state of a record, unless this instance has the same or a later one. */
@@ -72,7 +79,7 @@ export class SharedSession extends HttpSession {
   /** Takes over the state of the record that a write was refused for. A store that lost the newest writes has an older one. */
   #replace(record: StoredRecord): void {
     // Renewed records have the same value.
-    if (record.value !== this.#stored?.value) this.#apply(this.#parse(record));
+    if (record.value !== this.#stored?.value) this.#apply(parseSessionState(record));
     this.#stored = record;
   }
 
@@ -83,19 +90,20 @@ export class SharedSession extends HttpSession {
    * @throws ProtocolError with HTTP status 404 when another instance ended the session
    */
   override update(change: (client: ClientFacts) => Partial<ClientFacts>): Promise<void> {
-    return this.#store(() => ({ ...this.client, ...change(this.client), reader: this.#reader }));
+    return this.#store(() => ({ client: { ...this.client, ...change(this.client) } }));
   }
 
-  async #store(change: () => ClientFacts & Pick<SessionState, 'reader'>): Promise<void> {
+  async #store(change: () => Partial<SessionState>): Promise<void> {
     for (;;) {
-      const value = this.#toText(change());
+      const { owner, client } = this;
+      const value = toSessionText({ owner, client, reader: this.#reader, ...change() });
       const isNew = !this.#stored;
       const version = await this.#put(value);
       if (version !== undefined) {
         const record = { value, version };
         this.load(record);
         // Others have no copy of a new session.
-        if (!isNew) await this.#server.instance.broadcast('session', { id: this.id, record });
+        if (!isNew) await this.#server.announce({ id: this.id, record });
         return;
       }
       if (isNew) throw sessionIdInvalid();
@@ -115,7 +123,7 @@ export class SharedSession extends HttpSession {
       else await this.#reload();
     }
     // The events of a quiet stream live as long as its session.
-    if (this.#readers.has(this.standaloneStreamId)) await this.#events.storeEvent(this.standaloneStreamId, {});
+    if (this.#readers.has(this.standaloneStreamId)) await this.#events.storeEvent(this.standaloneStreamId, emptyEvent);
   }
 
   /** Another instance changed the session or ended it, and its message was lost or is late. */
@@ -131,7 +139,7 @@ export class SharedSession extends HttpSession {
   }
 
   override get receivesChanges(): boolean {
-    return this.client.initialized && this.#reader === this.#server.instance.id;
+    return this.client.initialized && this.#reader === this.instanceId;
   }
 
   override get events(): SharedEventStore {
@@ -139,19 +147,11 @@ export class SharedSession extends HttpSession {
   }
 
   override get hasReader(): boolean {
-    return this.#readers.size > 0;
+    return !this.#readers.isEmpty;
   }
 
-  protected override get requestIdPrefix(): string {
-    return `server-${this.#server.instance.id}-`;
-  }
-
-  /** Returns `<session>/<instance>.<n>.<request id>`, from which every instance knows what to tell the client when this one dies. */
-  override nextStreamId(requestId: RequestId | null): string {
-    const plain = super.nextStreamId(requestId);
-    const text = JSON.stringify(requestId);
-    const named = text.length <= MAX_NAMED_REQUEST_ID ? encodeURIComponent(text) : '';
-    return `${this.id}/${this.#server.instance.id}.${plain.slice(this.id.length + 1)}.${named}`;
+  protected override get instanceId(): string {
+    return this.#server.instance.id;
   }
 
   /** Stores a message for the standalone event stream, which the instance that has it sends. */
@@ -168,19 +168,18 @@ export class SharedSession extends HttpSession {
    * @throws ProtocolError with HTTP status 400 for a response whose receiver is dead
    */
   protected override async forward({ kind, message }: ClientMessage): Promise<void> {
-    const { instance } = this.#server;
     const forwarded = { id: this.id, message };
-    if (kind === 'notification') return instance.broadcast('session.message', forwarded);
-    const [, receiver] = /^server-([\da-f]{16})-\d+$/.exec(String(message.id)) ?? [];
+    if (kind === 'notification') return this.#server.forward(forwarded);
+    const receiver = senderOf(message.id);
     // Too late, or never sent.
-    if (receiver === undefined || receiver === instance.id) return;
-    if (!(await instance.isAlive(receiver)))
+    if (receiver === undefined || receiver === this.instanceId) return;
+    if (!(await this.#server.instance.isAlive(receiver)))
       throw refused(400, 'The response was not delivered: the server instance that sent the request has ended');
-    await instance.send(receiver, 'session.message', forwarded);
+    await this.#server.forward(forwarded, receiver);
   }
 
   override keepAlive(): void {
-    for (const { sink } of this.#readers.values()) sink.write(': keep-alive\n\n');
+    this.#readers.keepAlive();
   }
 
   /**
@@ -190,45 +189,16 @@ export class SharedSession extends HttpSession {
    * @throws ProtocolError with HTTP status 400 or 409
    */
   async follow(reply: HttpReply, lastEventId: string | undefined, retryInterval: number | undefined): Promise<void> {
-    const { onStoreError } = this.#server;
-    const events = this.#events;
-    const standaloneId = this.standaloneStreamId;
-    const streamId = lastEventId ? await events.getStreamIdForEventId(lastEventId) : standaloneId;
-    if (streamId === undefined || !this.ownsStream(streamId))
-      throw refused(400, 'Bad Request: unknown Last-Event-ID, or no event follows it');
-    const hasMoved = streamId === standaloneId && (await this.#takeStandaloneStream());
-    const start = lastEventId || (await events.storeEvent(streamId, {}));
-    const hasLeft = streamId === standaloneId && this.#reader !== this.#server.instance.id;
-    if (hasLeft || this.#readers.has(streamId) || this.streams?.get(streamId)?.hasReader)
-      throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
-    const sink = reply.stream(eventStreamHeaders);
-    const ended = new AbortController();
-    const close = (): void => {
-      if (this.#readers.get(streamId)?.sink !== sink) return;
-      this.#readers.delete(streamId);
-      this.lastActive = monotonicNow();
-      ended.abort();
-      sink.end();
-    };
-    this.#readers.set(streamId, { sink, close });
-    reply.onClose(close);
-    // Sends the headers, which the client waits for.
-    sink.write(': keep-alive\n\n');
+    const streamId = lastEventId ? await this.#events.getStreamIdForEventId(lastEventId) : this.standaloneStreamId;
+    requireStreamOf(this, streamId);
+    const isStandalone = streamId === this.standaloneStreamId;
+    const hasMoved = isStandalone && (await this.#takeStandaloneStream());
+    const start = lastEventId || (await this.#events.storeEvent(streamId, emptyEvent));
+    const hasLeft = isStandalone && this.#reader !== this.instanceId;
+    const hasReader = hasLeft || this.#readers.has(streamId) || this.streams?.get(streamId)?.hasReader === true;
+    const sink = openReader(this, reply, hasReader, (closed) => this.#readers.close(streamId, closed));
     if (this.acceptsEmptyEvents) sink.write(primingEvent(start, retryInterval));
-    const { writer, requestId } = parseStreamId(streamId.slice(this.id.length + 1));
-    const send = (eventId: string, message: object): void => {
-      if (Object.keys(message).length > 0) sink.write(toEvent(JSON.stringify(message), eventId));
-    };
-    void (async () => {
-      const outcome = await events.follow(start, { send, signal: ended.signal, writer });
-      if (outcome !== 'lost' || requestId === undefined) return;
-      // With an id, after which nothing can be resumed.
-      const text = errorText(requestId, callLost());
-      sink.write(toEvent(text, await events.storeEvent(streamId, JSON.parse(text) as object)));
-      await events.endStream(streamId);
-    })()
-      .catch(onStoreError)
-      .finally(close);
+    this.#readers.open(streamId, sink, start);
     // Changes of the meantime may be lost.
     if (hasMoved) for (const event of this.#possibleChanges()) this.send(notificationText(event));
   }
@@ -242,7 +212,7 @@ export class SharedSession extends HttpSession {
 
   /** Ends the event streams of GET requests, which clients continue at another instance. */
   endReaders(): void {
-    for (const { close } of Array.from(this.#readers.values())) close();
+    this.#readers.closeAll();
   }
 
   /**
@@ -251,10 +221,10 @@ export class SharedSession extends HttpSession {
    * @returns whether another instance did before
    */
   async #takeStandaloneStream(): Promise<boolean> {
-    const { id } = this.#server.instance;
+    const reader = this.instanceId;
     const previous = this.#reader;
-    if (previous === id) return false;
-    await this.#store(() => ({ ...this.client, reader: id }));
+    if (previous === reader) return false;
+    await this.#store(() => ({ reader }));
     return previous !== undefined;
   }
 
@@ -276,69 +246,11 @@ export class SharedSession extends HttpSession {
     return version;
   }
 
-  /** @throws `SESSION_RECORD_INVALID` also for a record of another principal */
-  #parse({ value }: StoredRecord): SessionState {
-    const state = parseState(value);
-    if (state.principal !== this.principal) throw recordInvalid();
-    return state;
-  }
-
-  #toText(client: ClientFacts & Pick<SessionState, 'reader'>): string {
-    const { initialized: _, subscriptions, ...facts } = client;
-    const state: SessionState = { principal: this.principal, ...facts, subscriptions: [...subscriptions] };
-    return JSON.stringify(state);
-  }
-
-  #apply(state: SessionState): void {
-    const { principal: _, reader, subscriptions, ...facts } = state;
-    this.client = { ...facts, initialized: true, subscriptions: new Set(subscriptions) };
+  /** @throws `SESSION_RECORD_INVALID` for a record of another principal */
+  #apply({ owner, client, reader }: SessionState): void {
+    if (owner !== this.owner) throw recordInvalid();
+    this.client = client;
     this.#reader = reader;
-    if (reader !== this.#server.instance.id) this.#readers.get(this.standaloneStreamId)?.close();
+    if (reader !== this.instanceId) this.#readers.close(this.standaloneStreamId);
   }
-}
-
-/** @throws `SESSION_RECORD_INVALID` */
-export function parseState(text: string): SessionState {
-  try {
-    const state = JSON.parse(text) as SessionState;
-    const { principal, protocolVersion, clientCapabilities, logLevel, subscriptions = [] } = state;
-    const isValid =
-      typeof principal === 'string' &&
-      typeof protocolVersion === 'string' &&
-      isObject(clientCapabilities) &&
-      isLoggingLevel(logLevel) &&
-      Array.isArray(subscriptions) &&
-      subscriptions.every((uri) => typeof uri === 'string');
-    if (isValid) return state;
-  } catch {
-    // Not JSON.
-  }
-  throw recordInvalid();
-}
-
-function recordInvalid(): QuiverError {
-  return new QuiverError(
-    'SESSION_RECORD_INVALID',
-    'The shared store has a session record that MCPServer did not write. The session cannot be used.',
-  );
-}
-
-/** The end of a stream id, after the session: `own`, or `<instance>.<n>.<request id>`. */
-function parseStreamId(name: string): { writer?: string; requestId?: RequestId | null } {
-  const [, writer, named] = /^([\da-f]{16})\.\d+\.(.*)$/s.exec(name) ?? [];
-  if (writer === undefined || named === undefined) return {};
-  try {
-    const requestId: unknown = JSON.parse(decodeURIComponent(named));
-    return requestId === null || isRequestId(requestId) ? { writer, requestId } : { writer };
-  } catch {
-    return { writer };
-  }
-}
-
-function callLost(): ProtocolError {
-  return new ProtocolError(
-    errorCodes.internal,
-    'The server instance that ran this call has ended, and its result is unknown. Check what it did before you call again.',
-    { data: { code: 'REQUEST_INTERRUPTED' } },
-  );
 }

@@ -219,7 +219,7 @@ describe('a session of several instances', () => {
     const session = await openSession(a.url);
     const key = `session/Shared/${session['mcp-session-id']}`;
     const state = JSON.parse((await store.get(key))?.value ?? '') as object;
-    await store.put(key, JSON.stringify({ ...state, principal: 'other' }));
+    await store.put(key, JSON.stringify({ ...state, owner: 'other' }));
     expect((await call(b.url, session, 'whoAmI')).status).toBe(404);
     expect((await call(a.url, session, 'whoAmI')).status).toBe(404);
   });

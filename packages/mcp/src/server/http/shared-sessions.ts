@@ -8,19 +8,17 @@ import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.j
 import { digestOf } from '../digest.js';
 import type { ServerState } from '../definition/server-state.js';
 import type { HttpRequest } from './message.js';
+import { parseSessionState, sessionMessages, type ForwardedMessage, type SessionNews } from './session-record.js';
 import {
   ownerOf,
-  requireRoom,
   requireSessionId,
-  sessionIdInvalid,
-  sessionIdPattern,
   sessionNotFound,
   SessionStore,
   type HttpSession,
   type SessionLimits,
   type SessionOwner,
 } from './sessions.js';
-import { parseState, SharedSession, type SharedServer } from './shared-session.js';
+import { SharedSession, type SharedOwner, type SharedServer } from './shared-session.js';
 
 /** Characters of a session id that is looked up. */
 const MAX_SESSION_ID_LENGTH = 256;
@@ -28,12 +26,6 @@ const MAX_SESSION_ID_LENGTH = 256;
 /** Returns the sessions of a server with a shared store. */
 export function createSharedSessions(server: ServerState): SharedSessions | undefined {
   return server.instance.isShared ? new SharedSessions(server) : undefined;
-}
-
-/** Tells other instances that the record of a session was changed, or deleted. */
-interface SessionNews {
-  readonly id: string;
-  readonly record?: StoredRecord;
 }
 
 /**
@@ -49,13 +41,13 @@ export class SharedSessions extends SessionStore implements SharedServer {
     super(sessions);
     this.#server = server;
     this.instance = instance;
-    instance.on<SessionNews>('session', ({ id, record }, from) => {
+    instance.on<SessionNews>(sessionMessages.changed, ({ id, record }, from) => {
       const copy = from === instance.id ? undefined : this.#copyOf(id);
       if (!copy) return;
       if (record) copy.load(record);
       else this.drop(copy);
     });
-    instance.on<{ id: string; message: unknown }>('session.message', ({ id, message }) => {
+    instance.on<ForwardedMessage>(sessionMessages.forwarded, ({ id, message }) => {
       const incoming = parseMessage(message);
       if (incoming && incoming.kind !== 'request') this.#copyOf(id)?.settle(incoming);
     });
@@ -76,22 +68,19 @@ export class SharedSessions extends SessionStore implements SharedServer {
   ): Promise<HttpSession> {
     // The client may receive what other instances send.
     await this.#guard(this.instance.start());
-    const principal = await digestOf(owner.principal);
-    requireRoom(this.open, owner, limits);
-    const id = createId();
-    if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH || this.open.has(id)) throw sessionIdInvalid();
-    return this.#add(id, { quotaKey: owner.quotaKey, principal }, limits);
+    const digest = await digestOf(owner.principal);
+    return this.#add(this.requireNewId(owner, limits, createId), { ...owner, owner: digest }, limits);
   }
 
   override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
     const id = requireSessionId(request);
     const { principal, quotaKey } = ownerOf(request);
     const session = await this.find(id, limits, quotaKey);
-    if (session && session.verifiedPrincipal !== principal) {
-      if (session.principal !== (await digestOf(principal))) throw sessionNotFound('it ended');
-      session.verifiedPrincipal = principal;
-    }
     if (!session) throw sessionNotFound('it ended');
+    if (session.principal !== principal) {
+      if (session.owner !== (await digestOf(principal))) throw sessionNotFound('it ended');
+      session.principal = principal;
+    }
     await session.renew();
     return session;
   }
@@ -102,7 +91,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
    * @throws ProtocolError with HTTP status 503 when the store is unavailable
    */
   async find(id: string, limits: Partial<SessionLimits> = {}, quotaKey?: string): Promise<SharedSession | undefined> {
-    if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH) return undefined;
+    if (!this.isId(id)) return undefined;
     const record = await this.read(id);
     let session = this.#copyOf(id);
     if (!record) {
@@ -112,7 +101,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
       return undefined;
     }
     try {
-      session ??= this.#add(id, { principal: parseState(record.value).principal, quotaKey }, limits);
+      session ??= this.#add(id, { owner: parseSessionState(record).owner, quotaKey }, limits);
       session.load(record);
     } catch (error) {
       this.onStoreError(error);
@@ -129,7 +118,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
     const isStored = session instanceof SharedSession && session.isStored;
     if (isStored) await this.#guard(this.instance.store.delete(this.#keyOf(id)));
     this.drop(session);
-    if (isStored) await this.#guard(this.instance.broadcast('session', { id } satisfies SessionNews));
+    if (isStored) await this.#guard(this.announce({ id }));
   }
 
   /** Removes copies that are not used here, and extends the lifetime of the sessions that are. */
@@ -148,6 +137,20 @@ export class SharedSessions extends SessionStore implements SharedServer {
     return this.#guard(this.instance.store.put(this.#keyOf(id), value, options));
   }
 
+  announce(news: SessionNews): Promise<void> {
+    return this.instance.broadcast(sessionMessages.changed, news);
+  }
+
+  forward(message: ForwardedMessage, receiver?: string): Promise<void> {
+    const { instance } = this;
+    if (receiver === undefined) return instance.broadcast(sessionMessages.forwarded, message);
+    return instance.send(receiver, sessionMessages.forwarded, message);
+  }
+
+  protected override isId(id: string): boolean {
+    return id.length <= MAX_SESSION_ID_LENGTH && super.isId(id);
+  }
+
   /** @throws ProtocolError with HTTP status 503 instead of the error of the store, which goes to the log */
   async #guard<Value>(answer: Promise<Value>): Promise<Value> {
     try {
@@ -158,7 +161,7 @@ export class SharedSessions extends SessionStore implements SharedServer {
     }
   }
 
-  #add(id: string, owner: SessionOwner, limits: Partial<SessionLimits>): SharedSession {
+  #add(id: string, owner: SharedOwner, limits: Partial<SessionLimits>): SharedSession {
     return this.add(new SharedSession(this, id, owner, limits));
   }
 

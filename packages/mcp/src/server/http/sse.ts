@@ -13,7 +13,7 @@ import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { unref } from '../../unref.js';
 import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from './guard.js';
-import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
+import { eventStreamHeaders, keepAliveComment, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { sendError } from './response-writer.js';
 import {
   callerOf,
@@ -194,7 +194,7 @@ export class SSEEndpoint implements Transport {
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
-    const keepAlive = unref(setInterval(() => sink.write(': keep-alive\n\n'), KEEP_ALIVE_INTERVAL));
+    const keepAlive = unref(setInterval(() => sink.write(keepAliveComment), KEEP_ALIVE_INTERVAL));
     this.#connections.set(sessionId, { ...owner, servedBy, connection, sink, keepAlive });
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';

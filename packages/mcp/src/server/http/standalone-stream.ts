@@ -1,13 +1,13 @@
-import { monotonicNow } from '../../monotonic-now.js';
-import { refused } from '../../protocol/protocol-error.js';
 import { withoutRequest } from '../caller.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted } from './guard.js';
-import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
+import type { EventSink, HttpReply, HttpRequest } from './message.js';
 import type { HttpEndpointState, StreamableHTTPServerTransportOptions } from './response-writer.js';
 import { callerOf, type HttpSession } from './sessions.js';
+import { streamIdOf } from './shared-event-store.js';
 import { SharedSession } from './shared-session.js';
+import { openReader, requireStreamOf } from './stream-reader.js';
 
 /** A GET request, with its session. */
 interface StreamRequest {
@@ -35,22 +35,19 @@ export async function openStandaloneStream(
   if (request.authInfo) session.lastCaller ??= withoutRequest(callerOf(request, session.id));
   const lastEventId = request.header('last-event-id');
   // The standalone stream of a shared session is never in the store of the options.
-  const isInOwnStore = eventStore && lastEventId && !lastEventId.startsWith(`${session.standaloneStreamId}_`);
+  const isInOwnStore = eventStore && lastEventId && streamIdOf(lastEventId) !== session.standaloneStreamId;
   if (session instanceof SharedSession && !isInOwnStore) return session.follow(reply, lastEventId, retryInterval);
   const get: StreamRequest = { session, reply, options, onStoreError };
   if (lastEventId && eventStore) return resumeStream(get, eventStore, lastEventId);
   const stream = standaloneStreamOf(get);
   stream.attach(openSink(get, stream));
-  // Sends the headers, which the client waits for.
-  stream.keepAlive();
   if (session.acceptsEmptyEvents) stream.prime(retryInterval);
 }
 
 async function resumeStream(request: StreamRequest, store: EventStore, lastEventId: string): Promise<void> {
   const { session, options, onStoreError } = request;
   const streamId = await findStreamId(store, lastEventId);
-  // Events of other sessions are not visible.
-  if (streamId === undefined || !session.ownsStream(streamId)) throw refused(400, 'Bad Request: unknown Last-Event-ID');
+  requireStreamOf(session, streamId);
   const isStandalone = streamId === session.standaloneStreamId;
   const stream = isStandalone ? standaloneStreamOf(request) : session.streams?.get(streamId);
   const sink = openSink(request, stream);
@@ -66,15 +63,11 @@ function standaloneStreamOf({ session, options, onStoreError }: StreamRequest): 
   return (session.standaloneStream ??= new EventStream({ id, store: options.eventStore, onStoreError }));
 }
 
-/** Starts an event stream that belongs to no request. */
+/** @param stream - `undefined` for a stream that is complete */
 function openSink({ session, reply, options }: StreamRequest, stream: EventStream | undefined): EventSink {
-  if (stream?.hasReader) throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
-  const sink = reply.stream(eventStreamHeaders);
-  reply.onClose(() => {
+  return openReader(session, reply, stream?.hasReader === true, (sink) => {
     stream?.detach(sink);
     // Without a store a later reader cannot resume the stream.
     if (!options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
-    session.lastActive = monotonicNow();
   });
-  return sink;
 }
