@@ -11,7 +11,7 @@ import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
-import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';

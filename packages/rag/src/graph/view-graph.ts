@@ -3,7 +3,7 @@ import { modelChecks, readModel, type ModelOption } from '../embedding/model-opt
 import type { QueryMode, VectorMetadata, VectorRecord } from '../store/index.js';
 import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import { Question } from '../retrieval/question.js';
-import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { graphSettings, parseGraphOptions, type GraphOptions } from './graph-options.js';
 import type { GraphView, GraphViewNode } from './page/graph-view.js';

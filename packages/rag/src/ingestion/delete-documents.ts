@@ -1,19 +1,9 @@
 import { anyValue, checkOptions, signalValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { canonicalJson } from '../document/content-hash.js';
-import { invalidArgument } from '../store/options.js';
-import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { argumentSettings, invalidArgument, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
-import {
-  addSource,
-  isInScope,
-  isScalar,
-  parseScope,
-  toScopeFilter,
-  type IngestScope,
-  type RunScope,
-  type Sources,
-} from '../store/scope.js';
+import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type RunScope } from '../store/scope.js';
 
 /** Options of `deleteDocuments()`. */
 export type DeleteDocumentsOptions = DeleteDocumentsSettings & StoreOption;
@@ -120,4 +110,12 @@ function toFilters(sources: Sources | undefined, scope: RunScope): VectorFilter[
     filters.push({ ...conditions, source: { $in: listed.slice(start, start + sourcesPerFilter) } });
   }
   return filters;
+}
+
+/** Values of `metadata.source` of documents, by their canonical JSON. */
+export type Sources = Map<string, unknown>;
+
+/** Adds a source, unless it is absent. */
+export function addSource(sources: Sources, source: unknown): void {
+  if (source !== undefined) sources.set(canonicalJson(source), source);
 }

@@ -19,8 +19,14 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { abortableItems, runAhead } from '@quiver/core/async-items';
 import type { IngestEstimate } from './dry-run.js';
-import { invalidArgument } from '../store/options.js';
-import { argumentSettings, objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import {
+  argumentSettings,
+  invalidArgument,
+  objectValue,
+  readStore,
+  storeChecks,
+  type StoreOption,
+} from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -33,8 +39,8 @@ import {
 import { nameLanguage } from './chunk-language.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
 import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
-import { addScope, addSource, parseScope, type IngestScope, type Sources } from '../store/scope.js';
-import { removeStale } from './delete-documents.js';
+import { addScope, parseScope, type IngestScope } from '../store/scope.js';
+import { addSource, removeStale, type Sources } from './delete-documents.js';
 
 /** Number of documents and chunks that `ingest()` processed. */
 export interface IngestReport {

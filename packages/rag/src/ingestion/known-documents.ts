@@ -2,8 +2,9 @@ import { packageVersion } from '@quiver/core/version';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
+import type { Sources } from './delete-documents.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
-import { toScopeFilter, type Sources } from '../store/scope.js';
+import { toScopeFilter } from '../store/scope.js';
 
 /** Chunks of one run. Above this number the list of documents is not stored: it takes about 35 bytes for each chunk. */
 const maxChunks = 1_000_000;

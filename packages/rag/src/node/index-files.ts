@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
-import { invalidArgument } from '../store/options.js';
-import { argumentSettings, readStore, type StoreOption } from '../store/options.js';
+import { argumentSettings, invalidArgument, readStore, type StoreOption } from '../store/options.js';
 import {
   exportChecks,
   exportIndex,

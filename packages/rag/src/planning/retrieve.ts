@@ -38,7 +38,7 @@ import {
   type StoreOption,
   invalidArgument,
 } from '../store/options.js';
-import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from '../store/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';

@@ -1,11 +1,7 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core/options';
 import type { Chunk } from '../document/chunk.js';
 import { fixedKeys } from '../document/metadata-keys.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { bothFilters, type CheckedFilter } from '../filter/index.js';
-import { invalidArgument } from './options.js';
-import { objectValue } from './options.js';
 import type { VectorFilter, VectorMetadata } from './vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
@@ -67,39 +63,6 @@ export function toScopeFilter(scope: RunScope): VectorFilter {
   return Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
 }
 
-/** Records to which an application restricts a query. */
-export interface TrustedFilterOptions {
-  /** Filter of the application, as an object or as JSON text. It always applies, in addition to `scope`. Default: none. */
-  filter?: VectorFilter | string;
-  /**
-   * Scope of the documents, as `ingest` wrote it, for example `{ tenant: 'b' }`: a filter that always applies, as `filter` does. `'all'` says that
-   * the result may contain the documents of every owner. Default: none.
-   */
-  scope?: IngestScope | 'all';
-}
-
-/** Checks of both options. */
-export const trustedFilterChecks: OptionChecks<TrustedFilterOptions> = {
-  filter: eitherOf('an object or JSON text', stringValue, objectValue),
-  // `parseScope` checks it, with an error code of its own.
-  scope: anyValue,
-};
-
-/**
- * Returns the filter of `filter` and `scope`.
- *
- * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
- *   tenants
- */
-export function readTrustedFilter(options: TrustedFilterOptions): CheckedFilter | undefined {
-  const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
-  if (absent !== undefined)
-    throw invalidArgument(
-      `'${absent}' is ${String(options[absent])}. Leave it out if all records of the index may be found.`,
-    );
-  return bothFilters(options.filter, toScopeFilter(parseScope(options.scope)));
-}
-
 /**
  * Returns the chunk as it is stored in the scope. The scope is part of its id, so equal documents of two owners stay apart.
  *
@@ -120,11 +83,4 @@ export function addScope(chunk: Chunk, scope: RunScope): Chunk {
   const idOf = (id: string): string => contentHash(canonicalJson(scope), id);
   const previous = chunk.previous && { ...chunk.previous, id: idOf(chunk.previous.id) };
   return { ...chunk, id: idOf(chunk.id), metadata: { ...metadata, ...scope }, ...(previous && { previous }) };
-}
-
-/** Values of `metadata.source` of documents, by their canonical JSON. */
-export type Sources = Map<string, unknown>;
-
-export function addSource(sources: Sources, source: unknown): void {
-  if (source !== undefined) sources.set(canonicalJson(source), source);
 }

@@ -21,7 +21,7 @@ import {
   objectValue,
   topKValue,
 } from '../store/options.js';
-import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import { trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
 import type { DatabaseConfig } from '../store/database-config.js';

@@ -12,7 +12,8 @@ import { expandMatches, type MergedRecord } from '../passages/expand-passages.js
 import { mergeCopies } from '../passages/merge-copies.js';
 import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
 import { recordText } from '../store/record-text.js';
-import { isScoped, readTrustedFilter } from '../store/scope.js';
+import { isScoped } from '../store/scope.js';
+import { readTrustedFilter } from '../store/trusted-filter.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
 import { explainNoMatch } from './model-filter.js';
 import { writePassages } from './passage-text.js';
