@@ -1,4 +1,5 @@
 import { createFilterTest, type Filter } from '../filter/index.js';
+import { toScore } from './score.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from './vector-store.js';
 
 export interface FoundRecord {
@@ -54,20 +55,4 @@ export async function nearestMatching(options: NearestMatchingOptions): Promise<
 
 function byNearness(a: FoundRecord, b: FoundRecord): number {
   return b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1);
-}
-
-/**
- * Turns a raw similarity into a score in [0, 1], larger is better.
- *
- * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
- */
-export function toScore(metric: VectorMetric, similarity: number): number {
-  switch (metric) {
-    case 'cosine':
-      return Math.min(1, Math.max(0, similarity));
-    case 'euclidean':
-      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
-    case 'dotproduct':
-      return 1 / (1 + Math.exp(-similarity));
-  }
 }

@@ -6,7 +6,7 @@ import { recordTerms } from '../../retrieval/terms/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type CheckedRecord, isUnicode, lacksDirection, requireUnicode } from '../../store/checked-record.js';
-import { readPage } from '../../store/sql-condition.js';
+import { readPage } from '../../store/matching-rows.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type {
   CreateIndexParams,

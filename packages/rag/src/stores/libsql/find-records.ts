@@ -1,7 +1,8 @@
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { toScore } from '../../store/nearest-matching.js';
-import { collectMatching, SqlParameters } from '../../store/sql-condition.js';
+import { collectMatching } from '../../store/matching-rows.js';
+import { toScore } from '../../store/score.js';
+import { SqlParameters } from '../../store/sql-condition.js';
 import type { VectorMatch } from '../../store/vector-store.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase } from './libsql-database.js';

@@ -5,7 +5,7 @@ import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-anal
 import { keywordText } from '../../store/record-text.js';
 import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { toScore } from '../../store/nearest-matching.js';
+import { toScore } from '../../store/score.js';
 import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
 import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';

@@ -2,7 +2,6 @@ import { QuiverError } from '@quiver/core';
 import { invalidArgument } from '../../store/options.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
-import { quoteIdentifier, requireInteger } from './filter-to-sql.js';
 import {
   type ExistingIndex,
   indexableDimension,
@@ -13,6 +12,7 @@ import {
   type PgTarget,
   toComment,
 } from './pg-index.js';
+import { quoteIdentifier, requireInteger } from './sql-text.js';
 
 /** Type and parameters of an index of pgvector. */
 export interface PgIndexConfig {

@@ -13,9 +13,9 @@ import {
   vectorIndexName,
 } from './build-index.js';
 import type { SqlQuery } from './database.js';
-import { fieldToSql, quoteIdentifier } from './filter-to-sql.js';
+import { derivedTableName } from './derived-table.js';
+import { fieldToSql } from './filter-to-sql.js';
 import {
-  derivedTableName,
   indexableDimension,
   lockCreation,
   type PgIndex,
@@ -28,6 +28,7 @@ import {
   toComment,
   wordsColumn,
 } from './pg-index.js';
+import { quoteIdentifier } from './sql-text.js';
 import {
   defaultLanguage,
   readLanguage,

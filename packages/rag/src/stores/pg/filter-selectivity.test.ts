@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
 import { openDatabase, type SqlQuery } from './database.js';
-import { filterSelectivity } from './filter-to-sql.js';
+import { filterSelectivity } from './filter-selectivity.js';
 import { PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 import { type PgIndex, readIndex } from './pg-index.js';

@@ -28,11 +28,10 @@ import type {
 import { buildIndex, countRows, type PgIndexConfig } from './build-index.js';
 import { createIndex, type PgCreateIndexParams } from './create-index.js';
 import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
+import { changeDerived, derivedTable } from './derived-table.js';
 import { mayBeStale, pgCalls } from './failures.js';
-import { filterSelectivity } from './filter-to-sql.js';
+import { filterSelectivity } from './filter-selectivity.js';
 import {
-  changeDerived,
-  derivedTable,
   type ExistingIndex,
   listIndexNames,
   longestIndexName,

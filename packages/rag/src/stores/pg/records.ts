@@ -2,7 +2,8 @@ import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { toSelection } from '../../store/selection.js';
 import { invalidArgument } from '../../store/options.js';
 import { type CheckedRecord, checkUpdate } from '../../store/checked-record.js';
-import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
+import { keepMatching, readPage } from '../../store/matching-rows.js';
+import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   ScanPage,

@@ -2,12 +2,14 @@ import { QuiverError } from '@quiver/core';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { toScore } from '../../store/nearest-matching.js';
-import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
+import { collectMatching, keepMatching } from '../../store/matching-rows.js';
+import { toScore } from '../../store/score.js';
+import { SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import { type FilterSelectivity, requireInteger, filterToSql } from './filter-to-sql.js';
+import type { FilterSelectivity } from './filter-selectivity.js';
+import { filterToSql } from './filter-to-sql.js';
 import {
   castToStored,
   type ExistingIndex,
@@ -19,6 +21,7 @@ import {
   wordsColumn,
 } from './pg-index.js';
 import { toRecord } from './records.js';
+import { requireInteger } from './sql-text.js';
 import { languageConstant, queryLexemes } from './text-search.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */

@@ -4,7 +4,7 @@ import { textKeys } from '../../store/record-text.js';
 import { invalidArgument } from '../../store/options.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
-import { quoteIdentifier } from './filter-to-sql.js';
+import { quoteIdentifier } from './sql-text.js';
 import { longestIdentifier, type PgLanguage, type PgTarget, readIndex, toComment, wordsColumn } from './pg-index.js';
 
 export const defaultLanguage = 'english';

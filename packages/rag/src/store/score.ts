@@ -1,0 +1,17 @@
+import type { VectorMetric } from './vector-store.js';
+
+/**
+ * Turns a raw similarity into a score in [0, 1], larger is better.
+ *
+ * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
+ */
+export function toScore(metric: VectorMetric, similarity: number): number {
+  switch (metric) {
+    case 'cosine':
+      return Math.min(1, Math.max(0, similarity));
+    case 'euclidean':
+      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
+    case 'dotproduct':
+      return 1 / (1 + Math.exp(-similarity));
+  }
+}
