@@ -11,7 +11,7 @@ const mostValues = 50;
  * Returns the equality conditions that metadata satisfy, as texts: one for each field and value, and for each element of an array. For
  * databases that index texts, but not metadata of any shape.
  */
-export function conditionsOf(metadata: VectorMetadata): string[] {
+export function equalityConditions(metadata: VectorMetadata): string[] {
   const found = new Set<string>();
   const visit = (value: unknown, path: readonly string[]): void => {
     if (isShort(value)) found.add(toText(path.join('.'), value));
@@ -53,7 +53,7 @@ export interface ConditionLanguage<Condition> {
   or(parts: readonly Condition[]): Condition;
 }
 
-/** Expresses a filter by the texts of `conditionsOf()`. */
+/** Expresses a filter by the texts of `equalityConditions()`. */
 export function toEqualityPart<Condition>(
   filter: Filter | undefined,
   language: ConditionLanguage<Condition>,

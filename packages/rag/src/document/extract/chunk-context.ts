@@ -43,8 +43,8 @@ export async function situateChunks(
   model: Omit<ModelRequest, 'prompt'>,
 ): Promise<string[]> {
   const document = chunks[0]?.document ?? '';
-  const documentKey = contentHash('context', promptVersion, cacheScope, document);
-  const keyOf = ({ id }: ChunkInDocument): string => contentHash(documentKey, id);
+  const documentHash = contentHash('context', promptVersion, cacheScope, document);
+  const keyOf = ({ id }: ChunkInDocument): string => contentHash(documentHash, id);
   const known = await readCache(cache, chunks.map(keyOf));
   const open = chunks.filter((_, place) => known[place] === undefined);
   if (open.length > 0) {

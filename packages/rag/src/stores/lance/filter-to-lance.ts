@@ -1,7 +1,7 @@
 import type { Filter } from '../../filter/index.js';
 import {
   type ConditionLanguage,
-  conditionsOf,
+  equalityConditions,
   type EqualityPart,
   toEqualityPart,
 } from '../../store/equality-conditions.js';
@@ -12,7 +12,7 @@ import type { VectorMetadata } from '../../store/vector-store.js';
  * of texts instead takes a query with a filter twice the time.
  */
 export function conditionLines(metadata: VectorMetadata): string {
-  return ['', ...conditionsOf(metadata), ''].join('\n');
+  return ['', ...equalityConditions(metadata), ''].join('\n');
 }
 
 /** A text of SQL. */

@@ -39,14 +39,14 @@ async function find(
   { vector, sparseVector }: { vector: Float32Array; sparseVector: SparseVector | undefined },
   options: Pick<NearestMatchingOptions, 'isFound' | 'toScore'> = {},
 ): Promise<VectorMatch[]> {
-  if (limit > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${limit}.`);
+  if (limit > largestResult) throw invalidArgument(`Pinecone returns at most ${largestResult} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);
   return nearestMatching({
     ...options,
     wanted: limit,
     filter,
     metric,
-    largest: largestTopK,
+    largest: largestResult,
     tooNarrow: (found) => tooNarrow(found, limit),
     find: async (topK) => {
       const { matches = [] } = await index.query({
@@ -74,11 +74,11 @@ export function requireSparseMetric(indexName: string, metric: VectorMetric): vo
   );
 }
 
-const largestTopK = 10_000;
+const largestResult = 10_000;
 
 function tooNarrow(found: number, wanted: number): QuiverError {
   return new QuiverError(
     'FILTER_NOT_SUPPORTED',
-    `Only ${found} of the ${largestTopK} nearest records match the filter, and the query requires ${wanted}. Pinecone returns at most ${largestTopK}. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
+    `Only ${found} of the ${largestResult} nearest records match the filter, and the query requires ${wanted}. Pinecone returns at most ${largestResult}. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
   );
 }

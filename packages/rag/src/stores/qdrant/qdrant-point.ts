@@ -1,6 +1,6 @@
 import { type SparseVector, weighDocumentTerms } from '../../retrieval/lexical-sparse-encoder.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
-import { conditionsOf } from '../../store/equality-conditions.js';
+import { equalityConditions } from '../../store/equality-conditions.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
 
@@ -76,7 +76,7 @@ export function toPoint(
       metadata: JSON.stringify(metadata),
       ...(document !== undefined && { document }),
       ...('length' in stored && { length: stored.length }),
-      conditions: conditionsOf(metadata),
+      conditions: equalityConditions(metadata),
     },
   };
 }
