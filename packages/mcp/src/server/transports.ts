@@ -2,7 +2,13 @@ import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { checkOptions, type OptionChecks } from '@quiver/core/options';
 import { monotonicNow } from '../monotonic-now.js';
 import { toAuthInfo } from './caller.js';
-import type { StdioConnection, StdioOptions } from './connection/stdio.js';
+import {
+  exitAfter,
+  serveProcessStdio,
+  stdioChecks,
+  type StdioConnection,
+  type StdioOptions,
+} from './connection/stdio.js';
 import type { ServerState } from './definition/server-state.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import { healthStatusOf, type ServerHealth } from './http/health.js';
@@ -65,7 +71,6 @@ export class Transports {
   }
 
   async startStdio(options: StdioOptions): Promise<void> {
-    const { exitAfter, serveProcessStdio, stdioChecks } = await import('./connection/stdio.js');
     checkOptions('startStdio', options, stdioChecks);
     const { authInfo, input, output, exitOnDisconnect = !input && !output } = options;
     this.#requireOpen();

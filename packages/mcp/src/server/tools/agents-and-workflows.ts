@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { askAgent, runWorkflow, type AgentLike, type WorkflowLike } from '@quiver/core/agent';
+import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
 import type { Schema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type McpExtra, type Tool } from '@quiver/core/tools';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -25,6 +25,7 @@ export function createAgentTool(key: string, agent: AgentLike): Tool {
     inputSchema: agentInput,
     execute: async ({ message }, { requestContext, abortSignal, mcp: { extra } }) => {
       shareExtra(requestContext, extra);
+      const { askAgent } = await import('@quiver/core/agent');
       return toAnswer(await askAgent(agent, message as string, { requestContext, abortSignal }));
     },
     toModelOutput: ({ text }) => ({ type: 'text', value: text }),
@@ -61,6 +62,7 @@ export function createWorkflowTool(key: string, workflow: WorkflowLike): Tool {
     description: `Run workflow '${key}'. Workflow description: ${description}`,
     ...(inputSchema && { inputSchema }),
     execute: async (inputData, { requestContext, abortSignal }) => {
+      const { runWorkflow } = await import('@quiver/core/agent');
       const result = toJsonSafe(await runWorkflow(workflow, inputData, { requestContext, abortSignal }));
       // A failed run is a failed call, with the whole result.
       return isObject(result) && result['status'] === 'failed'
