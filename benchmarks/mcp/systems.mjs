@@ -3,6 +3,7 @@ export const names = {
   sdk1: 'SDK 1.32.2',
   sdk2: 'SDK 2.4.0',
   quiver: '**Quiver**',
+  'quiver-json': '**Quiver**, JSON Schema tools',
   bare: 'bare `node:http`',
   mastra1: '@mastra/mcp 1.18.0',
   mastra2: '@mastra/mcp 2.0.0',
@@ -15,7 +16,7 @@ export function systemsOf(mode, anchors) {
     sessions: ['sdk1', 'sdk2', 'quiver', 'bare'],
     stateless: ['sdk1', 'sdk2', 'quiver', 'bare'],
     modern: ['sdk1', 'sdk2', 'quiver', 'bare'],
-    stdio: ['sdk1', 'sdk2', 'quiver', 'bare'],
+    stdio: ['sdk1', 'sdk2', 'quiver', 'quiver-json', 'bare'],
   }[mode];
   const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes(mode));
   return [...own, ...others].map((name) => ({ name, mode: mode === 'modern' && name === 'sdk1' ? 'stateless' : mode }));

@@ -78,6 +78,57 @@ test('the program for Workers is one file that needs no package and no Node modu
   assert.deepEqual(await response.json(), result);
 });
 
+/** A file that, imported first, writes the files of packages that the program loads to standard error. */
+const loadedFiles = `
+import { registerHooks } from 'node:module';
+const load = (url, context, next) => {
+  if (!url.startsWith('node:')) console.error(url);
+  return next(url, context);
+};
+registerHooks({ load });
+`;
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+
+test('a bundle starts over stdio behind a compile cache, and loads no file of a package', (t) => {
+  const [command = ''] = blocksOf('guides/mcp-server/transports.md', 'sh');
+  const [start = ''] = blocksOf('guides/mcp-server/transports.md', 'js');
+  const main = `import { server } from './server.ts';\nawait server.startStdio();`;
+  const folder = writeFiles(t, { 'index.ts': main, 'server.ts': server, 'loaded.mjs': loadedFiles });
+  const shell = command.replace('npx esbuild', 'esbuild --log-level=error').replace('src/index.ts', 'index.ts');
+  const built = spawnSync(shell, { shell: true, cwd: folder, encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+  writeFileSync(join(folder, 'dist/start.mjs'), start);
+
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
+  const args = ['--import', './loaded.mjs', 'dist/start.mjs'];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, env, input: ping, encoding: 'utf8' });
+  assert.equal(stdout, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+  const outside = stderr
+    .trim()
+    .split('\n')
+    .filter((url) => !url.startsWith(`${pathToFileURL(folder).href}/dist/`));
+  assert.deepEqual(outside, []);
+});
+
+test('a server over stdio whose tools have JSON Schemas loads only Quiver', (t) => {
+  const main = server
+    .replace(/.*from 'zod';\n/, '')
+    .replace(/z\.object.*;/, `{ type: 'object', properties: { text: { type: 'string' } } };`);
+  const folder = writeFiles(t, {
+    'index.mjs': `${main.replace('export ', '')}await server.startStdio();`,
+    'loaded.mjs': loadedFiles,
+  });
+  const args = ['--import', './loaded.mjs', 'index.mjs'];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, input: ping, encoding: 'utf8' });
+  assert.equal(stdout, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+  const files = stderr.trim().split('\n');
+  assert.ok(files.length > 10, stderr);
+  assert.deepEqual(
+    files.filter((url) => !/\/packages\/(core|mcp)\/dist\/|\/index\.mjs$/.test(url)),
+    [],
+  );
+});
+
 test('the program for Lambda without streaming answers an event', async (t) => {
   const blocks = takeImports(blocksOf('deploy/aws-lambda.md', 'ts'));
   const folder = writeFiles(t, { 'index.ts': `${blocks.header}\n${blocks.bodies[1]}`, 'server.ts': server });

@@ -1,5 +1,4 @@
 // The lower bound: parses the request and sends the expected text, without an MCP implementation.
-import { createServer } from 'node:http';
 import { mode, ready } from './process.mjs';
 
 const answer = ({ id, params }) => {
@@ -20,6 +19,7 @@ if (mode === 'stdio') {
     process.stdout.write(requests.map((request) => `${answer(request)}\n`).join(''));
   });
 } else {
+  const { createServer } = await import('node:http');
   const http = createServer((req, res) => {
     const chunks = [];
     req.on('data', (chunk) => chunks.push(chunk));

@@ -1,7 +1,5 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
-import { createServer } from 'node:http';
+// Loads what a mode needs: the cold start of the stdio server is measured.
 import { createTool } from '@quiver/core/tools';
-import { createJwtValidator, createOAuthMiddleware, createStaticTokenValidator } from '@quiver/mcp/auth';
 import { audit, MCPServer, rateLimit, timeLimit } from '@quiver/mcp/server';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
@@ -66,8 +64,10 @@ else if (mode === 'fetch') {
     process.send({ fetched: (user + system) / count });
   });
 } else if (mode === 'handler' || mode === 'static' || mode === 'jwt') {
-  const { token, validateToken } = mode === 'jwt' ? jwt() : staticToken();
-  const protect = createOAuthMiddleware({
+  const { createServer } = await import('node:http');
+  const auth = await import('@quiver/mcp/auth');
+  const { token, validateToken } = mode === 'jwt' ? await jwt(auth) : staticToken(auth);
+  const protect = auth.createOAuthMiddleware({
     oauth: {
       resource: 'http://127.0.0.1/mcp',
       authorizationServers: ['http://127.0.0.1'],
@@ -89,13 +89,14 @@ else if (mode === 'fetch') {
   ready(url);
 }
 
-function staticToken() {
+function staticToken({ createStaticTokenValidator }) {
   const token = 'a-token';
   return { token, validateToken: createStaticTokenValidator([token]) };
 }
 
 /** An ES256 token and the validator that knows its key. */
-function jwt() {
+async function jwt({ createJwtValidator }) {
+  const { generateKeyPairSync, sign } = await import('node:crypto');
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = 'http://127.0.0.1';
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
 
@@ -37,6 +34,11 @@ function createMcpServer() {
 
 if (mode === 'stdio') await createMcpServer().connect(new StdioServerTransport());
 else {
+  const [{ randomUUID }, { createServer }, { StreamableHTTPServerTransport }] = await Promise.all([
+    import('node:crypto'),
+    import('node:http'),
+    import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+  ]);
   const transports = new Map();
   const http = createServer(async (req, res) => {
     if (mode === 'stateless') {

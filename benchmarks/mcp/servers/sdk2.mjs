@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
@@ -39,6 +36,11 @@ function createMcpServer() {
 
 if (mode === 'stdio') await createMcpServer().connect(new StdioServerTransport());
 else {
+  const [{ randomUUID }, { createServer }, { NodeStreamableHTTPServerTransport, toNodeHandler }] = await Promise.all([
+    import('node:crypto'),
+    import('node:http'),
+    import('@modelcontextprotocol/node'),
+  ]);
   const transports = new Map();
   const stateless = toNodeHandler(createMcpHandler(() => createMcpServer()));
   const http = createServer(async (req, res) => {
