@@ -90,6 +90,17 @@ describe.each(['legacy', 'modern'] as const)('the search of a server (%s)', (pro
     expect(await search('erase a file')).toMatchObject([{ name: 'delete_file', call: 'call_write_tool' }]);
   });
 
+  test('warns of pinned names without a tool, once per list of tools', async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
+    const { search } = connect(createServer({ logger, search: { pinned: ['help', 'halp'] } }), protocol);
+    await search('what is the weather in Oslo');
+    await search('erase a file');
+    expect(warnings.filter((warning) => warning.includes('search.pinned'))).toEqual([
+      expect.stringContaining("'halp'"),
+    ]);
+  });
+
   test('returns the result of the tool that was found, with its structured content', async () => {
     const { call } = connect(createServer(), protocol);
     const direct = await call('get_forecast', { city: 'Oslo' });

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, type Logger } from '@quiver/core';
 import {
   createToolIndex,
   describeFound,
@@ -54,11 +54,13 @@ type Parts = readonly object[];
 export class ToolSearch {
   readonly #settings: ServerSearchOptions;
   readonly #tools: SearchedTools;
+  readonly #logger: Logger;
   readonly #indexes: { readonly parts: Parts; readonly index: ToolIndex }[] = [];
 
-  constructor(settings: ServerSearchOptions, tools: SearchedTools) {
+  constructor(settings: ServerSearchOptions, tools: SearchedTools, logger: Logger) {
     this.#settings = settings;
     this.#tools = tools;
+    this.#logger = logger;
   }
 
   /** The three tools. Calls of valid form never reach the calling ones, which only refuse the others. */
@@ -128,10 +130,15 @@ export class ToolSearch {
   }
 
   #createIndex(request: CatalogRequest): ToolIndex {
-    const { embedder } = this.#settings;
-    const tools = this.#tools.all(request).filter(({ name }) => !this.isListed(name));
+    const { embedder, pinned = [] } = this.#settings;
+    const tools = this.#tools.all(request);
+    for (const name of pinned.filter((each) => !tools.some((tool) => tool.name === each))) {
+      this.#logger.warn(
+        `\`search.pinned\` contains '${name}', but MCPServer has no tool of this name now, so clients do not see it.`,
+      );
+    }
     return createToolIndex(
-      tools.map(({ listed }) => listed),
+      tools.filter(({ name }) => !this.isListed(name)).map(({ listed }) => listed),
       embedder ? { embedder } : {},
     );
   }
