@@ -1,8 +1,8 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
-import { nearestRows } from '../stores/local/nearest-rows.js';
-import { VectorTable } from '../stores/local/vector-table.js';
+import { nearestRows } from '../vectors/nearest-rows.js';
+import { VectorTable } from '../vectors/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges } from './find-neighbors.js';

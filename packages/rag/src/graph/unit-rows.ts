@@ -1,4 +1,4 @@
-import { dot } from '../stores/local/vector-table.js';
+import { dot } from '../vectors/vector-table.js';
 
 /** Vectors of any length, compared by their directions. */
 export class UnitRows {

@@ -7,10 +7,10 @@ import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js'
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { toScore } from '../../store/score.js';
 import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import { nearestRows } from './nearest-rows.js';
+import { nearestRows } from '../../vectors/nearest-rows.js';
+import { type ReservedRows, VectorTable } from '../../vectors/vector-table.js';
 import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
-import { type ReservedRows, VectorTable } from './vector-table.js';
 
 /** One index in memory. */
 export class LocalIndex {

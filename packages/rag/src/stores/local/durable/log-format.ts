@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib';
 import { QuiverError } from '@quiver/core';
 import type { IndexHeader, IndexOperation, LoadOperation, UpsertOperation } from '../local-index.js';
-import { bytesOf } from '../vector-table.js';
+import { bytesOf } from '../../../vectors/vector-table.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
 export const headerLength = 12;

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { QuiverError } from '@quiver/core';
-import type { ReservedRows } from '../vector-table.js';
+import type { ReservedRows } from '../../../vectors/vector-table.js';
 import { type BlockReader, createBlockReader } from './block-reader.js';
 import { EntryRows } from './entry-rows.js';
 import { checksumOf, crc32, decodePayload, entryTypes, headerLength, type ReadOperation } from './log-format.js';

@@ -1,5 +1,5 @@
-import { QuantizedRows } from '../../simd/quantized-rows.js';
-import type { VectorMetric } from '../../store/vector-store.js';
+import { QuantizedRows } from '../simd/quantized-rows.js';
+import type { VectorMetric } from '../store/vector-store.js';
 
 const rowsPerSegment = 4096;
 /** From this number on, two or three queries pay for the conversion: 250 rows of 1536 numbers take 0.8 ms without, 0.2 ms with it. */

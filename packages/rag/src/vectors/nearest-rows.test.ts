@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, TopK } from '../../retrieval/top-k.js';
-import { QuantizedRows } from '../../simd/quantized-rows.js';
-import type { VectorMetric } from '../../store/vector-store.js';
+import { type Candidate, TopK } from '../retrieval/top-k.js';
+import { QuantizedRows } from '../simd/quantized-rows.js';
+import type { VectorMetric } from '../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
 import { dot, VectorTable } from './vector-table.js';
 

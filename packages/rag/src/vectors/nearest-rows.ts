@@ -1,5 +1,5 @@
-import { type Candidate, TopK } from '../../retrieval/top-k.js';
-import type { QuantizedRows } from '../../simd/quantized-rows.js';
+import { type Candidate, TopK } from '../retrieval/top-k.js';
+import type { QuantizedRows } from '../simd/quantized-rows.js';
 import { dot, type VectorTable } from './vector-table.js';
 
 /** So few rows are compared exactly at once. */
