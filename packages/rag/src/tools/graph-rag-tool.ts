@@ -63,7 +63,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * connections of a query that names none count less than the search. There is one graph per index, shared by all tools, and
  * updated after every change.
  *
- * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
+ * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `fusion`, `randomWalkSteps`, `restartProb`,
  * `includeSources`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *

@@ -54,7 +54,7 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * Creates a tool that returns the passages of an index that match a query best. In the mode `filter` it lists all records that match the
  * filters of model and application, by id, page by page.
  *
- * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`, `maxTokens`,
+ * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `includeVectors`, `includeSources`, `maxTokens`,
  * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
