@@ -1,4 +1,4 @@
-import { stopWords } from '../retrieval/stop-words.js';
+import { englishStopWords } from '../retrieval/terms/stop-word-lists.js';
 import type { Edge } from './adjacency.js';
 import type { EdgeKind } from './graph-options.js';
 import { groupBySource, type GraphPassage, type Triple } from './passage.js';
@@ -101,7 +101,7 @@ function splitSentences(run: string): string[] {
   const names: string[] = [];
   let start = 0;
   for (const { 0: end, 1: before = '', 2: after = '', index } of run.matchAll(sentenceEnd)) {
-    if (before.length < longestAbbreviation && !stopWords.has(after.toLowerCase())) continue;
+    if (before.length < longestAbbreviation && !englishStopWords.has(after.toLowerCase())) continue;
     names.push(run.slice(start, index + end.length).trimEnd());
     start = index + end.length;
   }
@@ -119,10 +119,10 @@ export function titleName(title: string): string {
 
 function toName(text: string): string {
   const words = withoutEnd(text.toLowerCase()).split(/\s+/);
-  const start = words.findIndex((word) => !stopWords.has(word));
+  const start = words.findIndex((word) => !englishStopWords.has(word));
   // Of “The Who” nothing would be left.
   const name = words.slice(Math.max(start, 0)).join(' ').trim();
-  return name.length > 2 && !stopWords.has(name) ? name : '';
+  return name.length > 2 && !englishStopWords.has(name) ? name : '';
 }
 
 function withoutEnd(name: string): string {

@@ -1,5 +1,3 @@
-import { stopWords } from '../stop-words.js';
-
 /**
  * Words without information about the subject of a text, by language (ISO 639-1): first the most frequent ones, which also identify the
  * language, then the others, in alphabetical order.
@@ -8,7 +6,12 @@ import { stopWords } from '../stop-words.js';
  * stopwords-iso 1.1.0 (MIT, Gene Diaz); longer words and words that name a subject were removed.
  */
 export const stopWordLists: Readonly<Record<string, readonly [frequent: string, others: string]>> = {
-  en: [[...stopWords].join(' '), ''],
+  en: [
+    'a an the of and or to in on for with by at from as is are was were be been it its this that these those which who whom what when where how why ' +
+      'do does did has have had not no but if than then there their they he she his her him we you i my our your into over under between about also ' +
+      'can could would should may might will shall such other more most some any each all one two',
+    '',
+  ],
   da: [
     'og i at det en den til er som på de med han af for ikke der var et har om blev men fra sig ved hvor hvad hvem hvordan hvilken hvilke hvilket hvorfor efter eller over kan når også blive meget mange deres dette disse være ud uden mellem nogen noget alle',
     'ad alt anden bliver da dem denne dig din dog du end ham hans havde have hende hendes her hos hun hvis ind jeg jer jo kunne man mig min mine mit mod ned nogle nu op os selv sin sine sit skal skulle sådan thi under vi vil ville vor været',
@@ -134,3 +137,6 @@ export const stopWordLists: Readonly<Record<string, readonly [frequent: string, 
     'այդ այլ այն այս դու դուք եմ են ենք ես եք է էի էին էինք էիր էիք էր ըստ թ ի ին իսկ իր կամ համար հետ հետո մենք մեջ մի ն նա նաև նրա նրանք որ որը որոնք որպես ու ում պիտի վրա և',
   ],
 };
+
+/** The words of English: no name of a graph begins with one. */
+export const englishStopWords: ReadonlySet<string> = new Set(stopWordLists['en']?.[0].split(' '));
