@@ -73,7 +73,7 @@ export class Question {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-const chunkExpression = /(?<![\p{L}\p{N}])[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’-]*/gu;
+const tokenExpression = /(?<![\p{L}\p{N}])[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’-]*/gu;
 const wordExpression = /[\p{L}\p{M}\p{N}]+/gu;
 const hasDigitOrHump = /\p{N}|_|\p{Ll}\p{Lu}/u;
 const startsWithCapital = /^\p{Lu}/u;
@@ -85,10 +85,10 @@ function weighWords(question: string): [word: string, weight: number][] {
   const isAmong = (list: keyof CommonWords, word: string): boolean =>
     languages.some(({ code }) => wordsOf(code)[list].has(word));
   const weights = new Map<string, number>();
-  for (const { 0: chunk, index } of question.matchAll(chunkExpression)) {
+  for (const { 0: token, index } of question.matchAll(tokenExpression)) {
     // Every sentence begins with a capital letter.
-    const isName = hasDigitOrHump.test(chunk) || (index > 0 && startsWithCapital.test(chunk));
-    for (const part of chunk.toLowerCase().match(wordExpression) ?? []) {
+    const isName = hasDigitOrHump.test(token) || (index > 0 && startsWithCapital.test(token));
+    for (const part of token.toLowerCase().match(wordExpression) ?? []) {
       for (const word of splitUnspaced(part)) {
         const weight = isAmong('ofQuestions', word) ? questionWordWeight : isName ? nameWeight : 1;
         weights.set(word, Math.max(weight, weights.get(word) ?? 0));

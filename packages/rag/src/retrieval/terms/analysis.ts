@@ -2,7 +2,7 @@ import { stemmer } from 'stemmer';
 import { foldWord, normalizeText } from './fold-word.js';
 import { english, type Language, type Stemmer } from './languages.js';
 import { questionWords } from './question-words.js';
-import { type ChunkPart, splitChunk, toChunks } from './split-chunk.js';
+import { type TokenPart, splitToken, toTokens } from './split-token.js';
 import { stopWordLists } from './stop-word-lists.js';
 
 /** Everything that the terms of a language depend on. */
@@ -19,10 +19,10 @@ export interface Analysis {
   readonly known: KnownTerms;
 }
 
-/** The term or terms of chunks, which texts repeat. */
+/** The term or terms of tokens, which texts repeat. */
 type KnownTerms = Map<string, string | readonly string[]>;
 
-/** All languages together: 40 MB at most. A cache of 50,000 chunks for each of 39 languages took 800 MB. All are emptied when they are full. */
+/** All languages together: 40 MB at most. A cache of 50,000 tokens for each of 39 languages took 800 MB. All are emptied when they are full. */
 const mostKnown = 100_000;
 const caches = new Set<KnownTerms>();
 let known = 0;
@@ -77,9 +77,9 @@ function createAnalysis(language: Language, stem: Stemmer | undefined): Analysis
 const notAscii = /[\u0080-\uffff]/;
 const asciiWord = /^[A-Z]?[a-z]+$/;
 
-/** Whether a chunk is one word of ASCII, as most are. */
-function isPlain(chunk: string): boolean {
-  return chunk.length > 1 && asciiWord.test(chunk);
+/** Whether a token is one word of ASCII, as most are. */
+function isPlain(token: string): boolean {
+  return token.length > 1 && asciiWord.test(token);
 }
 
 /**
@@ -95,8 +95,8 @@ export function isFunctionTerm(term: string): boolean {
 /** Returns all terms of a text, in order. */
 export function termsOf(text: string, analysis: Analysis): string[] {
   const terms: string[] = [];
-  for (const chunk of toChunks(text)) {
-    const found = knownTermsOf(chunk, analysis);
+  for (const token of toTokens(text)) {
+    const found = knownTermsOf(token, analysis);
     if (typeof found === 'string') terms.push(found);
     else for (const term of found) terms.push(term);
   }
@@ -110,26 +110,26 @@ export function contentTermsOf(text: string, analysis: Analysis): string[] {
   return content.length > 0 ? content : terms;
 }
 
-/** Returns the terms of a part of a chunk, the main one first. */
-export function termsOfWord(part: ChunkPart, analysis: Analysis): readonly string[] {
+/** Returns the terms of a part of a token, the main one first. */
+export function termsOfWord(part: TokenPart, analysis: Analysis): readonly string[] {
   const found = isPlain(part.text) ? knownTermsOf(part.text, analysis) : termsOfPart(part, analysis);
   return typeof found === 'string' ? [found] : found;
 }
 
 /** Whether questions often have a word, and texts rarely: its rarity means little. */
-export function isQuestionWord({ text }: ChunkPart, analysis: Analysis): boolean {
+export function isQuestionWord({ text }: TokenPart, analysis: Analysis): boolean {
   const { language, questionWords, english: ofLatin } = analysis;
   const folded = fold(toLower(text, analysis), language);
   return questionWords.has(folded) || (ofLatin?.questionWords.has(folded) ?? false);
 }
 
-function knownTermsOf(chunk: string, analysis: Analysis): string | readonly string[] {
-  return analysis.known.get(chunk) ?? remember(chunk, termsOfChunk(chunk, analysis), analysis.known);
+function knownTermsOf(token: string, analysis: Analysis): string | readonly string[] {
+  return analysis.known.get(token) ?? remember(token, termsOfToken(token, analysis), analysis.known);
 }
 
-function remember(chunk: string, terms: readonly string[], cache: KnownTerms): string | readonly string[] {
+function remember(token: string, terms: readonly string[], cache: KnownTerms): string | readonly string[] {
   const found = terms.length === 1 ? (terms[0] as string) : terms;
-  if (chunk.length > longestStemmed) return found;
+  if (token.length > longestStemmed) return found;
   if (known >= mostKnown) {
     for (const each of caches) each.clear();
     caches.clear();
@@ -137,7 +137,7 @@ function remember(chunk: string, terms: readonly string[], cache: KnownTerms): s
   }
   known += 1;
   caches.add(cache);
-  cache.set(copyOf(chunk), found);
+  cache.set(copyOf(token), found);
   return found;
 }
 
@@ -146,22 +146,22 @@ export function copyOf(word: string): string {
   return word.length > 12 ? ` ${word}`.slice(1) : word;
 }
 
-function termsOfChunk(chunk: string, analysis: Analysis): readonly string[] {
+function termsOfToken(token: string, analysis: Analysis): readonly string[] {
   const terms: string[] = [];
-  if (isPlain(chunk)) {
-    const lower = toLower(chunk, analysis);
-    const known = lower === chunk ? undefined : analysis.known.get(lower);
+  if (isPlain(token)) {
+    const lower = toLower(token, analysis);
+    const known = lower === token ? undefined : analysis.known.get(lower);
     if (known !== undefined) return typeof known === 'string' ? [known] : known;
     addSpaced(lower, analysis, terms);
     return terms;
   }
-  return splitChunk(chunk).flatMap((part) => termsOfPart(part, analysis));
+  return splitToken(token).flatMap((part) => termsOfPart(part, analysis));
 }
 
 /** “s” of “it's”, “1” of “1.2.3”, variables; not “C”. */
 const letterOrDigit = /^[\p{Ll}\p{Nd}]$/u;
 
-function termsOfPart({ text, isWord }: ChunkPart, analysis: Analysis): string[] {
+function termsOfPart({ text, isWord }: TokenPart, analysis: Analysis): string[] {
   const lower = toLower(text, analysis);
   if (letterOrDigit.test(text)) return [functionMark + foldWord(lower)];
   if (!isWord) return [foldWord(lower)];

@@ -1,7 +1,7 @@
 import { type Analysis, isFunctionTerm, isQuestionWord, loadedAnalysis, termsOfWord } from './analysis.js';
 import { detectLanguage, hasScript } from './detect-language.js';
 import { english, type Language, languages } from './languages.js';
-import { type ChunkPart, splitChunk, toChunks } from './split-chunk.js';
+import { type TokenPart, splitToken, toTokens } from './split-token.js';
 import type { TermAnalyzer } from './term-analyzer.js';
 
 /** A word of a query. */
@@ -36,9 +36,9 @@ const wholeWeightAlone = 2;
 
 /** A word of a query, or a name or a part of one. */
 interface QueryWord {
-  readonly part: ChunkPart;
+  readonly part: TokenPart;
   /** The name that it is a part of, or itself. */
-  readonly chunk: string;
+  readonly token: string;
   readonly terms: readonly string[];
 }
 
@@ -47,13 +47,13 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
   const analysis = loadedAnalysis(own) as Analysis;
   const inOthers = others.map((language) => loadedAnalysis(language) as Analysis);
   const words = contentOf(
-    toChunks(text).flatMap((chunk) =>
-      splitChunk(chunk).map((part): QueryWord => ({ part, chunk, terms: termsOfWord(part, analysis) })),
+    toTokens(text).flatMap((token) =>
+      splitToken(token).map((part): QueryWord => ({ part, token, terms: termsOfWord(part, analysis) })),
     ),
   );
   const ofQuestion = new Set(words.filter(({ part }) => isQuestionWord(part, analysis)));
-  const chunks = new Set(words.filter((word) => !ofQuestion.has(word)).map(({ chunk }) => chunk));
-  const weightOfWhole = chunks.size === 1 ? wholeWeightAlone : wholeWeight;
+  const tokens = new Set(words.filter((word) => !ofQuestion.has(word)).map(({ token }) => token));
+  const weightOfWhole = tokens.size === 1 ? wholeWeightAlone : wholeWeight;
   const found = new Map<string, QueryTerm>();
   for (const word of words) {
     const { part, terms } = word;

@@ -26,7 +26,7 @@ export async function recordTerms(
 export type WeightedTerm = readonly [term: string, weight: number];
 
 /** Words that questions have and texts rarely: their rarity means little, and not every database can limit it. */
-const questionWordWeight = 0.3;
+const questionTermWeight = 0.3;
 
 /**
  * Returns the different terms of a query.
@@ -40,7 +40,7 @@ export async function queryTerms(analyzerId: string, queryText: string): Promise
 export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
   const weights = new Map<string, number>();
   for (const { forms, weight, isQuestionWord } of terms) {
-    const own = weight * (isQuestionWord ? questionWordWeight : 1);
+    const own = weight * (isQuestionWord ? questionTermWeight : 1);
     for (const form of forms) weights.set(form, Math.max(own, weights.get(form) ?? 0));
   }
   return [...weights];
@@ -54,7 +54,7 @@ export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
  */
 export async function plainQueryTerms(analyzerId: string, queryText: string): Promise<string[]> {
   const terms = await queryTerms(analyzerId, queryText);
-  const content = terms.filter(([, weight]) => weight > questionWordWeight);
+  const content = terms.filter(([, weight]) => weight > questionTermWeight);
   return (content.length > 0 ? content : terms).flatMap(([term, weight]) =>
     Array.from({ length: Math.max(1, Math.floor(weight)) }, () => term),
   );

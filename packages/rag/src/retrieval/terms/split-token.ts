@@ -1,11 +1,11 @@
 import { normalizeText } from './fold-word.js';
 
 /**
- * Sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `node:http`,
+ * Tokens of a text, which have nothing to do with those of a model: sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `node:http`,
  * `don't`, `C++`.
  * An initial such as “J.” includes its point. The expression for ASCII is several times as fast.
  */
-const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
+const tokens: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
   ascii: /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:(?:[-._']|::?)[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g,
   unicode:
     /(?<![\p{L}\p{N}\p{M}])\p{Lu}\.(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:(?:[-._'’]|::?)[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu,
@@ -13,15 +13,15 @@ const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
 
 const notAscii = /[\u0080-\uffff]/;
 
-/** Returns the chunks of a text, in normal form. */
-export function toChunks(text: string): readonly string[] {
-  if (!notAscii.test(text)) return text.match(chunks.ascii) ?? [];
+/** Returns the tokens of a text, in normal form. */
+export function toTokens(text: string): readonly string[] {
+  if (!notAscii.test(text)) return text.match(tokens.ascii) ?? [];
   const parts = partsOf(text);
   const isUnicode = parts.some((part) => notAscii.test(part));
   return parts.flatMap((part) => {
     // After an underscore, the expressions differ.
     const isPlain = !isUnicode || !(part.includes('_') || notAscii.test(part));
-    return part.match(isPlain ? chunks.ascii : chunks.unicode) ?? [];
+    return part.match(isPlain ? tokens.ascii : tokens.unicode) ?? [];
   });
 }
 
@@ -29,8 +29,8 @@ export function toChunks(text: string): readonly string[] {
 const nearby = 40;
 
 /**
- * Splits a text at spaces into parts in ASCII and parts in normal form: no chunk contains a space, and normalization does not join
- * characters across one. The chunks of 6,119 biographies with foreign names in half of them take 0.1 s instead of 0.3.
+ * Splits a text at spaces into parts in ASCII and parts in normal form: no token contains a space, and normalization does not join
+ * characters across one. The tokens of 6,119 biographies with foreign names in half of them take 0.1 s instead of 0.3.
  */
 function partsOf(text: string): string[] {
   const parts: string[] = [];
@@ -78,8 +78,8 @@ const ofUnicode: Patterns = {
   humps: /\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu,
 };
 
-/** A part of a chunk. */
-export interface ChunkPart {
+/** A part of a token. */
+export interface TokenPart {
   readonly text: string;
   /** Whether it is a word of a language, which has a stem, rather than a name or a number. */
   readonly isWord: boolean;
@@ -88,16 +88,16 @@ export interface ChunkPart {
 }
 
 /**
- * Splits a chunk into the words and names that it consists of: the whole name, and its parts. Names with several spellings give the same
+ * Splits a token into the words and names that it consists of: the whole name, and its parts. Names with several spellings give the same
  * parts: `E-1042` and `E1042`, `v1.2.3` and `1.2.3`, `max_tokens`, `max-tokens` and `maxTokens`.
  */
-export function splitChunk(chunk: string): ChunkPart[] {
-  if (plain.test(chunk)) return [{ text: chunk, isWord: true }];
-  if (initial.test(chunk)) return [{ text: chunk.slice(0, -1), isWord: true }];
-  const bare = chunk.replace(/(?:\+\+|#)$/, '');
+export function splitToken(token: string): TokenPart[] {
+  if (plain.test(token)) return [{ text: token, isWord: true }];
+  if (initial.test(token)) return [{ text: token.slice(0, -1), isWord: true }];
+  const bare = token.replace(/(?:\+\+|#)$/, '');
   // “C++” and “C#” are not “C”.
-  if (bare !== chunk && bare.length === 1) return [{ text: chunk, isWord: false }];
-  const names: string[] = bare === chunk ? [] : [chunk];
+  if (bare !== token && bare.length === 1) return [{ text: token, isWord: false }];
+  const names: string[] = bare === token ? [] : [token];
   const words: string[] = [];
   const patterns = notAscii.test(bare) ? ofUnicode : ofAscii;
   const pieces = bare.split(/[-._'’:]+/);
@@ -112,13 +112,13 @@ export function splitChunk(chunk: string): ChunkPart[] {
   ];
 }
 
-/** Returns the name that the pieces of a chunk are parts of; `undefined` for a single word, and for words with an apostrophe. */
-function wholeOf(chunk: string, pieces: readonly string[], { camelCase }: Patterns): ChunkPart | undefined {
-  const number = version.exec(chunk)?.[1];
+/** Returns the name that the pieces of a token are parts of; `undefined` for a single word, and for words with an apostrophe. */
+function wholeOf(token: string, pieces: readonly string[], { camelCase }: Patterns): TokenPart | undefined {
+  const number = version.exec(token)?.[1];
   if (number !== undefined) return { text: number, isWord: false, isWhole: true };
   const joined = pieces.join('');
-  if (pieces.length === 1 ? !camelCase.test(chunk) : chunk.length > longestName || /['’]/.test(chunk)) return undefined;
-  if (digitsOnly.test(joined)) return { text: chunk, isWord: false, isWhole: true };
+  if (pieces.length === 1 ? !camelCase.test(token) : token.length > longestName || /['’]/.test(token)) return undefined;
+  if (digitsOnly.test(joined)) return { text: token, isWord: false, isWhole: true };
   return { text: joined, isWord: true, isWhole: true };
 }
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeText } from './fold-word.js';
-import { toChunks } from './split-chunk.js';
+import { toTokens } from './split-token.js';
 
 /** The same without parts: one expression for the whole text. */
-function chunksOfWhole(text: string): readonly string[] {
+function tokensOfWhole(text: string): readonly string[] {
   const normal = normalizeText(text);
   const ascii = /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:(?:[-._']|::?)[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g;
   const unicode =
@@ -12,7 +12,7 @@ function chunksOfWhole(text: string): readonly string[] {
   return normal.match(/[\u0080-\uffff]/.test(normal) ? unicode : ascii) ?? [];
 }
 
-describe('chunks of a text', () => {
+describe('tokens of a text', () => {
   it('are the same whether it is split at spaces or not', () => {
     const unit = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...'aZ19 ') },
@@ -27,7 +27,7 @@ describe('chunks of a text', () => {
     fc.assert(
       fc.property(text, (parts) => {
         const whole = parts.join('');
-        expect(toChunks(whole)).toEqual(chunksOfWhole(whole));
+        expect(toTokens(whole)).toEqual(tokensOfWhole(whole));
       }),
       { numRuns: 2000 },
     );
