@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
 import { TopK } from '../retrieval/top-k.js';
+import { defaultTopK } from '../store/options.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
-import { graphSettings, type EdgeKind } from './graph-options.js';
+import { defaultWalk, graphSettings, type EdgeKind } from './graph-options.js';
 import { graphInvalid } from './graph-error.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
@@ -167,7 +168,7 @@ export class ChunkGraph {
   }
 
   /** Ranks from weighted node numbers by personalized PageRank. @internal */
-  rankFrom({ topK = 10, ...options }: RankNodesOptions): RankedChunk[] {
+  rankFrom({ topK = defaultTopK, ...options }: RankNodesOptions): RankedChunk[] {
     if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
     const { scores, pathsTo } = this.#walk(options);
     const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
@@ -206,10 +207,16 @@ export class ChunkGraph {
   }
 
   #walk(options: Omit<RankNodesOptions, 'topK'>): Walk<number> {
-    const { restartProb = 0.15, maxIterations = 100, tolerance = 1e-7, allowed } = options;
+    const {
+      restartProb = defaultWalk.restartProb,
+      maxIterations = defaultWalk.randomWalkSteps,
+      tolerance,
+      allowed,
+    } = options;
     if (!(maxIterations >= 1)) throw graphInvalid('Random walk steps must be greater than 0');
     if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
-    if (!(tolerance >= 0)) throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
+    if (tolerance !== undefined && !(tolerance >= 0))
+      throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
     const adjacency = this.#adjacency;
     const seeds = restartProbabilities(options.seeds);
     if (seeds.size === 0) return { scores: new Map(), pathsTo: () => new Map() };

@@ -127,6 +127,9 @@ export interface GraphOptions {
   maxNodes?: number;
 }
 
+/** The walk of a query that sets nothing. */
+export const defaultWalk = { randomWalkSteps: 100, restartProb: 0.15 } as const;
+
 /** Checked options. */
 export interface GraphSettings extends Required<Omit<GraphOptions, 'dimension' | 'threshold'>> {
   readonly dimension: number | undefined;
@@ -149,7 +152,8 @@ const graphOptionChecks: OptionChecks<{ graphOptions?: GraphOptions }> = {
  */
 export function parseGraphOptions(name: string, graphOptions: GraphOptions = {}): GraphSettings {
   checkOptions(name, { graphOptions }, graphOptionChecks, graphSettings);
-  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.15, maxNodes = 20_000 } = graphOptions;
+  const { dimension, threshold, maxNodes = 20_000 } = graphOptions;
+  const { randomWalkSteps = defaultWalk.randomWalkSteps, restartProb = defaultWalk.restartProb } = graphOptions;
   const { similarity } = graphOptions.edges ?? {};
   const near = typeof similarity === 'object' ? similarity : {};
   const edges =

@@ -208,7 +208,7 @@ export class GraphRAG {
    */
   query(options: GraphQuery): RankedNode[] {
     checkOptions('GraphRAG.query', options, queryChecks, graphSettings);
-    const { query, topK = 10, randomWalkSteps = 100, restartProb = 0.15, filter } = options;
+    const { query, topK, randomWalkSteps, restartProb, filter } = options;
     this.#requireDimension(query.length, 'Query embedding must have dimension');
     const vector = toFiniteVector(query, 'The embedding of the query');
     const allowed = this.#allowed(filter);

@@ -9,7 +9,7 @@ export interface PageRankOptions {
   /** Most rounds of the computation. */
   readonly maxIterations: number;
   /** Smallest amount that a node passes on. Default 1e-7. */
-  readonly tolerance?: number;
+  readonly tolerance?: number | undefined;
   /** Nodes that the walk may use in addition to the seeds; default all. Called once per node that is reached. */
   readonly allowed?: ((node: number) => boolean) | undefined;
 }

@@ -3,6 +3,7 @@ import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '.
 import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
+import { fusionWith } from '../passages/find-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
 import type { Question } from '../retrieval/question.js';
@@ -81,7 +82,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   if (dimension !== undefined) await requireDimension(query, dimension);
   const embedder = toEmbedder(query.model, { providerOptions });
   const { modes } = store.capabilities;
-  const fusion = { vector: embedder.hybridWeight ?? 1, ...query.fusion };
+  const fusion = fusionWith(embedder, query.fusion);
   // A ranking that does not count needs no search.
   const preferred: readonly QueryMode[] = fusion.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
   let mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';

@@ -1,7 +1,7 @@
 import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import type { QueryMode, VectorMetadata, VectorRecord } from '../store/index.js';
-import { modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
+import { defaultTopK, modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import { Question } from '../retrieval/question.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
@@ -46,7 +46,7 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
   checkOptions('viewGraph', options, optionChecks, graphSettings);
-  const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
+  const { indexName, queryText, topK = defaultTopK, seeds, graphOptions, signal } = options;
   const store = readStore('viewGraph', options, graphSettings);
   const read = { indexName, filter: readTrustedFilter(options), signal };
   const query: IndexQuery = {

@@ -2,7 +2,8 @@ import type { Embedder } from '../embedding/index.js';
 import type { Question } from '../retrieval/question.js';
 import { candidateDepth, rankCandidates } from '../retrieval/rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
-import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
+import { defaultTopK } from '../store/options.js';
+import type { FusionWeights, QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
 import { withSameEmbedder, type EmbeddedQuery } from './check-embedder.js';
 import { queryChunks } from './query-chunks.js';
 
@@ -23,13 +24,18 @@ export async function findPassages(
   { store, read, embedder, question }: SearchedPassages,
   { mode = 'vector', ...query }: Omit<QueryParams, keyof IndexRead>,
 ): Promise<VectorMatch[]> {
-  const fusion = mode === 'hybrid' ? { vector: embedder?.hybridWeight ?? 1, ...query.fusion } : undefined;
+  const fusion = mode === 'hybrid' ? fusionWith(embedder, query.fusion) : undefined;
   const find = (): Promise<VectorMatch[]> => queryRanked(store, { ...read, ...query, mode, fusion }, question);
   return embedder && mode !== 'keyword' ? withSameEmbedder({ store, read, embedder }, find) : find();
 }
 
+/** Returns the weights of a hybrid query, with that of the embedder for its vectors unless they are given. */
+export function fusionWith(embedder: Embedder | undefined, given?: FusionWeights): FusionWeights {
+  return { vector: embedder?.hybridWeight ?? 1, ...given };
+}
+
 async function queryRanked(store: VectorStore, params: QueryParams, question: Question): Promise<VectorMatch[]> {
-  const { mode, queryText, topK = 10, diversity } = params;
+  const { mode, queryText, topK = defaultTopK, diversity } = params;
   if (mode === 'vector' || diversity || typeof queryText !== 'string') return queryChunks(store, params);
   const query = { ...params, topK: Math.max(topK, candidateDepth) };
   if (mode === 'hybrid' && !isKeywordAlone(params))

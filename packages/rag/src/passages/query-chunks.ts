@@ -2,7 +2,7 @@ import { checkOptions } from '@quiver/core/options';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { recordText } from '../store/record-text.js';
-import { argumentSettings, topKValue } from '../store/options.js';
+import { argumentSettings, defaultTopK, topKValue } from '../store/options.js';
 import { diverseCandidates } from '../store/search.js';
 import type { QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';
 import { mergeCopies } from './merge-copies.js';
@@ -24,7 +24,7 @@ export async function queryChunks<Params extends QueryParams>(
   store: VectorStore & { query(params: Params): Promise<VectorMatch[]> },
   params: Params,
 ): Promise<VectorMatch[]> {
-  const { topK = 10, diversity } = params;
+  const { topK = defaultTopK, diversity } = params;
   checkOptions('queryChunks', { topK }, { topK: topKValue }, argumentSettings);
   const candidates = diversity && (diversity.candidates ?? diverseCandidates(topK));
   const first = Math.max(topK, candidates ?? candidatesFor(topK));

@@ -29,6 +29,7 @@ import { toIndexRead } from '../store/index-read.js';
 import {
   argumentSettings,
   confidenceValue,
+  defaultTopK,
   fusionValue,
   modeValue,
   objectsByName,
@@ -157,7 +158,7 @@ export interface Retrieval extends NothingFound {
  */
 export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   checkOptions('retrieve', options, optionChecks, argumentSettings);
-  const { question, reranker, signal, onStepFailure, topK = 10 } = options;
+  const { question, reranker, signal, onStepFailure, topK = defaultTopK } = options;
   const store = readStore('retrieve', options, argumentSettings);
   if (typeof question !== 'string' || question.trim() === '')
     throw invalidArgument('retrieve() needs a question that is not empty.');

@@ -99,7 +99,7 @@ export async function rerank<Match extends VectorMatch>(
 ): Promise<RerankResult<Match>[]> {
   if (!channel.isActive) return rankResults(results, query, model, options);
   // Invalid options are an error of the operation, which the event carries.
-  const topK = options?.topK ?? defaultTopK;
+  const topK = options?.topK ?? defaultResults;
   const candidates = results.length;
   const event: RetrievalTraceEvent = { type: 'retrieval', operation: 'rerank', queryText: query, topK, candidates };
   return channel.trace(event, async () => {
@@ -110,7 +110,7 @@ export async function rerank<Match extends VectorMatch>(
 }
 
 const channel = traceChannels['quiver:retrieval'];
-const defaultTopK = 3;
+const defaultResults = 3;
 
 async function rankResults<Match extends VectorMatch>(
   results: readonly Match[],
@@ -119,7 +119,7 @@ async function rankResults<Match extends VectorMatch>(
   options: RerankerOptions,
 ): Promise<RerankResult<Match>[]> {
   checkOptions('rerank', options, optionChecks, settings);
-  const { weights, queryEmbedding, topK = defaultTopK, budget, signal } = options;
+  const { weights, queryEmbedding, topK = defaultResults, budget, signal } = options;
   const checkedWeights = toWeights(weights);
   for (const { id, score } of results) {
     if (Number.isFinite(score)) continue;

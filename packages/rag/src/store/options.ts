@@ -23,6 +23,9 @@ export function invalidArgument(message: string, details?: Record<string, unknow
   return new QuiverError('VECTOR_ARGUMENT_INVALID', message, { details });
 }
 
+/** Number of results of a query that names none. */
+export const defaultTopK = 10;
+
 /** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */
 export const largestTopK = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
 import { fusionDepth, reciprocalRankFusion } from './reciprocal-rank-fusion.js';
-import { invalidArgument, largestTopK } from './options.js';
+import { defaultTopK, invalidArgument, largestTopK } from './options.js';
 import type { QueryMode, QueryParams, VectorMatch, VectorStoreCapabilities } from './vector-store.js';
 
 /** A query after it was checked, with its defaults. */
@@ -54,7 +54,7 @@ export async function runSearch(
 ): Promise<VectorMatch[]> {
   const { mode = 'vector', includeVector = false } = params;
   requireMode(mode, store);
-  const { topK = 10 } = params;
+  const { topK = defaultTopK } = params;
   const diversity = params.diversity && parseDiversity(params.diversity, topK);
   const limit = diversity?.candidates ?? topK;
   const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });

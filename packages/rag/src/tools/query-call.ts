@@ -4,7 +4,7 @@ import { checkOptions } from '@quiver/core/options';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
-import { argumentSettings, invalidArgument } from '../store/options.js';
+import { argumentSettings, defaultTopK, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readModelFilter } from './model-filter.js';
 import {
@@ -33,7 +33,6 @@ export interface RecordListInput {
   cursor?: string;
 }
 
-const defaultTopK = 10;
 const defaultMaxTopK = 50;
 /** The request context, which the application writes, may exceed `maxTopK` up to this number. */
 const maxTopKOfContext = 1000;

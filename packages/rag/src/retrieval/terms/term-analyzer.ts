@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { type Analysis, contentTermsOf, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
 import { languageOfText } from './detect-language.js';
-import { findLanguage, type Language, languages } from './languages.js';
+import { english, findLanguage, type Language, languages } from './languages.js';
 
 /** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
 export interface TermAnalyzer {
@@ -36,10 +36,10 @@ const version = 3;
 /**
  * Returns the id of the analyzer of a language.
  *
- * @param value - a language code, a language tag such as `de-AT`, an English name, or `auto`
+ * @param value - a language code, a language tag such as `de-AT`, an English name, or `auto`. Default `en`
  * @throws `VECTOR_ARGUMENT_INVALID` for a language that is not known
  */
-export function toAnalyzerId(value: unknown): string {
+export function toAnalyzerId(value: unknown = english.code): string {
   const code = value === 'auto' ? value : findLanguage(value)?.code;
   if (code !== undefined) return `${code}-${version}`;
   const known = languages.map((each) => `${each.code} (${each.name})`).join(', ');

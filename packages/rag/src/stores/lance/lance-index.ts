@@ -38,7 +38,7 @@ export async function createIndex(
   lance: Lance,
   { indexName: name, dimension, metric, language }: LanceCreateIndexParams & IndexShape,
 ): Promise<void> {
-  const shape = { dimension, metric, analyzer: toAnalyzerId(language ?? 'en') };
+  const shape = { dimension, metric, analyzer: toAnalyzerId(language) };
   let created: LanceTable | undefined;
   const create = async (): Promise<void> => {
     created = await lance.connection.createEmptyTable(name, toSchema(lance, shape));

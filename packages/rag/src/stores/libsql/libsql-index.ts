@@ -54,7 +54,7 @@ export async function createIndex(
   database: LibSQLDatabase,
   { indexName: name, dimension, metric, language }: LibSQLCreateIndexParams & IndexShape,
 ): Promise<void> {
-  const analyzer = toAnalyzerId(language ?? 'en');
+  const analyzer = toAnalyzerId(language);
   const index = { name, key: crypto.randomUUID().replaceAll('-', '').slice(0, 12) };
   const terms = termsTable(index);
   const create = (): Promise<void> =>

@@ -43,7 +43,7 @@ export async function createIndex(
   client: QdrantLikeClient,
   { indexName: name, language, ...shape }: QdrantCreateIndexParams & IndexShape,
 ): Promise<void> {
-  const analyzer = toAnalyzerId(language ?? 'en');
+  const analyzer = toAnalyzerId(language);
   const create = (): Promise<unknown> =>
     client.createCollection(name, {
       vectors: { [vectorName]: { size: shape.dimension, distance: distances[shape.metric] } },
