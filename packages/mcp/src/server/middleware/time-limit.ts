@@ -22,11 +22,7 @@ export function timeLimit(limits: number | Readonly<Record<string, number>>): Mi
     async onCallTool(context, next) {
       const limit = byTool.get(context.name) ?? byTool.get('*');
       if (limit === undefined) return next();
-      const reason = new QuiverError(
-        'TOOL_TIME_LIMIT_EXCEEDED',
-        `The tool ${context.name} did not finish within its limit of ${limit} ms.`,
-      );
-      const timer = setTimeout(() => context.abort(reason), limit);
+      const timer = setTimeout(() => context.abort(limitExceeded(context.name, limit)), limit);
       try {
         return await next();
       } finally {
@@ -34,4 +30,11 @@ export function timeLimit(limits: number | Readonly<Record<string, number>>): Mi
       }
     },
   };
+}
+
+function limitExceeded(tool: string, limit: number): QuiverError {
+  return new QuiverError(
+    'TOOL_TIME_LIMIT_EXCEEDED',
+    `The tool ${tool} did not finish within its limit of ${limit} ms.`,
+  );
 }
