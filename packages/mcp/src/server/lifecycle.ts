@@ -19,7 +19,7 @@ export class Lifecycle {
   }
 
   get state(): LifecycleState {
-    const { state = 'open' } = this.#server ?? {};
+    const state = this.#server?.state ?? 'open';
     return this.#own === 'closed' || state === 'open' ? this.#own : state;
   }
 

@@ -303,7 +303,7 @@ function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySess
   }
   const session = new LegacySession({ isStateless: true });
   const protocolVersion = request.header('mcp-protocol-version') ?? session.client.protocolVersion;
-  void session.update(() => ({ initialized: true, protocolVersion }));
+  session.client = { ...session.client, initialized: true, protocolVersion };
   response.cancelOnClose();
   return session;
 }

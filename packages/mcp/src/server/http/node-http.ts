@@ -65,13 +65,17 @@ export class NodeRequest implements HttpRequest {
   }
 
   /** Middleware may have read the body already. */
-  async readJson(maxBytes: number): Promise<unknown> {
-    const { body = await readBody(this.#req, maxBytes) } = this.#req;
+  readJson(maxBytes: number): unknown {
+    const { body } = this.#req;
+    if (body === undefined) return readBody(this.#req, maxBytes).then(parseBytes);
     if (typeof body === 'string') return parseJsonText(body);
     if (!(body instanceof Uint8Array)) return body;
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-    return parseJsonText(bytes.toString('utf8'), bytes);
+    return parseBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
   }
+}
+
+function parseBytes(bytes: Buffer): unknown {
+  return parseJsonText(bytes.toString('utf8'), bytes);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type ContentResult,
   type Result,
 } from '../../content.js';
-import { errorCodes, REQUIRED_PAGES_VERSION } from '../../protocol/constants.js';
+import { errorCodes, REQUIRED_PAGES_VERSION, type Era } from '../../protocol/constants.js';
 import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
@@ -18,6 +18,7 @@ import { describeFailure, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
+import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { limitResult } from './limit-result.js';
 import type { TaskOptions } from '../tools/task-options.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
@@ -29,20 +30,28 @@ import { requireTasks, supportsTasks } from './tasks.js';
  * @throws ProtocolError with HTTP status 403 when the token lacks a scope, -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
-export async function callTool(request: ServerRequest): Promise<Result> {
+export function callTool(request: ServerRequest): Promise<Result> {
+  return request.calledBy ? callForSearch(request) : callFound(request);
+}
+
+/** Answers a call by the search, whose model can correct it. */
+async function callForSearch(request: ServerRequest): Promise<Result> {
   try {
-    return await callFound(request, parseToolCall(request));
+    return await callFound(request);
   } catch (error) {
-    // Of a call by the search, whose model can correct it.
-    if (request.calledBy && isQuiverError(error)) return encodeFailure(error.message);
+    if (isQuiverError(error)) return encodeFailure(error.message);
     throw error;
   }
 }
 
-async function callFound(request: ServerRequest, registered: RegisteredTool): Promise<Result> {
+function callFound(request: ServerRequest): Promise<Result> {
+  const registered = parseToolCall(request);
   if (registered.task?.mode === 'required') requireTasks(request);
-  const { resultLimit: limit } = registered;
-  if (!limit) return runTool(request, registered);
+  const { resultLimit } = registered;
+  return resultLimit ? runLimited(request, registered, resultLimit) : runTool(request, registered);
+}
+
+async function runLimited(request: ServerRequest, registered: RegisteredTool, limit: SizeLimit): Promise<Result> {
   try {
     return await limitResult(request, registered, await runTool(request, registered), limit);
   } catch (error) {
@@ -57,7 +66,8 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
     const value = await (onCallTool.length === 0
       ? execute(request, registered)
       : executeWithHooks(onCallTool, request, registered));
-    return await encodeOutput(request, registered, value);
+    const encoded = encodeOutput(request, registered, value);
+    return encoded instanceof Promise ? await encoded : encoded;
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');
@@ -65,16 +75,24 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
   }
 }
 
-/**
- * Encodes the output of a tool. Leaves out structured content that clients of the era reject, and structured content of an error that violates
- * the output schema: clients would report the violation instead of the error.
- */
-async function encodeOutput({ era }: ServerRequest, registered: RegisteredTool, output: unknown): Promise<Result> {
+/** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
+function encodeOutput({ era }: ServerRequest, registered: RegisteredTool, output: unknown): Result | Promise<Result> {
   const isStructured = registered.structured[era];
-  if (!isContentResult(output))
-    return encodeToolResult(await withModelText(registered, output, isStructured), isStructured);
-  if (output.structuredContent === undefined) return encodeToolResult(output, isStructured);
+  if (isContentResult(output))
+    return output.structuredContent === undefined
+      ? encodeToolResult(output, isStructured)
+      : encodeStructuredResult(era, registered, output);
+  if (isStructured && !isToolFailure(output)) return encodeWithModelText(registered, output);
+  return encodeToolResult(output, isStructured);
+}
+
+/**
+ * Encodes a tool's own result. Leaves out structured content that clients of the era reject, and structured content of an error that
+ * violates the output schema: clients would report the violation instead of the error.
+ */
+async function encodeStructuredResult(era: Era, registered: RegisteredTool, output: ContentResult): Promise<Result> {
   const { content, structuredContent, isError, _meta } = output;
+  const isStructured = registered.structured[era];
   const isSupported = era === 'modern' || isObject(structuredContent);
   const problem = isSupported ? await checkStructuredContent(registered, structuredContent) : undefined;
   if (isSupported && problem === undefined) return encodeToolResult(output, isStructured);
@@ -83,15 +101,14 @@ async function encodeOutput({ era }: ServerRequest, registered: RegisteredTool, 
 }
 
 /**
- * Returns the output with the text that the tool makes of it for models, as result: `content` is for models, and `structuredContent` for
- * programs. Without structured content the output itself is the content, since nothing else would carry it.
+ * Encodes an output with the text that the tool makes of it for models: `content` is for models, and `structuredContent` for programs.
+ * Without structured content the output itself is the content, since nothing else would carry it.
  */
-async function withModelText({ tool }: RegisteredTool, output: unknown, isStructured: boolean): Promise<unknown> {
-  if (!isStructured || isToolFailure(output)) return output;
+async function encodeWithModelText({ tool }: RegisteredTool, output: unknown): Promise<Result> {
   const shown = await toModelOutput(tool, output);
-  if (shown?.type !== 'text') return output;
+  if (shown?.type !== 'text') return encodeToolResult(output, true);
   const content = [{ type: 'text', text: shown.value, annotations: { audience: ['assistant'] } }];
-  return { content, structuredContent: output };
+  return encodeToolResult({ content, structuredContent: output }, true);
 }
 
 function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
