@@ -57,7 +57,7 @@ export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceT
 export type { ServerHealth } from './http/health.js';
 export type { ListenOptions, McpHttpServer } from './http/listen.js';
 export type { StartHTTPOptions } from './http/node-http.js';
-export type { StreamableHTTPServerTransportOptions } from './http/response-writer.js';
+export type { StreamableHTTPServerTransportOptions } from './http/endpoint-options.js';
 export {
   InMemoryEventStore,
   type EventMessage,

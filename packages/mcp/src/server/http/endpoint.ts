@@ -20,13 +20,9 @@ import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerState } from '../definition/server-state.js';
 import { requireAccepted, requireJsonBody, requireNotClosed, requireServed } from './guard.js';
-import type { HttpReply, HttpRequest } from './message.js';
-import {
-  ResponseWriter,
-  sendError,
-  type HttpEndpointState,
-  type StreamableHTTPServerTransportOptions,
-} from './response-writer.js';
+import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
+import { sendError, type HttpReply, type HttpRequest } from './message.js';
+import { ResponseWriter, type HttpEndpointState } from './response-writer.js';
 import { openStandaloneStream } from './standalone-stream.js';
 import { ownerOf, SessionStore } from './sessions.js';
 import { SharedSession } from './shared-session.js';

@@ -15,7 +15,7 @@ import type { ShutdownSignal } from './shutdown-signals.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { sendHealth, type ServerHealth } from './health.js';
 import { NodeReply, NodeRequest } from './node-http.js';
-import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
+import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 
 /** Options of `server.listen()`. */
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {

@@ -1,6 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { errorText, type RequestId } from '../../protocol/json-rpc.js';
+import type { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
+import { RETRY_AFTER_SECONDS } from '../limits.js';
 
 /** An HTTP request, from `node:http` or from the `Request` of the web platform. */
 export interface HttpRequest {
@@ -65,4 +68,14 @@ export function bodyAlreadyRead(): QuiverError {
     'BODY_ALREADY_READ',
     'Cannot read the body of the request: it was read before MCPServer. Leave it unread, or put the parsed body on req.body.',
   );
+}
+
+const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
+
+/** Sends an error as the whole response. */
+export function sendError(reply: HttpReply, id: RequestId | null, error: ProtocolError): void {
+  const { httpStatus, body } = error;
+  const retry = retryStatuses.has(httpStatus) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
+  const text = body ? JSON.stringify(body) : errorText(id, error);
+  reply.send(httpStatus, { ...jsonHeaders, ...retry, ...error.headers }, text);
 }

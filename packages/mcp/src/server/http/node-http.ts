@@ -6,7 +6,7 @@ import { isLoopback, toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
-import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
+import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 
 /** A request as middleware may hand it on: parsed, and with the caller's identity. */
 interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {

@@ -1,52 +1,16 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
-import type { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Caller } from '../caller.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
 import type { Work } from '../client/legacy-session.js';
-import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { ResponseChannel } from '../request.js';
 import type { ServerState } from '../definition/server-state.js';
+import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type { EventStore } from './event-store.js';
 import { EventStream } from './event-stream.js';
-import type { OriginPolicy } from './guard.js';
-import { eventStreamHeaders, jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
-import { callerOf, type HttpSession, type SessionLimits, type SessionStore } from './sessions.js';
-
-/** Options of `startHTTP()`, `listen()` and `fetch()`. */
-export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
-  /**
-   * Makes the ids of sessions; they must be unguessable. Default: `crypto.randomUUID`. Given as `undefined`, there are no
-   * sessions, as with `serverless`.
-   */
-  sessionIdGenerator?: (() => string) | undefined;
-  /** Called with the id of every new session, before its client learns it. */
-  onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Whether there are no sessions, for example where each request runs in a separate process. Default `false`. */
-  serverless?: boolean | undefined;
-  /**
-   * Whether responses are always JSON and never event streams. Messages that a tool sends before its result then go to the standalone event
-   * stream of the session; without it they are dropped. Default `false`: responses are JSON unless a message precedes the result.
-   */
-  enableJsonResponse?: boolean | undefined;
-  /** Lets clients resume broken event streams. Sessions only. Default: none. */
-  eventStore?: EventStore | undefined;
-  /** Milliseconds before a client resumes a stream. Default: the client decides. */
-  retryInterval?: number | undefined;
-  /**
-   * Whether `initialize` is refused with status 503 while the server drains, if another instance shares its store. For balancers that send
-   * a request with this status to another instance, as `MCPClient` does. Default `false`: the session is opened, and with a shared store
-   * every instance serves it.
-   */
-  refuseSessionsWhileDraining?: boolean | undefined;
-  /** Largest body that is read, in bytes. Default 4 MiB. */
-  maxBodyBytes?: number | undefined;
-  /** @deprecated Has no effect: sessions end without a callback. */
-  onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** @deprecated Has no effect: a response becomes an event stream when a message precedes the result. */
-  serverlessStreaming?: boolean | undefined;
-}
+import { eventStreamHeaders, jsonHeaders, sendError, type HttpReply, type HttpRequest } from './message.js';
+import { callerOf, type HttpSession, type SessionStore } from './sessions.js';
 
 /** State of one endpoint between requests. */
 export interface HttpEndpointState {
@@ -226,14 +190,4 @@ export class ResponseWriter implements ResponseChannel, InFlight {
       ? { ...headers, 'mcp-session-id': session.id }
       : headers;
   }
-}
-
-const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
-
-/** Sends an error as the whole response. */
-export function sendError(reply: HttpReply, id: RequestId | null, error: ProtocolError): void {
-  const { httpStatus, body } = error;
-  const retry = retryStatuses.has(httpStatus) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
-  const text = body ? JSON.stringify(body) : errorText(id, error);
-  reply.send(httpStatus, { ...jsonHeaders, ...retry, ...error.headers }, text);
 }

@@ -13,8 +13,14 @@ import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { unref } from '../../unref.js';
 import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from './guard.js';
-import { eventStreamHeaders, keepAliveComment, type EventSink, type HttpReply, type HttpRequest } from './message.js';
-import { sendError } from './response-writer.js';
+import {
+  eventStreamHeaders,
+  keepAliveComment,
+  sendError,
+  type EventSink,
+  type HttpReply,
+  type HttpRequest,
+} from './message.js';
 import {
   callerOf,
   ownerOf,

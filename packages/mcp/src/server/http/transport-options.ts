@@ -16,7 +16,7 @@ import {
 import { shutdownSignals } from './shutdown-signals.js';
 import type { ListenOptions } from './listen.js';
 import type { StartHTTPOptions } from './node-http.js';
-import type { StreamableHTTPServerTransportOptions } from './response-writer.js';
+import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type {
   ConnectHonoSSEOptions,
   ConnectSSEOptions,
