@@ -1,4 +1,4 @@
-import { traceChannels, type McpTraceEvent } from '@quiver/core';
+import type { McpTraceEvent } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import type {
   AnyRequestContext,
@@ -19,18 +19,19 @@ import {
   type RequestId,
   type ResultJson,
 } from '../protocol/json-rpc.js';
-import { describeMethod } from '../protocol/methods.js';
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
-import { principalOf, scopesOf, withoutRequest, type Caller } from './caller.js';
+import { headersOf, principalOf, scopesOf, type Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
+import { createMessageEvent, traces } from './client/message-event.js';
 import type { LegacySession, Work } from './client/legacy-session.js';
 import { HookContext, type HookedRequest } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
 import type { ServerState } from './definition/server-state.js';
+import type { ResponseChannel } from './response-channel.js';
 import type { UpstreamRequest, UpstreamTools } from './definition/upstreams.js';
 import type { ProgressUpdate } from './tasks/running-task.js';
 import type { TaskOptions } from './tools/task-options.js';
@@ -45,18 +46,6 @@ export interface Handler {
   readonly taskOptions?: (request: ServerRequest) => TaskOptions | undefined;
 }
 
-/** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
-export interface ResponseChannel {
-  /** @returns whether the message was sent */
-  send(messageText: string): boolean;
-  /** Ends the event stream before the response; the client resumes it. Where that is not possible, it does nothing. */
-  closeStream?(): void;
-  /** Returns a header of the HTTP request that carries one message. */
-  header?(name: string): string | undefined;
-}
-
-const traces = traceChannels['quiver:mcp.server'];
-
 /** Equal to no output of a tool. */
 const noOutput = Symbol('no output');
 
@@ -68,14 +57,13 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   abstract readonly era: Era;
   readonly requestId: RequestId;
   checkedOutput: unknown = noOutput;
+  readonly caller: Caller;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
   /** Tool of the search that calls the tool of the request. */
   readonly calledBy: SearchToolName | undefined;
   readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
-  readonly transport: Caller['transport'];
-  readonly #http: Caller['http'];
   readonly #channel: ResponseChannel;
   #controller: AbortController | undefined;
   #requestContext: AnyRequestContext | undefined;
@@ -90,12 +78,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   #sentRequest = false;
   #release: (() => void) | undefined;
 
-  constructor(
-    server: ServerState,
-    message: JsonRpcRequest,
-    { authInfo, sessionId, transport, http }: Caller,
-    channel: ResponseChannel,
-  ) {
+  constructor(server: ServerState, message: JsonRpcRequest, caller: Caller, channel: ResponseChannel) {
+    const { authInfo, sessionId } = caller;
     this.requestId = message.id;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
@@ -103,8 +87,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     const inner = server.tools.search?.unwrap(message);
     this.#message = inner?.message ?? message;
     this.calledBy = inner?.calledBy;
-    this.transport = transport;
-    this.#http = http;
+    this.caller = caller;
     this.#channel = channel;
   }
 
@@ -157,12 +140,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return this.server.tools.find(this, this.name ?? '')?.listed.annotations;
   }
 
-  /** Caller of the request, for a session that outlives it. */
-  get caller(): Caller {
-    const { authInfo, sessionId, transport } = this;
-    return withoutRequest({ authInfo, sessionId, transport, http: this.#http });
-  }
-
   /**
    * Refuses a tool call whose arguments and headers differ. Only over Streamable HTTP do clients of the modern era repeat arguments.
    *
@@ -191,7 +168,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
 
   /** Stands for the client: over stdio there is one per connection, elsewhere it has a session or an identity. */
   get party(): unknown {
-    return this.session ?? this.principal ?? (this.transport === 'stdio' ? this.#channel : this);
+    return this.session ?? this.principal ?? (this.caller.transport === 'stdio' ? this.#channel : this);
   }
 
   get upstreamState(): unknown {
@@ -212,12 +189,12 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
 
   /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
   get remoteAddress(): string | undefined {
-    return this.#http?.remoteAddress;
+    return this.caller.http?.remoteAddress;
   }
 
   /** Check of tool calls, from the authorization middleware. */
   get toolAccess(): ToolAccessCheck | undefined {
-    return this.#http?.toolAccess;
+    return this.caller.http?.toolAccess;
   }
 
   // --- State ---
@@ -268,9 +245,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
 
   #createEvent(): McpTraceEvent {
     const { method, params, requestId, protocolVersion, sessionId } = this;
-    const origin = { transport: this.transport ?? 'custom', clientAddress: this.#http?.remoteAddress } as const;
-    const about = { method, params, ...describeMethod(method, params), requestId, protocolVersion, sessionId };
-    return { type: 'mcp', side: 'server', direction: 'received', ...about, ...origin };
+    const { transport = 'custom', http } = this.caller;
+    const origin = { requestId, protocolVersion, sessionId, clientAddress: http?.remoteAddress };
+    return createMessageEvent('received', method, params, { ...origin, transport });
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
@@ -390,11 +367,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   }
 
   get headers(): Readonly<Record<string, string>> {
-    const headers = this.#http?.headers ?? {};
-    if (!this.authInfo || this.authInfo.token !== undefined) return headers;
-    // Authentication hides the token from tools.
-    const { authorization: _, ...others } = headers;
-    return others;
+    return headersOf(this.caller);
   }
 
   /** Sends progress, if the client requested it. */

@@ -1,4 +1,4 @@
-import { QuiverError, traceChannels, type McpSessionTraceEvent, type McpTraceEvent } from '@quiver/core';
+import { QuiverError, type McpSessionTraceEvent, type McpTraceEvent } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../../protocol/constants.js';
 import {
@@ -9,18 +9,16 @@ import {
   type RequestId,
   type ResultJson,
 } from '../../protocol/json-rpc.js';
-import { describeMethod } from '../../protocol/methods.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller } from '../caller.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
+import { createMessageEvent, traces } from './message-event.js';
 import { PendingRequests, requestIdOf, type RequestLink } from './pending-requests.js';
 import type { InFlight } from '../lifecycle.js';
 
 /** A notification or a response of the client. */
 export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
-
-const traces = traceChannels['quiver:mcp.server'];
 
 /** A request, or all those of a batch. */
 export interface Work extends InFlight {
@@ -176,7 +174,7 @@ export class LegacySession {
 
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
     const origin = { protocolVersion: this.client.protocolVersion, sessionId: this.id, transport: this.#transport };
-    return { type: 'mcp', side: 'server', direction, method, params, ...describeMethod(method, params), ...origin };
+    return createMessageEvent(direction, method, params, origin);
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */

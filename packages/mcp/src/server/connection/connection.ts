@@ -15,7 +15,7 @@ import { toProtocolError } from '../failures.js';
 import { callInterrupted, countHeld, until } from '../lifecycle.js';
 import { LegacySession, type SessionOptions, type Work } from '../client/legacy-session.js';
 import type { Caller } from '../caller.js';
-import type { ResponseChannel } from '../request.js';
+import type { ResponseChannel } from '../response-channel.js';
 import type { ServerState } from '../definition/server-state.js';
 
 export interface ConnectionOptions extends Omit<SessionOptions, 'isStateless'> {

@@ -8,9 +8,10 @@ import type { ClientRequest } from '../client/client-requests.js';
 import { toProtocolError } from '../failures.js';
 import type { LegacySession, Work } from '../client/legacy-session.js';
 import { MAX_BATCH_MESSAGES } from '../limits.js';
-import type { Caller } from '../caller.js';
+import { withoutRequest, type Caller } from '../caller.js';
 import { requireMethod } from '../methods/methods.js';
-import { ServerRequest, type ResponseChannel } from '../request.js';
+import { ServerRequest } from '../request.js';
+import type { ResponseChannel } from '../response-channel.js';
 import type { ServerState } from '../definition/server-state.js';
 
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
@@ -61,7 +62,7 @@ export class LegacyRequest extends ServerRequest {
   protected answer(): Result | Promise<Result> {
     // Nothing is announced to a client without a session.
     if ((this.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
-      this.#session.lastCaller = this.caller;
+      this.#session.lastCaller = withoutRequest(this.caller);
     return this.runMethod(requireMethod(this));
   }
 }

@@ -1,4 +1,4 @@
-import type { ResponseChannel } from '../request.js';
+import type { ResponseChannel } from '../response-channel.js';
 import { emptyEvent, isEmptyEvent, type EventStore } from './event-store.js';
 import { keepAliveComment, type EventSink } from './message.js';
 

@@ -4,7 +4,7 @@ import type { Caller } from '../caller.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
 import type { Work } from '../client/legacy-session.js';
-import type { ResponseChannel } from '../request.js';
+import type { ResponseChannel } from '../response-channel.js';
 import type { ServerState } from '../definition/server-state.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type { EventStore } from './event-store.js';

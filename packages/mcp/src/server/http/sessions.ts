@@ -3,7 +3,8 @@ import { monotonicNow } from '../../monotonic-now.js';
 import { EMPTY_EVENTS_VERSION, errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { addressKeyOf, principalOf, type Caller } from '../caller.js';
+import { addressKeyOf } from '../address-key.js';
+import { principalOf, type Caller } from '../caller.js';
 import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,

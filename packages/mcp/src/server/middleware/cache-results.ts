@@ -164,5 +164,5 @@ function callerOf(context: CallToolContext): readonly unknown[] | undefined {
   const { principal, scopes, sessionId } = context;
   if (principal !== undefined) return ['principal', principal, Array.from(scopes).sort()];
   if (sessionId !== undefined) return ['session', sessionId];
-  return requestOf(context).transport === 'stdio' ? ['stdio'] : undefined;
+  return requestOf(context).caller.transport === 'stdio' ? ['stdio'] : undefined;
 }

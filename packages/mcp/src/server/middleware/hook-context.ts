@@ -32,7 +32,7 @@ export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>,
   readonly annotations: ToolAnnotations | undefined;
   /** Whether the run ended without a result: the client canceled the request, or its round ended. */
   readonly isDiscarded: boolean;
-  readonly transport: Caller['transport'];
+  readonly caller: Pick<Caller, 'transport'>;
   /** Whether the client received a request, so that the result may depend on the user. */
   readonly sentRequest: boolean;
   readonly remoteAddress: string | undefined;

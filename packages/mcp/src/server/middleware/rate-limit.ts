@@ -12,7 +12,7 @@ import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
-import { addressKeyOf } from '../caller.js';
+import { addressKeyOf } from '../address-key.js';
 import { invalidOption, requestOf, requireKey, type HookedRequest } from './hook-context.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 

@@ -15,7 +15,7 @@ import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 export interface TaskHost {
   /** Stable key of the caller; `undefined` without authentication. */
   readonly principal: string | undefined;
-  readonly transport: Caller['transport'];
+  readonly caller: Pick<Caller, 'transport'>;
   /** Fires when the run has to end. */
   readonly signal: AbortSignal;
   /** Whether the signal fired without a result for the client. */

@@ -227,7 +227,7 @@ export class Tasks {
   endOfStdio(): void {
     if (this.#config.instance.isShared) return;
     for (const { task, host } of this.#running.values())
-      if (host.transport === 'stdio') void task.release('The client disconnected while the task was running.');
+      if (host.caller.transport === 'stdio') void task.release('The client disconnected while the task was running.');
   }
 
   #createRun(options: Omit<RunningTaskOptions, 'storage' | 'logger'>): RunningTask {
