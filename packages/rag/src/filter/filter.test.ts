@@ -3,8 +3,16 @@ import { isQuiverError } from '@quiver/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
+import { anyFilter } from '../testing/any-filter.js';
 import { ToyVector } from '../testing/toy-vector.fixture.js';
-import { checkFilter, createFilterTest, evaluateFilter, filterOperators, parseFilter } from './index.js';
+import {
+  checkFilter,
+  createFilterTest,
+  evaluateFilter,
+  filterOperators,
+  logicalOperators,
+  parseFilter,
+} from './index.js';
 
 function matches(filter: unknown, metadata: unknown): boolean {
   return evaluateFilter(parseFilter(filter), metadata);
@@ -389,10 +397,20 @@ test('whatever is given, a filter is either accepted or refused with FILTER_INVA
   );
 });
 
-test('the guide names each operator', () => {
-  const guide = readFileSync(new URL('../../../../docs/guides/retrieval.md', import.meta.url), 'utf8');
-  const [, named = ''] = /has MongoDB's operators: `([^`]+)`/.exec(guide) ?? [];
-  expect(named.split(' ').toSorted()).toEqual([...filterOperators, '$options', '$not'].toSorted());
+const allOperators = [...filterOperators, '$options', '$not'].toSorted();
+
+test.each([
+  ['../../../../docs/guides/retrieval.md', /has MongoDB's operators: `([^`]+)`/],
+  ['parse.ts', /`\{ field: value \}`, `([^`]+)`/],
+])('%s names each operator', (path, list) => {
+  const [, named = ''] = list.exec(readFileSync(new URL(path, import.meta.url), 'utf8')) ?? [];
+  expect(named.split(' ').toSorted()).toEqual(allOperators);
+});
+
+test('the filters that stores are compared by have each operator', () => {
+  const written = JSON.stringify(fc.sample(anyFilter, { numRuns: 5000, seed: 1 }));
+  const used = new Set(Array.from(written.matchAll(/"(\$\w+)":/g), ([, name = '']) => name));
+  expect([...used].toSorted()).toEqual([...new Set([...allOperators, ...logicalOperators])].toSorted());
 });
 
 test('a filter is checked once, as it was written', () => {
