@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
 import { toModelSchema, type JsonSchema, type Schema } from '../schema/index.js';
@@ -24,7 +25,7 @@ export interface InputOwner {
  * treat the schema as an AI SDK schema. The user's schema stays reachable as `~source`.
  */
 export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
-  if (hasOnlyStandardMember(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
+  if (isRemoteSchema(schema)) return new MarkedRemoteSchema(tool, schema) as unknown as JsonSchema;
   return Object.create(schema, {
     ...sharedMembers,
     '~source': { value: schema },
@@ -79,27 +80,21 @@ function readMessage(this: Error): string {
 
 type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
 
-interface StandardSchema {
-  readonly '~standard': unknown;
-}
-
-/** Returns whether a schema has no members except `~standard`, like the schemas of remote tools. */
-function hasOnlyStandardMember(schema: object): schema is StandardSchema {
-  if (Object.getPrototypeOf(schema) !== Object.prototype) return false;
-  const keys = Reflect.ownKeys(schema);
-  return keys.length === 1 && keys[0] === '~standard';
+/** Returns whether a schema is the one of a remote MCP tool, which has no members for users. */
+function isRemoteSchema(schema: Schema): schema is StandardSchemaV1 {
+  return '~standard' in schema && (schema as StandardSchemaV1)['~standard']?.vendor === 'mcp';
 }
 
 /** Class of such schemas. Thousands of tools take a third of the memory that inheriting from each schema would take. */
-class MarkedStandardSchema {
-  readonly '~source': StandardSchema;
+class MarkedRemoteSchema {
+  readonly '~source': StandardSchemaV1;
   readonly [owner]: InputOwner;
 
   static {
     Object.defineProperties(this.prototype, sharedMembers);
   }
 
-  constructor(tool: InputOwner, schema: StandardSchema) {
+  constructor(tool: InputOwner, schema: StandardSchemaV1) {
     this['~source'] = schema;
     this[owner] = tool;
   }

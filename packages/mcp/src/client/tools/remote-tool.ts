@@ -58,7 +58,7 @@ class RemoteDefinition {
   }
 
   get inputSchema(): object {
-    return { '~standard': new RemoteSchema(this.tool.inputSchema) };
+    return new RemoteSchema(this.tool.inputSchema);
   }
 
   get outputSchema(): object | undefined {
@@ -66,7 +66,7 @@ class RemoteDefinition {
     const { onToolError } = this.server.options;
     // Error results and content have no structured output, and a function for error results may return anything.
     const isExempt = typeof onToolError === 'function' ? () => true : isContentResult;
-    return outputSchema && { '~standard': new RemoteSchema(outputSchema, { toolName, isExempt }) };
+    return outputSchema && new RemoteSchema(outputSchema, { toolName, isExempt });
   }
 
   get title(): string | undefined {
@@ -143,7 +143,8 @@ interface RemoteOutput {
 }
 
 /**
- * The unchanged JSON Schema of a server as a Standard Schema. The methods are shared, because few of many tools are called.
+ * The unchanged JSON Schema of a server as a Standard Schema. The methods are shared, and it is its own `~standard` member, because few of many
+ * tools are called.
  *
  * Regular expressions are not checked, because a hostile one can take exponential time. A schema that cannot be used checks nothing, and
  * arguments whose check would block for too long are sent unchecked: the server validates its arguments itself.
@@ -155,6 +156,10 @@ class RemoteSchema {
   constructor(source: object, output?: RemoteOutput) {
     this.source = source;
     this.output = output;
+  }
+
+  get '~standard'(): this {
+    return this;
   }
 
   get version(): 1 {
