@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions } from '@quiver/core/options';
-import { withToolSearch, type ToolSearchSettings } from '@quiver/core/tool-search';
+import type { ToolSearchSettings } from '@quiver/core/tool-search';
 import type { Tool } from '@quiver/core/tools';
 import type { CallToolResult, CompleteResult } from '../protocol/types.js';
 import { forCaller, withHandlers, type Caller } from './config/caller.js';
@@ -50,7 +50,9 @@ export class BoundClient {
   > {
     const catalog = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
     const tools = toToolSet(this.#servers, catalog, this.#caller);
-    return search ? withToolSearch(tools, search) : tools;
+    if (!search) return tools;
+    const { withToolSearch } = await import('@quiver/core/tool-search');
+    return withToolSearch(tools, search);
   }
 
   /**

@@ -28,7 +28,7 @@ test.each([
   ['stdio', 'legacy'],
   ['stdio', 'modern'],
   ['stdio', 'auto'],
-])('%s, %s: a program that calls tools loads neither the SDK nor its schemas', async (kind, protocol) => {
+])('%s, %s: a program that calls tools loads neither the SDK nor its schemas nor TLS', async (kind, protocol) => {
   const server = new MCPServer({ name: 'Example', version: '1.0.0', instructions: 'Be kind.', tools: exampleTools });
   const { url } = await server.listen({ port: 0 });
   onTestFinished(() => server.close());
@@ -38,8 +38,15 @@ test.each([
   });
 });
 
-test('an import loads neither the HTTP stack of Node nor undici', async () => {
-  const loaded = 'process.moduleLoadList.filter((name) => /NativeModule (http|internal.deps.undici)/.test(name))';
-  const program = `await import(${JSON.stringify(new URL('../index.ts', import.meta.url).href)}); console.log(JSON.stringify(${loaded}))`;
+test.each([
+  ['an import loads neither the HTTP stack of Node nor undici', '../index.ts', 'https?|internal.deps.undici'],
+  [
+    'an import of the client alone loads no Web Crypto either',
+    './index.ts',
+    'https?|internal.deps.undici|internal.crypto.webcrypto',
+  ],
+])('%s', async (_title, path, modules) => {
+  const loaded = `process.moduleLoadList.filter((name) => /NativeModule (${modules})$/.test(name))`;
+  const program = `await import(${JSON.stringify(new URL(path, import.meta.url).href)}); console.log(JSON.stringify(${loaded}))`;
   expect(await run('--input-type=module', '--eval', program)).toEqual([]);
 });

@@ -1,14 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import type { AgentOptions } from 'node:https';
-import { createRequire } from 'node:module';
-import process from 'node:process';
+import { loadBuiltin } from '../load-builtin.js';
 import { HttpResponse, isFetchReplaced, type Send } from './send.js';
-
-// The ES module of `node:http` reads every export, which loads undici: 83 ms of CPU instead of 10. Node 20.15 lacks `getBuiltinModule`.
-const load = process.getBuiltinModule ?? createRequire(import.meta.url);
-// Modules, not their members: tracing and test libraries replace `request` later.
-const http = load('node:http') as typeof import('node:http');
-const https = load('node:https') as typeof import('node:https');
 
 /**
  * Returns a {@link Send} over `node:http`, which costs a quarter of the built-in `fetch` per call.
@@ -16,8 +9,13 @@ const https = load('node:https') as typeof import('node:https');
  * @param options - settings of its own connections, such as TLS. Connections stay open by default.
  */
 export function createNodeSend(options?: AgentOptions): Send {
-  const httpAgent = new http.Agent({ keepAlive: true, ...options });
-  const httpsAgent = new https.Agent({ keepAlive: true, ...options });
+  // By the first request of a protocol: TLS takes 10 ms of CPU. Modules, not their members: tracing and test libraries replace `request` later.
+  const connect = (protocol: 'http' | 'https'): Connections => {
+    const module = loadBuiltin(`node:${protocol}`);
+    return { module, agent: new module.Agent({ keepAlive: true, ...options }) };
+  };
+  let plain: Connections | undefined;
+  let secure: Connections | undefined;
   return (url, call) =>
     new Promise((resolve, reject) => {
       if (call.isCanceled) return reject(new TypeError('fetch failed: the request was canceled'));
@@ -25,15 +23,15 @@ export function createNodeSend(options?: AgentOptions): Send {
       const headers: string[] = ['host', url.host, 'accept-encoding', 'identity'];
       for (const name in call.headers) headers.push(name, call.headers[name] as string);
       if (body !== undefined) headers.push('content-length', String(Buffer.byteLength(body)));
-      const isSecure = url.protocol === 'https:';
+      const { module, agent } = url.protocol === 'https:' ? (secure ??= connect('https')) : (plain ??= connect('http'));
       // With the URL as argument, Node takes 45 µs more per request.
-      const request = (isSecure ? https : http).request({
+      const request = module.request({
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port,
         path: url.pathname + url.search,
         method,
         headers,
-        agent: isSecure ? httpsAgent : httpAgent,
+        agent,
       });
       call.onCancel = () => request.destroy();
       let isAnswered = false;
@@ -51,6 +49,12 @@ export function createNodeSend(options?: AgentOptions): Send {
       });
       request.end(body);
     });
+}
+
+/** Connections of one protocol. */
+interface Connections {
+  readonly module: Pick<typeof import('node:http'), 'request'>;
+  readonly agent: Agent;
 }
 
 /** Sends requests on connections that all clients share. */

@@ -1,4 +1,4 @@
-// A program that lists the tools of a server, calls one, and prints what it loaded of the official SDK.
+// A program that lists the tools of a server, calls one, and prints what it loaded of the official SDK, and of TLS.
 import { registerHooks } from 'node:module';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { commandFor } from './spawn-server.ts';
@@ -21,4 +21,6 @@ const mcp = new MCPClient({ servers: { it: definitions[kind] as MastraMCPServerD
 const tools = await mcp.listTools();
 const output = await tools['it_add']?.execute({ a: 1, b: 2 });
 await mcp.disconnect();
+const { moduleLoadList } = process as unknown as { moduleLoadList: string[] };
+loaded.push(...moduleLoadList.filter((name) => kind !== 'fetch' && name === 'NativeModule https'));
 process.stdout.write(JSON.stringify({ output, loaded }));

@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { anyValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';

@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { checkOptions } from '@quiver/core/options';

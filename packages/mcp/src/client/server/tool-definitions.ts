@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders } from '../../protocol/param-headers.js';
+import { loadBuiltin } from '../../load-builtin.js';
 
 /** Tool definition that the client left out of a list. */
 export interface MalformedTool {
@@ -123,9 +123,12 @@ export interface DefinitionChanges {
 export function fingerprintTool(tool: ProtocolTool): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const judged = { name, title, description, inputSchema, outputSchema, annotations };
-  return createHash('sha256')
-    .update(JSON.stringify(sortKeys(judged)))
-    .digest('hex');
+  return toSha256(JSON.stringify(sortKeys(judged)));
+}
+
+/** Returns the SHA-256 of a text in hexadecimal. */
+export function toSha256(text: string): string {
+  return loadBuiltin('node:crypto').createHash('sha256').update(text).digest('hex');
 }
 
 /** Returns the differences between two lists of one server's tools, or `undefined` when there are none. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -6,6 +5,7 @@ import type { Caller } from '../config/caller.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
+import { toSha256 } from '../server/tool-definitions.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
 
 /** Tools of the servers, and the errors of unavailable servers. */
@@ -123,6 +123,6 @@ export function toToolName(
 ): string {
   const name = (prefix === false ? toolName : `${prefix}_${toolName}`).replaceAll(/[^A-Za-z0-9_-]/g, '_');
   if (name !== '' && name.length <= maxLength && !taken?.has(name)) return name;
-  const hash = createHash('sha256').update(`${serverName}\0${toolName}`).digest('hex').slice(0, hashLength);
+  const hash = toSha256(`${serverName}\0${toolName}`).slice(0, hashLength);
   return `${name.slice(0, maxLength - hashLength - 1)}_${hash}`;
 }

@@ -1,5 +1,4 @@
 import type { AgentOptions } from 'node:https';
-import process from 'node:process';
 import type { OAuthFetchOptions } from '../../auth/client/adopt-provider.js';
 import { fromFetch, toFetch, type Fetch, type Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';

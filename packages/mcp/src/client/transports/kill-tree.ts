@@ -1,5 +1,4 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
-import process from 'node:process';
 
 /**
  * Ends a child and what it started: by a signal to its process group, on Windows at once by `taskkill`, because there the child may be the

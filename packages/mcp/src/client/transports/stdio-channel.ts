@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import process from 'node:process';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
 import { registerChild } from '../../child-processes.js';
