@@ -51,7 +51,8 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   if (!modern && mode === 'modern')
     throw new Error(`the server does not offer protocol version ${MODERN_VERSION}; set \`protocol\` to 'auto'`);
   const facts = modern ?? (await initialize(engine, options));
-  engine.channel.negotiated?.(facts.protocolVersion as string);
+  const { capabilities, handshakeCapabilities = capabilities } = options;
+  engine.channel.negotiated?.(facts.protocolVersion as string, isPassive(facts.capabilities, handshakeCapabilities));
   if (!modern) await engine.notify('notifications/initialized');
   engine.server = facts;
   if (!url) return;
@@ -126,6 +127,15 @@ async function initialize(engine: Engine, options: NegotiateOptions): Promise<Se
   if (!isObject(result['capabilities']) || !isIdentity(serverInfo))
     throw new TypeError('the result of initialize lacks capabilities, or the name and version of the server');
   return toFacts('legacy', protocolVersion as string, result, serverInfo);
+}
+
+/**
+ * Returns whether a server has no capability for messages without a request in progress: log messages, changes, its extensions, and requests that
+ * the client declares. Lists, prompts and completions alone are passive.
+ */
+function isPassive(server: ServerCapabilities = {}, client: ClientCapabilities): boolean {
+  const features = Object.values(server).flatMap((capability) => Object.values(capability ?? {}));
+  return !('logging' in server) && !features.some(Boolean) && Object.keys(client).length === 0;
 }
 
 function isIdentity(value: unknown): value is NonNullable<ServerFacts['info']> {

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { plain, startScripted } from '../../../test/servers/scripted-server.ts';
+import { event, initialized, plain, result, startScripted, stream } from '../../../test/servers/scripted-server.ts';
 import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import type { MastraMCPServerDefinition } from '../config/server-definition.js';
 
@@ -97,5 +97,62 @@ describe('an attempt that ends before the connection is open leaves no process',
     await connection.disconnect();
     expect(await connecting).toContain('the client was disconnected');
     await expectNoProcess();
+  });
+});
+
+describe('the standalone stream of a session', () => {
+  const names = async (
+    capabilities: object,
+    definition: Partial<MastraMCPServerDefinition> = {},
+  ): Promise<string[]> => {
+    const { url, heard } = await startScripted({ initialize: result({ ...initialized, capabilities }) });
+    const server = createRemoteServer({ url, ...definition } as MastraMCPServerDefinition, 20_000);
+    onTestFinished(() => server.disconnect());
+    await server.list('tools/list').get();
+    await server.request((engine) => engine.request('tools/list', {}));
+    return heard.map(({ name }) => name);
+  };
+
+  test.each<[string, object, Partial<MastraMCPServerDefinition>?]>([
+    ['changes of lists', { tools: { listChanged: true } }],
+    ['changes of resources', { tools: {}, resources: { subscribe: true } }],
+    ['log messages', { tools: {}, logging: {} }],
+    ['messages of its extensions', { tools: {}, experimental: { own: {} } }],
+    ['requests that the client declares', { tools: {} }, { roots: [{ uri: 'file:///work' }] }],
+  ])('is opened with the connection to a server with %s', async (_title, capabilities, definition) => {
+    expect(await names(capabilities, definition)).toContain('GET');
+  });
+
+  test('is not opened for the lists of a server that only responds', async () => {
+    const sent = await names({ tools: { listChanged: false }, prompts: {}, completions: {}, experimental: {} });
+    expect(sent).not.toContain('GET');
+    expect(sent.filter((name) => name === 'tools/list')).toHaveLength(2);
+  });
+
+  test('is opened before the first call of such a server, for its progress', async () => {
+    const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } };
+    let onOpen: (response: ServerResponse) => void = () => {};
+    const opened = new Promise<ServerResponse>((resolve) => (onOpen = resolve));
+    let onProgress: (update: object) => void = () => {};
+    const reported = new Promise<object>((resolve) => (onProgress = resolve));
+    const { url, heard } = await startScripted({
+      initialize: result({ ...initialized, capabilities: { tools: {} } }),
+      GET: stream((response) => onOpen(response)),
+      'tools/call': async (response, message, request) => {
+        (await opened).write(event(progress));
+        await reported;
+        result({ content: [] })(response, message, request);
+      },
+    });
+    const server = createRemoteServer({ url }, 20_000);
+    onTestFinished(() => server.disconnect());
+    await server.list('tools/list').get();
+    expect(heard.map(({ name }) => name)).not.toContain('GET');
+    const call = { name: 'go', arguments: {} };
+    const options = { progressToken: 'p', onProgress };
+    await server.request((engine) => engine.request('tools/call', call, options));
+    expect(await reported).toMatchObject({ progress: 1 });
+    await server.request((engine) => engine.request('tools/call', call));
+    expect(heard.map(({ name }) => name).filter((name) => name === 'GET')).toHaveLength(1);
   });
 });

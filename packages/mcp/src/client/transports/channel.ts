@@ -38,8 +38,12 @@ export interface Channel {
   start(receiver: Receiver): Promise<void>;
   /** Sends a message, without a promise when nothing remains to wait for. @throws when a request, or its response, cannot arrive */
   send(message: OutgoingMessage, sending: Sending): Promise<void> | undefined;
-  /** Learns the protocol version that later messages use. */
-  negotiated?(protocolVersion: string): void;
+  /**
+   * Learns the protocol version that later messages use.
+   *
+   * @param isServerPassive - whether the server only responds: it has no capability for messages without a request in progress
+   */
+  negotiated?(protocolVersion: string, isServerPassive: boolean): void;
   /** Ends the session on the server. */
   endSession?(): Promise<void>;
   /** Ends everything in progress, at once. */

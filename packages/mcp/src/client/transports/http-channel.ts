@@ -1,11 +1,11 @@
 import { readEvents } from '../../http/read-events.js';
 import { followRedirects, redirectTarget } from '../../http/redirects.js';
-import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
+import { HttpCall, mediaTypeOf, type HttpResponse } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { findMethod } from '../../protocol/methods.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
-import type { DefinitionHeaders, ReconnectionOptions } from '../config/server-definition.js';
+import type { ReconnectionOptions } from '../config/server-definition.js';
 import {
   ConnectionLostError,
   HttpError,
@@ -15,6 +15,7 @@ import {
   type Receiver,
   type Sending,
 } from './channel.js';
+import type { HttpOptions } from './http-options.js';
 
 /** About five minutes of attempts. */
 const defaultReconnection: ReconnectionOptions = {
@@ -27,18 +28,6 @@ const defaultReconnection: ReconnectionOptions = {
 /** Milliseconds before a message is sent again that a closed server has not started: behind a balancer, another instance may get it. */
 const repeatDelays: readonly number[] = [100, 300, 1000];
 
-/** A server, and how requests reach it. */
-export interface HttpOptions {
-  readonly url: URL;
-  readonly send: Send;
-  /** Headers of the definition. */
-  readonly headers?: DefinitionHeaders | undefined;
-  /** Headers of `requestInit`, by lower-case name. */
-  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Whether to follow redirects within the origin. Default `false`. */
-  readonly followsRedirects?: boolean | undefined;
-}
-
 type Headers = Record<string, string>;
 
 /** Connection whose messages travel in HTTP requests. {@link close} ends all of them. */
@@ -46,6 +35,8 @@ export abstract class HttpConnection {
   protected readonly options: HttpOptions;
   protected receiver: Receiver | undefined;
   protected protocolVersion: string | undefined;
+  /** Whether the server sends messages only while a request is in progress. */
+  protected isServerPassive = false;
   protected isClosed = false;
   /** Requests, and pauses between them, in progress. */
   protected readonly running: Set<{ cancel(): void }> = new Set();
@@ -58,8 +49,9 @@ export abstract class HttpConnection {
     return this.options.url;
   }
 
-  negotiated(protocolVersion: string): void {
+  negotiated(protocolVersion: string, isServerPassive: boolean): void {
     this.protocolVersion = protocolVersion;
+    this.isServerPassive = isServerPassive;
   }
 
   async close(): Promise<void> {
@@ -146,6 +138,8 @@ export class HttpChannel extends HttpConnection implements Channel {
   readonly #reconnection: ReconnectionOptions;
   readonly #accept: string;
   readonly #acceptEvents: string;
+  /** Whether the first interactive request opens the standalone stream: its tool may report progress there. */
+  #listensLater = false;
 
   constructor(options: HttpChannelOptions) {
     super(options);
@@ -171,6 +165,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     if (method === 'initialize') delete headers['mcp-session-id'];
     if (requestId !== undefined) addModernHeaders(headers, message as { method: string; params?: Params });
     for (const name in sending.headers) headers[name] = sending.headers[name] as string;
+    if (this.#listensLater && method !== undefined && findMethod(method)?.isInteractive) void this.#listen();
     const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
     return this.request(call, sending, async (response) => {
       const { status } = response;
@@ -178,7 +173,10 @@ export class HttpChannel extends HttpConnection implements Channel {
       if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
       if (requestId === undefined || status === 202) {
         response.discard();
-        if (method === 'notifications/initialized' && status === 202) void this.#listen();
+        if (method === 'notifications/initialized' && status === 202) {
+          this.#listensLater = this.isServerPassive;
+          if (!this.#listensLater) void this.#listen();
+        }
         return;
       }
       const type = mediaTypeOf(response);
@@ -324,6 +322,7 @@ export class HttpChannel extends HttpConnection implements Channel {
 
   /** Opens the standalone stream of the session. A server without it responds with 405. */
   async #listen(): Promise<void> {
+    this.#listensLater = false;
     const stream = new EventStream(undefined, {});
     try {
       if (await this.#openStream(stream)) await this.#resume(stream);

@@ -2,8 +2,19 @@ import type { AgentOptions } from 'node:https';
 import type { OAuthFetchOptions } from '../../auth/client/adopt-provider.js';
 import { fromFetch, toFetch, type Fetch, type Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import type { HttpServerDefinition } from '../config/server-definition.js';
-import type { HttpOptions } from './http-channel.js';
+import type { DefinitionHeaders, HttpServerDefinition } from '../config/server-definition.js';
+
+/** A server, and how requests reach it. */
+export interface HttpOptions {
+  readonly url: URL;
+  readonly send: Send;
+  /** Headers of the definition. */
+  readonly headers?: DefinitionHeaders | undefined;
+  /** Headers of `requestInit`, by lower-case name. */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Whether to follow redirects within the origin. Default `false`. */
+  readonly followsRedirects?: boolean | undefined;
+}
 
 /** Returns how the requests of a definition are sent, authorized if it signs in. */
 export async function resolveHttpOptions(definition: HttpServerDefinition, url: URL): Promise<HttpOptions> {

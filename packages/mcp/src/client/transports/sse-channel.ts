@@ -9,7 +9,8 @@ import {
   type Receiver,
   type Sending,
 } from './channel.js';
-import { HttpConnection, type HttpOptions } from './http-channel.js';
+import { HttpConnection } from './http-channel.js';
+import type { HttpOptions } from './http-options.js';
 
 export interface SseChannelOptions extends HttpOptions {
   /** Opens the event stream. Default: `send`. */
