@@ -9,10 +9,9 @@ import type {
   SampleResult,
   SamplingContent,
 } from '@quiver/core/tools';
-import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { parsePageUrl } from '../../protocol/page-url.js';
-import { methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
+import { methodNotFound } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import { digestOf } from '../digest.js';
 import { requireFormSchema } from './form-schema.js';
@@ -68,69 +67,6 @@ export function missingCapabilities(
     }
   }
   return Object.keys(missing).length > 0 ? missing : undefined;
-}
-
-/**
- * Refuses a request to a modern client that did not declare its capabilities.
- *
- * @param missing - capabilities that other requests of the same run lack. One error names all of them
- * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`). The tool may handle it; otherwise its cause is the error of the call
- */
-export function requireCapabilities(
-  request: ClientRequest<unknown>,
-  declared: ClientCapabilities,
-  missing: MissingCapabilities,
-): void {
-  const lacking = missingCapabilities(request.requires, declared);
-  if (lacking) throw notSupported(request, lacking, missing);
-}
-
-function notSupported(
-  { subject, what }: ClientRequest<unknown>,
-  lacking: RequiredCapabilities,
-  missing: MissingCapabilities = {},
-): QuiverError {
-  addCapabilities(missing, lacking);
-  const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
-  const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
-    httpStatus: 400,
-    data: { requiredCapabilities: missing },
-  });
-  return new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
-}
-
-const answerInvalid = 'ELICITATION_ANSWER_INVALID';
-
-/** Returns the error of a request whose client reports a failure: as a JSON-RPC error, or in its response. */
-export function clientFailure(
-  { subject, what }: ClientRequest<unknown>,
-  { code, message }: { readonly code?: unknown; readonly message?: unknown },
-  cause?: ProtocolError,
-): QuiverError {
-  const isInvalid = subject === 'ELICITATION' && code === answerInvalid;
-  return new QuiverError(
-    isInvalid ? answerInvalid : `${subject}_FAILED`,
-    `The tool requested ${what}; the client returned an error: ${String(message)}`,
-    { cause },
-  );
-}
-
-/** Returns the error of a response that reports a failure, or `undefined`. */
-export function findFailure(request: ClientRequest<unknown>, response: unknown): QuiverError | undefined {
-  const meta = isObject(response) ? response['_meta'] : undefined;
-  const failure = isObject(meta) ? meta[failureKey] : undefined;
-  if (!isObject(failure)) return undefined;
-  // A client that waits for a task reports here what other clients do not declare.
-  if (failure['code'] === `${request.subject}_NOT_SUPPORTED`) return notSupported(request, request.requires);
-  return clientFailure(request, failure);
-}
-
-/** Returns the error of a request whose result is invalid. */
-export function invalidResult({ subject, what }: ClientRequest<unknown>): QuiverError {
-  return new QuiverError(
-    subject === 'ELICITATION' ? answerInvalid : `${subject}_FAILED`,
-    `The tool requested ${what}; the client returned an invalid result.`,
-  );
 }
 
 /**

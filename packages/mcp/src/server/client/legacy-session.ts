@@ -1,4 +1,4 @@
-import { QuiverError, type McpSessionTraceEvent, type McpTraceEvent } from '@quiver/core';
+import type { McpSessionTraceEvent, McpTraceEvent } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../../protocol/constants.js';
 import {
@@ -12,6 +12,7 @@ import {
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller } from '../caller.js';
+import { notSupported, undeclared } from './client-request-errors.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { createMessageEvent, traces } from './message-event.js';
 import { PendingRequests, requestIdOf, type RequestLink } from './pending-requests.js';
@@ -215,7 +216,7 @@ export class LegacySession {
     link: RequestLink,
     event?: McpTraceEvent,
   ): Promise<Result> {
-    const { method, params, subject, what, requires } = request;
+    const { method, params, what, requires } = request;
     if (!event && traces.isActive) {
       const sent = this.#createEvent('sent', method, params as Params);
       const send = (): Promise<Result> =>
@@ -223,12 +224,12 @@ export class LegacySession {
       return traces.trace(sent, send);
     }
     const missing = missingCapabilities(requires, this.client.clientCapabilities);
-    if (missing) {
-      const reason = this.isStateless
-        ? `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`
-        : `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
-      throw new QuiverError(`${subject}_NOT_SUPPORTED`, reason);
-    }
+    if (missing && this.isStateless)
+      throw notSupported(
+        request,
+        `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`,
+      );
+    if (missing) throw undeclared(request, missing);
     this.#sentRequests += 1;
     const id = requestIdOf(this.#sentRequests, this.instanceId);
     if (event) event.requestId = id;

@@ -1,11 +1,11 @@
-import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { toTimerDelay } from '../../monotonic-now.js';
 import { isObject, type JsonRpcResponse, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { instanceIdPattern } from '../../shared-store/instance.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
-import { clientFailure, invalidResult, type ClientRequest } from './client-requests.js';
+import { clientFailure, invalidResult, requestFailed, requestTimedOut } from './client-request-errors.js';
+import type { ClientRequest } from './client-requests.js';
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */
 export interface RequestLink {
@@ -45,20 +45,21 @@ export class PendingRequests {
     { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal }: ElicitOptions,
     link: RequestLink,
   ): Promise<Result> {
-    const { method, params, legacyParams, subject, parse } = request;
-    const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
+    const { method, params, legacyParams, parse } = request;
     const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
     let timer: NodeJS.Timeout | undefined;
     let response: JsonRpcResponse | undefined;
     try {
       response = await new Promise((resolve, reject) => {
-        const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
-        timer = setTimeout(() => reject(timedOut), toTimerDelay(timeout));
+        timer = setTimeout(() => reject(requestTimedOut(request, timeout)), toTimerDelay(timeout));
         canceled.addEventListener('abort', () => reject(canceled.reason as Error));
         canceled.throwIfAborted();
         this.#pending.set(id, resolve);
         if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } }))
-          throw failed('The request cannot be sent to the client: the call has ended, or its connection is closed.');
+          throw requestFailed(
+            request,
+            'The request cannot be sent to the client: the call has ended, or its connection is closed.',
+          );
       });
     } catch (error) {
       const reason = (error as Error).message;
@@ -68,7 +69,7 @@ export class PendingRequests {
       clearTimeout(timer);
       this.#pending.delete(id);
     }
-    if (!response) throw failed('The client disconnected before it responded.');
+    if (!response) throw requestFailed(request, 'The client disconnected before it responded.');
     if (response.error) {
       const { code, message, data } = response.error;
       const cause = new ProtocolError(code, message, { data });

@@ -3,14 +3,8 @@ import { canceledResult, type Result } from '../../content.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import {
-  digestOfRequest,
-  findFailure,
-  invalidResult,
-  requireCapabilities,
-  type ClientRequest,
-  type MissingCapabilities,
-} from '../client/client-requests.js';
+import { findFailure, invalidResult, requireCapabilities } from '../client/client-request-errors.js';
+import { digestOfRequest, type ClientRequest, type MissingCapabilities } from '../client/client-requests.js';
 import { digestOf } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';

@@ -1,10 +1,10 @@
-import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, wholeText } from '../../protocol/json-rpc.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import { notSupported } from '../client/client-request-errors.js';
 import type { ClientRequest } from '../client/client-requests.js';
 import { toTimerDelay } from '../../monotonic-now.js';
 import { requireMethod } from '../methods/methods.js';
@@ -61,8 +61,8 @@ export class ModernRequest extends ServerRequest {
     if (this.#task) return this.#task.request(request, options);
     this.#round ??= this.#beginRound?.();
     if (this.#round) return this.#round.request(request, options);
-    throw new QuiverError(
-      `${request.subject}_NOT_SUPPORTED`,
+    throw notSupported(
+      request,
       'A client of this protocol version accepts requests only from tools/call, prompts/get and resources/read.',
     );
   }

@@ -1,11 +1,12 @@
-import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
+import { isQuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { createBackOff } from '../../back-off.js';
 import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { Caller } from '../caller.js';
-import { digestOfRequest, findFailure, invalidResult, type ClientRequest } from '../client/client-requests.js';
+import { findFailure, invalidResult, requestTimedOut } from '../client/client-request-errors.js';
+import { digestOfRequest, type ClientRequest } from '../client/client-requests.js';
 import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
 import { repeatOutcome } from '../client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
@@ -110,7 +111,7 @@ export class RunningTask {
       }
     } catch (error) {
       if (!timedOut?.aborted || signal.reason !== timedOut.reason) throw error;
-      throw new QuiverError(`${request.subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
+      throw requestTimedOut(request, timeout);
     }
     throw invalidResult(request);
   }
