@@ -43,7 +43,6 @@ import {
 import type { ToolsInput } from './tools/tool-registry.js';
 import type { Proxies, ProxyTarget } from './proxy/proxies.js';
 import type { ProxyOptions } from './proxy/upstream.js';
-import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
 import { Transports, type CloseOptions } from './transports.js';
 
 /** Options of `server.executeTool()`. */
@@ -262,8 +261,7 @@ export class MCPServer implements AsyncDisposable {
   async #openProxies(): Promise<Proxies> {
     const { createProxies } = await import('#proxies');
     if (this.#proxies) return this.#proxies;
-    const { ttlSeconds = DEFAULT_REQUEST_STATE_TTL } = this.#config.requestState ?? {};
-    const proxies = createProxies(this, this.#state, ttlSeconds);
+    const proxies = createProxies(this, this.#state);
     this.#proxies = this.#state.upstreams = proxies;
     this.onClose(() => proxies.close());
     return proxies;

@@ -49,6 +49,8 @@ export interface RequestStateCodec {
   mint(state: RequestState, binding: string): Promise<string>;
   /** @throws ProtocolError -32602 for a state that was changed, has expired or belongs to another caller */
   verify(text: unknown, binding: string): Promise<RequestState>;
+  /** Seconds that a client has for a round. */
+  readonly ttlSeconds: number;
   /** Whether a client may still send a state that only this process accepts, because its key is random. */
   readonly isAwaited: boolean;
 }
@@ -85,6 +87,7 @@ export function createRequestStateCodec(
   /** Seconds since 1970 at which the newest state expires. */
   let lastExpiration = 0;
   return {
+    ttlSeconds,
     get isAwaited() {
       return given === undefined && now() / 1000 < lastExpiration;
     },

@@ -42,12 +42,9 @@ const proxyChecks: OptionChecks<ProxyOptions> = {
 /** Milliseconds that one request to another server may take, unless its definition sets them. */
 const REQUEST_TIMEOUT = 60_000;
 
-/**
- * @param self - the server whose proxies they are
- * @param roundSeconds - time that a caller has for an input round
- */
-export function createProxies(self: object, state: ServerState, roundSeconds: number): Proxies {
-  return new Proxies(self, state, roundSeconds);
+/** @param self - the server whose proxies they are */
+export function createProxies(self: object, state: ServerState): Proxies {
+  return new Proxies(self, state);
 }
 
 /** Servers whose items a server offers as its own, in the order in which they were added. */
@@ -61,14 +58,11 @@ export class Proxies implements Upstreams {
   /** Numbers of the `subscriptions/listen` requests per resource. */
   readonly #watched = new Map<string, number>();
 
-  /**
-   * @param self - the server whose proxies they are
-   * @param roundSeconds - time that a caller has for an input round
-   */
-  constructor(self: object, state: ServerState, roundSeconds: number) {
+  /** @param self - the server whose proxies they are */
+  constructor(self: object, state: ServerState) {
     this.#self = self;
     this.#state = state;
-    this.#suspended = new SuspendedCalls(roundSeconds * 1000);
+    this.#suspended = new SuspendedCalls(state.requestState.ttlSeconds * 1000);
   }
 
   /**
