@@ -101,5 +101,3 @@ export const TASK_CHECK_INTERVAL = 5_000;
 export const ORPHAN_CHECK_DELAY = 30_000;
 /** Milliseconds between later searches. */
 export const ORPHAN_CHECK_INTERVAL: number = 5 * 60_000;
-/** Longest lifetime of a record in milliseconds. */
-export const MAX_LIFETIME = 1e12;

@@ -4,7 +4,9 @@ import type { TokenBucket } from './shared-store.js';
 /** Longest name in characters: 2,400 bytes in UTF-8, which an index of PostgreSQL can hold. */
 const maxNameLength = 800;
 /** Longest lifetime in milliseconds: 31 years. */
-const maxLifetime = 1e12;
+export const MAX_LIFETIME = 1e12;
+/** Bounds of the amount, the capacity and the rate of a token bucket. */
+export const bucketBounds = { least: 1e-6, most: 1e12 } as const;
 
 /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the value is a name of a record, log, channel or bucket */
 export function checkName(kind: 'key' | 'log' | 'channel' | 'prefix', name: unknown): void {
@@ -40,16 +42,19 @@ export function checkRecordOptions(options: {
   const { version, ttlMs, maxEntries } = options;
   if (version !== undefined && !(Number.isSafeInteger(version) && version >= 0))
     throw invalid(`The version ${version} of a record is not a whole number of at least 0.`);
-  if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0 && ttlMs <= maxLifetime))
-    throw invalid(`The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${maxLifetime}.`);
+  if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0 && ttlMs <= MAX_LIFETIME))
+    throw invalid(
+      `The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${MAX_LIFETIME}.`,
+    );
   if (maxEntries !== undefined && !(Number.isSafeInteger(maxEntries) && maxEntries > 0))
     throw invalid(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
 }
 
 /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the bucket can ever hold the amount */
 export function checkBucket(amount: number, { capacity, perSecond }: TokenBucket): void {
+  const { least, most } = bucketBounds;
   for (const [name, value] of Object.entries({ amount, capacity, perSecond }))
-    if (!(typeof value === 'number' && value >= 1e-6 && value <= 1e12))
+    if (!(typeof value === 'number' && value >= least && value <= most))
       throw invalid(`The ${name} of a token bucket is ${value}, not a number from 0.000001 to 1e12.`);
   if (amount > capacity)
     throw invalid(`The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`);

@@ -9,6 +9,7 @@ import {
 } from '@quiver/core/options';
 import { monotonicNow } from '../../monotonic-now.js';
 import { refused } from '../../protocol/protocol-error.js';
+import { bucketBounds } from '../../shared-store/check-arguments.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
@@ -44,9 +45,9 @@ export interface RateLimitOptions {
 }
 
 const checks: OptionChecks<RateLimitOptions> = {
-  capacity: numberIn({ least: 1, most: 1e12 }),
-  perSecond: numberIn({ least: 1e-6, most: 1e12 }),
-  perMinute: numberIn({ least: 6e-5, most: 1e12 }),
+  capacity: numberIn({ ...bucketBounds, least: 1 }),
+  perSecond: numberIn(bucketBounds),
+  perMinute: numberIn({ ...bucketBounds, least: 6e-5 }),
   counts: oneOf('calls', 'requests'),
   perCaller: booleanValue,
   perTool: booleanValue,

@@ -1,5 +1,6 @@
 import type { ToolMcpOptions, ToolTaskMode } from '@quiver/core/tools';
-import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL, MAX_LIFETIME } from '../limits.js';
+import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
+import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 
 /** Conditions under which calls of a tool become tasks, and the times of these tasks. */
 export interface TaskOptions {

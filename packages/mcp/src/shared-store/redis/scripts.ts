@@ -1,3 +1,5 @@
+import { MAX_LIFETIME } from '../check-arguments.js';
+
 /** Arguments: value, lifetime in milliseconds or nothing, version or nothing. Returns the new version. */
 export const putScript = `
 local current = redis.call('HGET', KEYS[1], 'version')
@@ -26,7 +28,7 @@ return id`;
  * Arguments: amount, capacity, tokens per second. Returns the milliseconds to wait as text, because replies are whole numbers. After
  * the clock of the server was set back, the bucket is refilled from its new time.
  */
-export const takeScript = `
+export const takeScript: string = `
 local amount, capacity, rate = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
@@ -40,5 +42,5 @@ local tokens = math.min(capacity, (tonumber(bucket[1]) or capacity) + (now - tim
 if tokens < amount then return string.format('%.0f', math.max(1, math.ceil((amount - tokens) * 1000 / rate))) end
 local rest = tokens - amount
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', rest), 'time', string.format('%.17g', now))
-redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.min(1e12, math.ceil((capacity - rest) * 1000 / rate) + 1)))
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.min(${MAX_LIFETIME}, math.ceil((capacity - rest) * 1000 / rate) + 1)))
 return '0'`;
