@@ -5,7 +5,8 @@ import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-f
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { RESULT_LIFETIME } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { truncatedKey, type WholeResult } from '../tools/result-store.js';
+import type { WholeValue } from '../tools/result-record.js';
+import { resultUri, truncatedKey } from './result-resource.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
 
 type Block = Record<string, unknown>;
@@ -36,10 +37,11 @@ export async function limitResult(
   );
   const leftOut = isLeftOut.filter(Boolean).length;
   if (!cut && leftOut === 0) return encoded;
-  const keep = (whole: WholeResult['whole']): Promise<string | undefined> | undefined =>
-    request.server.results?.keep({ principal: request.principal ?? '', tool: registered.name, whole });
-  const uri = cut && (await keep(cut.whole));
-  const rest = uri && `${uri}?offset=${cut.next}`;
+  const keep = async (whole: WholeValue, offset?: number): Promise<string | undefined> => {
+    const id = await request.server.results?.keep({ principal: request.principal ?? '', tool: registered.name, whole });
+    return id && resultUri(id, offset);
+  };
+  const rest = cut && (await keep(cut.whole, cut.next));
   const shown = cut ? showTexts(content, cut) : content.map((block) => [block]);
   for (const [index, file] of files.entries())
     if (file && isLeftOut[index]) shown[index] = describeLeftOut(request, file, await keep(file));
