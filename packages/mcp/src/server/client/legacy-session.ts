@@ -57,7 +57,7 @@ const unknownClient: ClientFacts = {
 export interface SessionOptions {
   /** Requests that may be in flight at once. Default: no limit. */
   readonly maxRequests?: number | undefined;
-  /** Transport of the messages, for traces. Default `http`. */
+  /** Transport of the messages. Default `http`. */
   readonly transport?: 'http' | 'stdio' | undefined;
   /** See {@link LegacySession.isStateless}. Default `false`. */
   readonly isStateless?: boolean;
@@ -126,7 +126,7 @@ export class LegacySession {
   client: ClientFacts = unknownClient;
   /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
   readonly isStateless: boolean;
-  readonly #transport: 'http' | 'stdio';
+  readonly transport: 'http' | 'stdio';
   /** Caller of the newest request, where there is authentication or callers see different lists. */
   lastCaller: Caller | undefined;
   readonly inFlight: RequestsInFlight;
@@ -138,7 +138,7 @@ export class LegacySession {
   constructor({ maxRequests = Infinity, transport = 'http', isStateless = false }: SessionOptions) {
     this.inFlight = new RequestsInFlight(maxRequests);
     this.isStateless = isStateless;
-    this.#transport = transport;
+    this.transport = transport;
   }
 
   /** Whether this instance sends notifications about changes to the client. */
@@ -163,7 +163,7 @@ export class LegacySession {
   /** Publishes the session, from now to its end. */
   traceSession(): void {
     if (!traces.isActive) return;
-    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.#transport };
+    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
     const end = new Promise<void>((resolve) => {
       this.#endTrace = () => {
         if (this.client.initialized) event.protocolVersion = this.client.protocolVersion;
@@ -174,7 +174,7 @@ export class LegacySession {
   }
 
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
-    const origin = { protocolVersion: this.client.protocolVersion, sessionId: this.id, transport: this.#transport };
+    const origin = { protocolVersion: this.client.protocolVersion, sessionId: this.id, transport: this.transport };
     return createMessageEvent(direction, method, params, origin);
   }
 

@@ -6,6 +6,7 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { endChildren } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
+import type { Caller } from '../caller.js';
 import { Connection } from './connection.js';
 import {
   DEFAULT_GRACE,
@@ -79,11 +80,12 @@ const endEvents = ['end', 'error', 'close'] as const;
 /** Serves one client over a pipe. */
 export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
   const connection = new Connection({ server, write, transport: 'stdio' });
+  const caller: Caller = { authInfo, transport: connection.transport };
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
     onLine: (line) => {
       try {
-        void connection.receive(parseJsonText(line), { authInfo, transport: 'stdio' });
+        void connection.receive(parseJsonText(line), caller);
       } catch (error) {
         connection.refuse(null, error);
       }
