@@ -104,6 +104,10 @@ describe('databaseConfig', () => {
     expect(await ask({ where, whereDocument: { $contains: 'API' } })).toEqual(['server']);
     expect(await ask({ where: { category: 'technical' } })).toEqual(['server', 'client']);
     expect(await ask({ whereDocument: { $contains: 'cooking' } })).toEqual(['cooking']);
+    const databaseConfig = { chroma: { whereDocument: { $contains: 'API' } } };
+    const list = createVectorQueryTool({ mode: 'filter', vectorStore, indexName, model, databaseConfig });
+    const { sources } = await list.execute({ filter: { status: 'published' } }, { onFailure: 'throw' });
+    expect(sources.map(({ id }) => id)).toEqual(['server']);
     await vectorStore.deleteIndex({ indexName });
   });
 });
