@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { eitherOf, objectOf, oneOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
-import type { Filter, FilterField, FilterScalar } from './filter.js';
+import { fieldTypes, type Filter, type FilterField, type FilterScalar } from './filter.js';
 import { checkFilter, parseFilter, type CheckedFilter } from './parse.js';
 import { repairFilter } from './repair-filter.js';
 
@@ -9,7 +9,7 @@ const fieldValue = eitherOf(
   stringValue,
   objectOf<FilterField>({
     description: stringValue,
-    type: oneOf('string', 'number', 'boolean', 'date'),
+    type: oneOf(...fieldTypes),
     values: valueThat(Array.isArray, 'a list'),
   }),
 );

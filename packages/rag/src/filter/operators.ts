@@ -2,9 +2,10 @@ import type { QuiverError } from '@quiver/core';
 import { findNearestName } from '@quiver/core/options';
 import {
   type FieldPath,
+  fieldTypes,
+  type FieldType,
   type Filter,
   filterError,
-  type FilterField,
   type FilterOrder,
   type FilterScalar,
 } from './filter.js';
@@ -91,8 +92,6 @@ function parseField(value: unknown, place: Place): Filter {
   );
 }
 
-type FieldType = NonNullable<FilterField['type']>;
-
 /** An operator of a condition on one field. */
 export interface FieldOperator {
   /** @param siblings - the object that contains the operator */
@@ -105,9 +104,8 @@ export interface FieldOperator {
   readonly writtenAs?: readonly string[];
 }
 
-const anyType: readonly FieldType[] = ['string', 'number', 'boolean', 'date'];
 /** Types of more than two values. */
-const manyValues: readonly FieldType[] = ['string', 'number', 'date'];
+const manyValues = fieldTypes.filter((type) => type !== 'boolean');
 
 /** Operators of a condition on one field. A new operator is a row here. */
 export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map(
@@ -115,13 +113,13 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map(
     $eq: {
       parse: (value, place) => equal(place.path, parseScalar(value, place)),
       operand: 'value',
-      proposedFor: anyType,
+      proposedFor: fieldTypes,
       writtenAs: ['eq', '=', '=='],
     },
     $ne: {
       parse: (value, place) => not(equal(place.path, parseScalar(value, place))),
       operand: 'value',
-      proposedFor: anyType,
+      proposedFor: fieldTypes,
       writtenAs: ['ne', '!='],
     },
     $gt: orderOperator('gt', '>'),
