@@ -167,7 +167,7 @@ export const filterOperators: readonly string[] = [...fieldOperators.keys()].fil
   (name) => name !== '$options' && name !== '$not',
 );
 
-/** Returns the operators that compare a field of a type with a value or a list, as a prompt proposes them. Default: any type. */
+/** Returns the operators that compare a field of a type with a value or a list, as a prompt proposes them. Default: those of texts. */
 export function comparisonsOf(type: FieldType = 'string'): string[] {
   return Array.from(fieldOperators, ([name, { proposedFor = [] }]) =>
     proposedFor.includes(type) ? [name] : [],

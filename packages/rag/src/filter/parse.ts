@@ -23,8 +23,7 @@ import { allOf, parseConditions } from './operators.js';
 export function parseFilter(input: unknown): Filter {
   try {
     if (isChecked(input)) return input[parsedForm];
-    const value = typeof input === 'string' ? parseJson(input) : input;
-    return parseConditions(value);
+    return parseConditions(typeof input === 'string' ? parseJson(input) : input);
   } catch (error) {
     if (isQuiverError(error)) throw error;
     // Getters and proxies can throw anything.
