@@ -1,6 +1,5 @@
-import { Parser } from 'htmlparser2';
 import { MarkdownWriter, type MarkdownText } from './markdown-writer.js';
-import { readPageStructure, type PageHead } from './page-structure.js';
+import { readPageStructure, type PageElement, type PageHead } from './page-structure.js';
 
 export interface HtmlToMarkdownOptions {
   /** Name of the file, for error messages. */
@@ -25,46 +24,38 @@ export interface HtmlText extends MarkdownText {
 export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): HtmlText {
   const { name, isXhtml = false, baseUrl } = options;
   const parserOptions = { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml };
-  const { head, regions } = readPageStructure(html, name, parserOptions);
+  const { head, events, regions } = readPageStructure(html, name, parserOptions);
   const writer = new MarkdownWriter(baseUrl?.(head));
-  /** Depth of the open part that is not searched. Parts are not nested. */
-  let region = 0;
-  let depth = 0;
-  let number = -1;
-  /** Depth of the outermost element that is not written. */
-  let omitted = 0;
-  const parser = new Parser(
-    {
-      onopentag(element, attributes) {
-        depth += 1;
-        number += 1;
-        if (omitted > 0) return;
-        const kind = regions.get(number);
-        if (kind === 'mark') {
-          omitted = depth;
-          return;
-        }
-        if (kind !== undefined) {
-          writer.openRegion(kind);
-          region = depth;
-        }
-        writer.open(element, attributes);
-      },
-      ontext(data) {
-        if (omitted === 0) writer.text(data);
-      },
-      onclosetag(element) {
-        if (omitted === 0) writer.close(element);
-        else if (omitted === depth) omitted = 0;
-        if (region === depth) {
-          writer.closeRegion();
-          region = 0;
-        }
-        depth -= 1;
-      },
-    },
-    parserOptions,
-  );
-  parser.end(html);
+  let open: PageElement | undefined;
+  /** The open part that is not searched. Parts are not nested. */
+  let region: PageElement | undefined;
+  /** The outermost open element that is not written. */
+  let omitted: PageElement | undefined;
+  for (const event of events) {
+    if (typeof event === 'string') {
+      if (!omitted) writer.text(event);
+    } else if (event) {
+      open = event;
+      if (omitted) continue;
+      const kind = regions.get(event);
+      if (kind === 'mark') {
+        omitted = event;
+        continue;
+      }
+      if (kind !== undefined) {
+        writer.openRegion(kind);
+        region = event;
+      }
+      writer.open(event.name, event.attributes);
+    } else if (open) {
+      if (!omitted) writer.close(open.name);
+      else if (omitted === open) omitted = undefined;
+      if (region === open) {
+        writer.closeRegion();
+        region = undefined;
+      }
+      open = open.parent;
+    }
+  }
   return { ...writer.end(), head };
 }

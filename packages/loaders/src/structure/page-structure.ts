@@ -17,15 +17,17 @@ export interface PageHead {
 /** Kind of an element that is not searched, as in `SkippedText`; `mark`: not even written, such as the `¶` behind a heading. */
 export type RegionKind = 'navigation' | 'contents' | 'notice' | 'mark';
 
-/** Elements that are not searched, by their number in the order of their start tags. */
-export type PageRegions = ReadonlyMap<number, RegionKind>;
+/** Elements that are not searched. */
+export type PageRegions = ReadonlyMap<PageElement, RegionKind>;
+
+/** A start tag, a text, or the end of the element that is open. */
+export type PageEvent = PageElement | string | undefined;
 
 /** Content of an element. Numbers of characters are without white space. */
-interface Element {
-  readonly parent: Element | undefined;
-  /** In the order of the start tags. */
-  readonly number: number;
+export interface PageElement {
+  readonly parent: PageElement | undefined;
   readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
   readonly hint: Hint | undefined;
   readonly isMain: boolean;
   /** Whether it is inside an article or a section, whose header and footer are content. */
@@ -99,22 +101,24 @@ const leastText = 30;
  * Reads what a page is made of: its head, and the elements that are navigation, contents or notices. They are known by their element, role
  * or class, or because they are outside of the main content, or consist of links. Runs in linear time.
  *
+ * @returns also the `events` of the parser, because another run of it takes twice the time of writing the page
  * @throws `HTML_TOO_DEEP`
  */
 export function readPageStructure(
   html: string,
   name: string,
   options: ParserOptions = {},
-): { head: PageHead; regions: PageRegions } {
+): { head: PageHead; events: readonly PageEvent[]; regions: PageRegions } {
   const head: PageHead = {};
-  const elements: Element[] = [];
-  const marks = new Map<number, RegionKind>();
-  const root = createElement(undefined, -1, '', {});
+  const events: PageEvent[] = [];
+  const elements: PageElement[] = [];
+  const marks = new Map<PageElement, RegionKind>();
+  const root = createElement(undefined, '', {});
   let open = root;
   let hidden = 0;
   let depth = 0;
   let title: string[] | undefined;
-  let link: { element: Element; text: string } | undefined;
+  let link: { element: PageElement; text: string } | undefined;
   const parser = new Parser(
     {
       onopentag(element, attributes) {
@@ -127,15 +131,17 @@ export function readPageStructure(
         readHeadElement(head, element, attributes);
         if (element === 'title' && head.title === undefined) title = [];
         if (tagKind(element) === 'hidden') hidden += 1;
-        open = createElement(open, elements.length, element, attributes);
+        open = createElement(open, element, attributes);
+        events.push(open);
         elements.push(open);
-        if (isMark(element, attributes)) marks.set(open.number, 'mark');
+        if (isMark(element, attributes)) marks.set(open, 'mark');
         if (element === 'a') link = { element: open, text: '' };
         open.headings += headingLevel(element) === undefined ? 0 : 1;
         open.titles += element === 'h1' ? 1 : 0;
         open.hasCode ||= element === 'pre';
       },
       ontext(text) {
+        events.push(text);
         title?.push(text);
         if (hidden > 0) return;
         const length = visibleLength(text);
@@ -152,12 +158,13 @@ export function readPageStructure(
           title = undefined;
         }
         if (element === 'a' && link) {
-          if (markText.test(link.text) || isParagraphNumber(link)) marks.set(link.element.number, 'mark');
+          if (markText.test(link.text) || isParagraphNumber(link)) marks.set(link.element, 'mark');
           link.element.links += 1;
           link = undefined;
         }
         const { parent } = open;
         if (!parent) return;
+        events.push(undefined);
         addTo(parent, open);
         open = parent;
       },
@@ -165,20 +172,29 @@ export function readPageStructure(
     options,
   );
   parser.end(html);
-  return { head, regions: findRegions(root, elements, marks, head.title) };
+  return { head, events, regions: findRegions(root, elements, marks, head.title) };
 }
 
 function createElement(
-  parent: Element | undefined,
-  number: number,
+  parent: PageElement | undefined,
   name: string,
   attributes: Readonly<Record<string, string>>,
-): Element {
+): PageElement {
   const isInside = parent !== undefined && (parent.isInside || contentElements.has(parent.name));
-  const isMain = name === 'main' || attributes['role'] === 'main' || attributes['itemprop'] === 'articleBody';
-  const hint = hintOf(name, attributes, isInside);
-  const counts = { text: 0, linked: 0, links: 0, headings: 0, titles: 0, hasCode: false };
-  return { parent, number, name, hint, isMain, isInside, ...counts };
+  return {
+    parent,
+    name,
+    attributes,
+    hint: hintOf(name, attributes, isInside),
+    isMain: name === 'main' || attributes['role'] === 'main' || attributes['itemprop'] === 'articleBody',
+    isInside,
+    text: 0,
+    linked: 0,
+    links: 0,
+    headings: 0,
+    titles: 0,
+    hasCode: false,
+  };
 }
 
 function hintOf(name: string, attributes: Readonly<Record<string, string>>, isInside: boolean): Hint | undefined {
@@ -202,7 +218,7 @@ function isMark(name: string, attributes: Readonly<Record<string, string>>): boo
 }
 
 /** The number that SiSU writes in a `label` before each paragraph, with a link to it. */
-function isParagraphNumber({ element, text }: { element: Element; text: string }): boolean {
+function isParagraphNumber({ element, text }: { element: PageElement; text: string }): boolean {
   return element.parent?.name === 'label' && /^\s*\d+\s*$/.test(text);
 }
 
@@ -217,7 +233,7 @@ function readHeadElement(head: PageHead, name: string, attributes: Readonly<Reco
   else if (name === 'meta' && attributes['name']?.toLowerCase() === 'description') set('description', squeeze(content));
 }
 
-function addTo(parent: Element, child: Element): void {
+function addTo(parent: PageElement, child: PageElement): void {
   parent.text += child.text;
   parent.linked += child.linked;
   parent.links += child.links;
@@ -226,13 +242,13 @@ function addTo(parent: Element, child: Element): void {
   parent.hasCode ||= child.hasCode;
 }
 
-function findRegions(page: Element, elements: readonly Element[], marks: PageRegions, title = ''): PageRegions {
+function findRegions(page: PageElement, elements: readonly PageElement[], marks: PageRegions, title = ''): PageRegions {
   const regions = new Map(marks);
   const isIndex = indexTitle.test(title);
   const main = mainOf(page, elements);
-  const path = new Set<Element | undefined>();
+  const path = new Set<PageElement | undefined>();
   for (let element = main; element; element = element.parent) path.add(element);
-  const covered = new Set<Element | undefined>();
+  const covered = new Set<PageElement | undefined>();
   let skipped = 0;
   for (const element of elements) {
     if (covered.has(element.parent)) covered.add(element);
@@ -246,20 +262,20 @@ function findRegions(page: Element, elements: readonly Element[], marks: PageReg
       : (hintedKind(element, page) ?? (isLinkList(element, page, isIndex) ? 'contents' : undefined));
     if (kind === undefined || (hasTitle && kind === 'navigation')) continue;
     covered.add(element);
-    regions.set(element.number, kind);
+    regions.set(element, kind);
     skipped += element.text;
   }
   return page.text - skipped < leastText && !isIndex ? marks : regions;
 }
 
-function mainOf(page: Element, elements: readonly Element[]): Element | undefined {
-  let main: Element | undefined;
+function mainOf(page: PageElement, elements: readonly PageElement[]): PageElement | undefined {
+  let main: PageElement | undefined;
   for (const element of elements) if (element.isMain && element.text > (main?.text ?? 0)) main = element;
   return main && main.text >= shares.main * page.text ? main : undefined;
 }
 
 /** Returns the kind that its name, role or class gives to an element, if its content agrees. */
-function hintedKind({ hint, text, linked, headings, hasCode }: Element, page: Element): RegionKind | undefined {
+function hintedKind({ hint, text, linked, headings, hasCode }: PageElement, page: PageElement): RegionKind | undefined {
   if (!hint) return undefined;
   const { kind, strength } = hint;
   if (strength === 'sure') return kind;
@@ -268,7 +284,7 @@ function hintedKind({ hint, text, linked, headings, hasCode }: Element, page: El
   return isShort || linked >= densities[kind] * text ? kind : undefined;
 }
 
-function isLinkList({ name, text, linked, links }: Element, page: Element, isIndex: boolean): boolean {
+function isLinkList({ name, text, linked, links }: PageElement, page: PageElement, isIndex: boolean): boolean {
   if (!lists.has(name) || links < fewestLinks || linked < densities.list * text) return false;
   return isIndex || text <= shares.list * page.text;
 }
