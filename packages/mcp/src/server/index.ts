@@ -36,7 +36,7 @@ export type { ProxyTarget } from './proxy/proxies.js';
 export type { ProxiedItem, ProxyOptions } from './proxy/upstream.js';
 export type { ServerEvent, ServerEventBus } from './client/subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
-export { urlElicitationRequired } from './methods/call-tool.js';
+export { urlElicitationRequired } from './methods/url-elicitation.js';
 export type {
   CallToolContext,
   GetPromptContext,

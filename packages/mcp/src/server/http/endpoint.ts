@@ -17,7 +17,7 @@ import { toProtocolError } from '../failures.js';
 import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
-import { requireToolAccessOfAll } from '../methods/call-tool.js';
+import { requireToolAccessOfAll } from '../methods/tool-access.js';
 import type { ServerState } from '../definition/server-state.js';
 import { requireAccepted, requireJsonBody, requireNotClosed, requireServed } from './guard.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';

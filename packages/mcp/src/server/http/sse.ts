@@ -8,7 +8,7 @@ import {
   DEFAULT_MAX_REQUESTS_PER_SESSION,
   KEEP_ALIVE_INTERVAL,
 } from '../limits.js';
-import { requireToolAccessOfAll } from '../methods/call-tool.js';
+import { requireToolAccessOfAll } from '../methods/tool-access.js';
 import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { unref } from '../../unref.js';

@@ -1,28 +1,21 @@
-import { isQuiverError, QuiverError } from '@quiver/core';
-import { validate, type Schema, type SchemaIssue } from '@quiver/core/schema';
-import { executeTool, isToolFailure, toModelOutput, type ElicitUrlRequest } from '@quiver/core/tools';
-import {
-  encodeErrorText,
-  encodeFailure,
-  encodeToolResult,
-  isContentResult,
-  type ContentResult,
-  type Result,
-} from '../../content.js';
-import { errorCodes, REQUIRED_PAGES_VERSION, type Era } from '../../protocol/constants.js';
-import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
-import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
-import type { ToolAccessCheck } from '../../tool-access.js';
-import { elicitationRequest, missingCapabilities } from '../client/client-requests.js';
+import { isQuiverError } from '@quiver/core';
+import { validate, type Schema } from '@quiver/core/schema';
+import { executeTool, isToolFailure } from '@quiver/core/tools';
+import { encodeErrorText, encodeFailure, isContentResult, type ContentResult, type Result } from '../../content.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { describeFailure, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
-import type { SizeLimit } from '../../result-limit/size-limit.js';
-import { limitResult } from './limit-result.js';
 import type { TaskOptions } from '../tools/task-options.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
+import { limitResult } from './limit-result.js';
 import { requireTasks, supportsTasks } from './tasks.js';
+import { requireToolAccess } from './tool-access.js';
+import { describeIssues, encodeOutput, isCompleteResult } from './tool-output.js';
+import { requestPages, urlElicitationCode } from './url-elicitation.js';
 
 /**
  * Answers `tools/call` in both eras.
@@ -66,49 +59,13 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
     const value = await (onCallTool.length === 0
       ? execute(request, registered)
       : executeWithHooks(onCallTool, request, registered));
-    const encoded = encodeOutput(request, registered, value);
+    const encoded = encodeOutput(request.era, registered, value);
     return encoded instanceof Promise ? await encoded : encoded;
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');
     return toFailureResult(request, registered, error);
   }
-}
-
-/** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
-function encodeOutput({ era }: ServerRequest, registered: RegisteredTool, output: unknown): Result | Promise<Result> {
-  const isStructured = registered.structured[era];
-  if (isContentResult(output))
-    return output.structuredContent === undefined
-      ? encodeToolResult(output, isStructured)
-      : encodeStructuredResult(era, registered, output);
-  if (isStructured && !isToolFailure(output)) return encodeWithModelText(registered, output);
-  return encodeToolResult(output, isStructured);
-}
-
-/**
- * Encodes a tool's own result. Leaves out structured content that clients of the era reject, and structured content of an error that
- * violates the output schema: clients would report the violation instead of the error.
- */
-async function encodeStructuredResult(era: Era, registered: RegisteredTool, output: ContentResult): Promise<Result> {
-  const { content, structuredContent, isError, _meta } = output;
-  const isStructured = registered.structured[era];
-  const isSupported = era === 'modern' || isObject(structuredContent);
-  const problem = isSupported ? await checkStructuredContent(registered, structuredContent) : undefined;
-  if (isSupported && problem === undefined) return encodeToolResult(output, isStructured);
-  if (problem !== undefined && isError !== true) return encodeErrorText(problem);
-  return encodeToolResult({ content, isError, _meta }, isStructured);
-}
-
-/**
- * Encodes an output with the text that the tool makes of it for models: `content` is for models, and `structuredContent` for programs.
- * Without structured content the output itself is the content, since nothing else would carry it.
- */
-async function encodeWithModelText({ tool }: RegisteredTool, output: unknown): Promise<Result> {
-  const shown = await toModelOutput(tool, output);
-  if (shown?.type !== 'text') return encodeToolResult(output, true);
-  const content = [{ type: 'text', text: shown.value, annotations: { audience: ['assistant'] } }];
-  return encodeToolResult({ content, structuredContent: output }, true);
 }
 
 function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
@@ -157,7 +114,7 @@ async function toFailureResult(request: ServerRequest, registered: RegisteredToo
   const { server } = request;
   const message = describeFailure(server, `Tool ${registered.name}`, error);
   const remote = server.maskErrors ? undefined : findRemoteResult(error);
-  return remote ? encodeOutput(request, registered, remote) : encodeFailure(message);
+  return remote ? encodeOutput(request.era, registered, remote) : encodeFailure(message);
 }
 
 /** Returns the error result of a remote tool that `MCPClient` threw, so that a gateway passes it on. */
@@ -167,26 +124,6 @@ function findRemoteResult(error: unknown): ContentResult | undefined {
   if (!isContentResult(result) || result.content.length === 0) return undefined;
   const { content, structuredContent } = result;
   return { content, structuredContent, isError: true };
-}
-
-/** Clients require structured content where an output schema is declared, except in errors. */
-function isCompleteResult(output: unknown): boolean {
-  return isContentResult(output) && (output.isError === true || output.structuredContent !== undefined);
-}
-
-/** Returns why the structured content of a tool's own result violates the output schema, or `undefined`. */
-async function checkStructuredContent(
-  { name, tool }: RegisteredTool,
-  structuredContent: unknown,
-): Promise<string | undefined> {
-  if (!tool.outputSchema) return undefined;
-  const result = await validate(tool.outputSchema as Schema, structuredContent);
-  if (result.ok) return undefined;
-  return `Error: Invalid structured content for tool ${name}:\n${describeIssues(result.issues)}`;
-}
-
-function describeIssues(issues: readonly SchemaIssue[]): string {
-  return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
 }
 
 /** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
@@ -214,76 +151,4 @@ function parseToolCall(request: ServerRequest): RegisteredTool {
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   return registered;
-}
-
-/**
- * Refuses a tool call whose token lacks a scope.
- *
- * @throws ProtocolError with HTTP status 403 and the challenge of the authorization middleware
- * @see [RFC 6750, section 3.1 – Error Codes](https://www.rfc-editor.org/rfc/rfc6750.html#section-3.1)
- */
-function requireToolAccess(toolName: string, check: ToolAccessCheck): void {
-  const refusal = check(toolName);
-  if (!refusal) return;
-  const { status, headers, body } = refusal;
-  throw refused(status, body.error_description, { headers, body });
-}
-
-/**
- * Refuses messages with such a call before any of them runs: responses of a batch, and of HTTP+SSE, cannot carry a status each.
- *
- * @param request - any request of the caller
- * @throws ProtocolError with HTTP status 403
- */
-export function requireToolAccessOfAll(messages: readonly unknown[], request: ServerRequest): void {
-  const { toolAccess, server } = request;
-  if (!toolAccess) return;
-  for (const message of messages) {
-    if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;
-    // The cast: its method and params have been checked.
-    const call = message as unknown as JsonRpcRequest;
-    const name = (server.tools.search?.unwrap(call)?.message ?? call).params?.['name'];
-    if (typeof name === 'string' && server.tools.find(request, name)) requireToolAccess(name, toolAccess);
-  }
-}
-
-const urlElicitationCode = 'URL_ELICITATION_REQUIRED';
-
-/**
- * Returns the error that a tool throws when the user must open pages first, to sign in or to consent. The client shows the pages and
- * calls again. To wait for the user within the call, use `context.mcp.elicitation.sendRequest()` instead.
- *
- * @param message - reason, for clients that cannot show pages
- * @example
- * if (!account) throw urlElicitationRequired('Connect your account first.', [{ message: 'Sign in to Acme', url: signInUrl }]);
- */
-export function urlElicitationRequired(
-  message: string,
-  pages: readonly (Omit<ElicitUrlRequest, 'mode'> & { mode?: 'url' })[],
-): QuiverError {
-  return new QuiverError(urlElicitationCode, message, { details: { pages } });
-}
-
-/**
- * Requests that the user opens pages: with error -32042 in 2025-11-25, with an elicitation request in the modern era. A client that
- * cannot show pages receives the message as an error result.
- *
- * @throws ProtocolError -32042, with the pages
- * @throws `ELICITATION_URL_INVALID`
- * @see [MCP 2025-11-25, URL elicitation required](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error)
- */
-async function requestPages(request: ServerRequest, error: QuiverError): Promise<Result> {
-  const pages = error.details?.['pages'] as readonly ElicitUrlRequest[];
-  const elicitations = pages.map((page) => elicitationRequest({ ...page, mode: 'url' }));
-  // Settles in a round after the first: the user opened the pages, and the tool threw again.
-  if (request.era === 'modern')
-    await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
-  else if (
-    request.protocolVersion >= REQUIRED_PAGES_VERSION &&
-    !missingCapabilities({ elicitation: { url: {} } }, request.clientCapabilities)
-  ) {
-    const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
-    throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });
-  }
-  return encodeFailure(error.message);
 }

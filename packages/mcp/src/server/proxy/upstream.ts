@@ -11,7 +11,7 @@ import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { RequestedList, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
-import { urlElicitationRequired } from '../methods/call-tool.js';
+import { urlElicitationRequired } from '../methods/url-elicitation.js';
 import type { ListedTool } from '../tools/catalog.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 import { toolRequestOf } from '../tools/tool-context.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { McpHttpServer } from '../http/listen.js';
-import { urlElicitationRequired } from './call-tool.js';
+import { urlElicitationRequired } from './url-elicitation.js';
 
 let signedIn = false;
 let url = 'https://acme.example/sign-in';
