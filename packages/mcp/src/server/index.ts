@@ -21,12 +21,9 @@ export type {
   PackageInfo,
   RemoteInfo,
   Repository,
-  ServerDetail,
-  ServerInfo,
-  ToolInfo,
-  ToolListInfo,
   UriVariables,
 } from './definition/server-config.js';
+export type { ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-info.js';
 export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './tools/catalog.js';
 export type { RequestStateOptions } from './client/request-state.js';
 export type { TasksOptions } from './tasks/tasks.js';

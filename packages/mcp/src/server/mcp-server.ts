@@ -7,12 +7,12 @@ import {
   toServerDetail,
   toServerInfo,
   toToolInfo,
-  type MCPServerConfig,
   type ServerDetail,
   type ServerInfo,
   type ToolInfo,
   type ToolListInfo,
-} from './definition/server-config.js';
+} from './definition/server-info.js';
+import type { MCPServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
 import type { StreamableHTTPServerTransport } from './http/endpoint.js';
 import { sendHealth, type ServerHealth } from './http/health.js';

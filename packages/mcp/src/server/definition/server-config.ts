@@ -1,18 +1,17 @@
 import type { Logger } from '@quiver/core';
 import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
-import type { JsonSchema } from '@quiver/core/schema';
-import { getToolId, type McpExtra, type ResultLimit, type ToolMcpContext } from '@quiver/core/tools';
+import type { McpExtra, ResultLimit, ToolMcpContext } from '@quiver/core/tools';
 import type { CacheableMethod } from '../../protocol/methods.js';
 import type { Prompt, PromptMessage } from '../../prompt.js';
 import type { Icon, Resource, ResourceTemplate } from '../../resource.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import type { MaybePromise } from '../middleware/middleware.js';
-import type { ScopedItem, ToolType, Visible } from '../tools/catalog.js';
+import type { ScopedItem, Visible } from '../tools/catalog.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { ServerEventBus } from '../client/subscribers.js';
 import type { TasksOptions } from '../tasks/tasks.js';
 import type { ServerSearchOptions } from '../tools/tool-search.js';
-import type { RegisteredTool, ToolsInput } from '../tools/tool-registry.js';
+import type { ToolsInput } from '../tools/tool-registry.js';
 
 /** Source repository of a server. */
 export interface Repository {
@@ -187,74 +186,4 @@ export interface MCPServerResources {
   resourceTemplates?: (context: CallbackContext) => MaybePromise<(ResourceTemplate & ScopedItem)[]>;
   /** Suggests values for a variable of a template; at most 100 are sent. */
   completeVariable?: (request: CompletionRequest & { uriTemplate: string; variable: string }) => MaybePromise<string[]>;
-}
-
-/** Description of a server. */
-export interface ServerInfo {
-  id: string;
-  name: string;
-  description?: string;
-  repository?: Repository;
-  version_detail: { version: string; release_date: string; is_latest: boolean };
-}
-
-/** Description of a server with its packages and remote addresses. */
-export interface ServerDetail extends ServerInfo {
-  package_canonical?: string;
-  packages?: PackageInfo[];
-  remotes?: RemoteInfo[];
-}
-
-/** Values of the configuration whose defaults the server has chosen. */
-type Identity = Readonly<{ id: string; releaseDate: string }>;
-
-/** Returns the description of a server. */
-export function toServerInfo(config: MCPServerConfig, { id, releaseDate }: Identity): ServerInfo {
-  const { name, version, description, repository, isLatest = true } = config;
-  return {
-    id,
-    name,
-    ...(description !== undefined && { description }),
-    ...(repository && { repository }),
-    version_detail: { version, release_date: releaseDate, is_latest: isLatest },
-  };
-}
-
-/** Returns the description of a server with its packages and remote addresses. */
-export function toServerDetail(config: MCPServerConfig, identity: Identity): ServerDetail {
-  const { packageCanonical, packages, remotes } = config;
-  return {
-    ...toServerInfo(config, identity),
-    ...(packageCanonical !== undefined && { package_canonical: packageCanonical }),
-    ...(packages && { packages }),
-    ...(remotes && { remotes }),
-  };
-}
-
-/** Description of one tool of a server. */
-export interface ToolInfo {
-  id: string;
-  name: string;
-  description?: string;
-  inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-  toolType: ToolType;
-}
-
-/** Returns a tool as clients see it. */
-export function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {
-  const { description, inputSchema, outputSchema } = listed;
-  return {
-    id: getToolId(tool) ?? name,
-    name,
-    ...(description !== undefined && { description }),
-    inputSchema,
-    ...(outputSchema && { outputSchema }),
-    toolType,
-  };
-}
-
-/** Descriptions of all tools of a server. */
-export interface ToolListInfo {
-  tools: ToolInfo[];
 }
