@@ -44,6 +44,13 @@ afterEach(() => server.close());
 const call = (name: string, id: string | number = 7): object => rpc('tools/call', { name, arguments: {} }, id);
 const lastId = ({ events }: EventReader): string => events.at(-1)?.id as string;
 
+/** Opens a session of 2025-06-18, whose clients accept no event without data. */
+async function openOlderSession(url: string): Promise<Record<string, string>> {
+  const clientInfo = { name: 'a', version: '1' };
+  const body = rpc('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  return { 'mcp-session-id': String((await send(url, { body })).headers['mcp-session-id']) };
+}
+
 /** Store with random delays. Events must not be sent before they are stored. */
 function slow(store: EventStore): EventStore {
   return {
@@ -164,16 +171,25 @@ describe('with an event store', () => {
 
   test('revisions before 2025-11-25 get no event without data', async () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore() });
-    const body = rpc('initialize', {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 'a', version: '1' },
-    });
-    const session = { 'mcp-session-id': String((await send(url, { body })).headers['mcp-session-id']) };
+    const session = await openOlderSession(url);
     const reader = await readEvents(url, { method: 'POST', headers: session, body: call('counting') });
     await reader.ended;
     expect(reader.events.filter(({ data }) => data === '')).toEqual([]);
     expect(reader.events[0]?.id).toMatch(/_0$/);
+  });
+
+  test('sends the headers of a quiet stream that a client of 2025-06-18 resumes', async () => {
+    const { url } = await server.listen({ eventStore: new InMemoryEventStore() });
+    const session = await openOlderSession(url);
+    const first = await readEvents(url, { headers: session });
+    await server.toolActions.notifyListChanged();
+    await expect.poll(() => messagesOf(first)).toHaveLength(1);
+    first.destroy();
+    await first.ended;
+    const resume = (): Promise<EventReader> =>
+      readEvents(url, { headers: { ...session, 'last-event-id': lastId(first) } });
+    // The server may notice the end of the first reader later.
+    await expect.poll(async () => (await resume()).status).toBe(200);
   });
 
   test.each<[string, () => never | Promise<never>]>([
