@@ -15,7 +15,7 @@ import { recordText } from '../store/record-text.js';
 import { isScoped } from '../store/scope.js';
 import { readTrustedFilter } from '../store/trusted-filter.js';
 import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
-import { explainNoMatch } from './model-filter.js';
+import { explainNoMatch } from './explain-no-match.js';
 import { writePassages } from './passage-text.js';
 import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';
 import { queryInputSchema } from './query-schemas.js';
