@@ -39,6 +39,11 @@ export interface VectorStoreCapabilities {
    * Absent where there is no keyword mode.
    */
   readonly keywordRanking?: 'bm25' | 'native';
+  /**
+   * Settings of the block of `databaseConfig` that restrict the records of a read as a filter does, such as a namespace. A query tool warns of
+   * documents of several owners if it has neither a filter nor one of these. Default none.
+   */
+  readonly restrictions?: readonly string[];
 }
 
 /** Calls that wait, for a disk or a server, end early when the signal fires: they reject with its reason. */

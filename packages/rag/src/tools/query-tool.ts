@@ -160,18 +160,14 @@ function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>
 /** Indexes with a warning, by their store, each at most once. They live as long as their store. */
 const warned = new WeakMap<VectorStore, Set<string>>();
 
-/** Blocks of `databaseConfig` have their own conditions: `where` of Chroma, `namespace` of Pinecone. */
-const restrictions = ['where', 'namespace'] as const;
-
 /** A model could read the documents of every owner. The results tell so without a request. */
 function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): void {
   const { store, allowed } = call;
   const { indexName, filter } = allowed;
-  const settings: Readonly<Record<string, unknown>> = { ...allowed };
-  const isRestricted = restrictions.some((name) => settings[name]);
-  if (isRestricted || Object.keys(filter ?? {}).length > 0) return;
   const scoped = sources.find(isScoped);
-  if (!scoped || warned.get(store)?.has(indexName)) return;
+  if (!scoped || warned.get(store)?.has(indexName) || Object.keys(filter ?? {}).length > 0) return;
+  const settings: Readonly<Record<string, unknown>> = { ...allowed };
+  if (store.capabilities.restrictions?.some((name) => settings[name])) return;
   warned.set(store, (warned.get(store) ?? new Set()).add(indexName));
   const keys = String(scoped.metadata['scopeKeys']).split('.');
   const example = keys.map((key) => `${key}: …`).join(', ');

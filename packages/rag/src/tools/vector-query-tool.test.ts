@@ -637,6 +637,7 @@ describe('a query tool without a filter of the application', () => {
     };
     expect(await query({}, { org: 'a' })).toBe(1);
     const withWhere: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      capabilities: { ...store.capabilities, restrictions: ['where'] },
       query: ({ where, ...params }: QueryParams & { where?: object }) => {
         expect(where).toEqual({ org: 'a' });
         return store.query(params);

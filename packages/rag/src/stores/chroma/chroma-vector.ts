@@ -91,7 +91,7 @@ const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', eucli
  */
 export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, object, ChromaQueryParams> {
   readonly databaseConfigKey = 'chroma';
-  readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
+  readonly capabilities: VectorStoreCapabilities = { ...nativeKeywordSearch, restrictions: ['where'] };
   readonly id: string;
 
   constructor(options: ChromaVectorConfig = {}) {

@@ -141,7 +141,8 @@ export class PineconeVector extends RemoteStore<
     );
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
-    this.capabilities = config.sparseEncoder ? nativeKeywordSearch : { modes: ['vector'] };
+    const search = config.sparseEncoder ? nativeKeywordSearch : ({ modes: ['vector'] } as const);
+    this.capabilities = { ...search, restrictions: ['namespace'] };
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
