@@ -149,7 +149,8 @@ describe('an analyzer', () => {
     expect(toAnalyzerId('nb')).toBe('no-3');
     expect(toAnalyzerId('zh-Hans')).toBe('zh-3');
     expect(toAnalyzerId('auto')).toBe('auto-3');
-    for (const value of ['klingon', '', 'x', 42, null, undefined, {}, 'typescript', '__proto__'])
+    expect(toAnalyzerId()).toBe('en-3');
+    for (const value of ['klingon', '', 'x', 42, null, {}, 'typescript', '__proto__'])
       expect(() => toAnalyzerId(value)).toThrow(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
     expect(findLanguage(42)).toBeUndefined();
   });
