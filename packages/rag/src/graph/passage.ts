@@ -1,4 +1,4 @@
-import { recordText } from '../store/record-text.js';
+import { recordText, textAbove } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 
 /** A statement of a text. */
@@ -45,20 +45,17 @@ export function groupBySource(passages: readonly GraphPassage[]): Map<string, nu
  */
 export function toPassage(record: VectorRecord): GraphPassage {
   const { id, metadata } = record;
-  const { title, documentTitle, source, startIndex, triples } = metadata as Record<string, unknown>;
+  const { title, documentTitle, source } = textAbove(metadata);
+  const { startIndex, triples } = metadata as Record<string, unknown>;
   return {
     id,
     document: recordText(record),
-    title: textOf(title) ?? textOf(documentTitle),
-    source: textOf(source),
+    title: title || documentTitle || undefined,
+    source: source || undefined,
     position: typeof startIndex === 'number' ? startIndex : undefined,
     metadata,
     triples: Array.isArray(triples) ? triples.filter(isTriple) : undefined,
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function isTriple(value: unknown): value is NonNullable<GraphPassage['triples']>[number] {

@@ -1,6 +1,7 @@
 import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import type { QueryMode, VectorMetadata, VectorRecord } from '../store/index.js';
+import { textAbove } from '../store/record-text.js';
+import type { QueryMode, VectorRecord } from '../store/index.js';
 import { defaultTopK, modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
 import { Question } from '../retrieval/question.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
@@ -139,12 +140,12 @@ function toNode(record: VectorRecord, title: string, seedScore: number | undefin
  */
 function titlesOf(records: readonly VectorRecord[]): Map<string, string> {
   const fileTitles = repeated(records.map((record) => toPassage(record).title));
-  const headings = repeated(records.map(({ metadata }) => headingsOf(metadata).at(-1)));
+  const headings = repeated(records.map(({ metadata }) => textAbove(metadata).headings.at(-1)));
   return new Map(
     records.map((record) => {
       const { title, source, document } = toPassage(record);
       const { slide, slideTitle } = record.metadata;
-      const own = headingsOf(record.metadata);
+      const own = textAbove(record.metadata).headings;
       const [heading, above] = [own.at(-1), own.at(-2)];
       const isOfFile = slide !== undefined || fileTitles.has(title);
       const isAmbiguous = above !== undefined && headings.has(heading);
@@ -159,10 +160,6 @@ function titlesOf(records: readonly VectorRecord[]): Map<string, string> {
       return [record.id, lines.find((line) => line !== '') ?? record.id];
     }),
   );
-}
-
-function headingsOf({ headings }: VectorMetadata): string[] {
-  return Array.isArray(headings) ? headings.filter((heading) => typeof heading === 'string' && heading !== '') : [];
 }
 
 /** Returns the texts that occur more than once. */

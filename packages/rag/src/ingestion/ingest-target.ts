@@ -5,6 +5,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../requests/retry.js';
 import { lacksDirection } from '../store/checked-record.js';
+import { textAbove } from '../store/record-text.js';
 import type { IndexShape } from '../store/index-shape.js';
 import type {
   Cancellable,
@@ -282,8 +283,8 @@ async function upsertChunks(
 function toEmbeddedText(chunk: Chunk | FurtherVector): string {
   if ('vectorOf' in chunk) return chunk.text;
   const { text, metadata } = chunk;
-  const { headings, [contextKey]: context } = metadata;
-  const before = typeof context === 'string' ? context : headings?.join(' › ');
+  const { headings, context } = textAbove(metadata);
+  const before = context || headings.join(' › ');
   return before ? `${before}\n\n${text}` : text;
 }
 

@@ -166,6 +166,14 @@ describe('ingest', () => {
     expect(embedded()).toContain('New › Same\n\n## Same\n\nText.');
   });
 
+  it('embeds the text alone where the metadata have headings that are not a list of texts', async () => {
+    const documents = ['A', 5, [5, '']].map((headings, place) =>
+      MDocument.fromText(`Text ${place}.`, { source: `${place}.txt`, headings }),
+    );
+    await run(documents);
+    expect(embedded()).toEqual(['Text 0.', 'Text 1.', 'Text 2.']);
+  });
+
   it('leaves other documents alone, unless the index is to mirror what is given', async () => {
     await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
     expect(await run([guide('One, changed.', 'a.md')])).toMatchObject({ added: 1, removed: 1 });

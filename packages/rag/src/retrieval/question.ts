@@ -1,5 +1,4 @@
-import { contextKey } from '../document/metadata-keys.js';
-import { recordText } from '../store/record-text.js';
+import { recordText, textAbove } from '../store/record-text.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { englishAnalysis, hasUnspaced, termsOf } from './terms/analysis.js';
 import { detectLanguage } from './terms/detect-language.js';
@@ -63,15 +62,13 @@ export class Question {
   }
 
   #read(record: Pick<VectorRecord, 'document' | 'metadata'>): QuestionMatches {
-    const { title, source, headings, [contextKey]: context } = record.metadata;
-    const names = [title, source, ...(Array.isArray(headings) ? (headings as unknown[]) : [])].filter(isText);
-    const above = new Set(this.#trigrams.linesIn(names.join('\n')).flat());
-    const text = [...[context].filter(isText), recordText(record)].join('\n').slice(0, longestText);
+    const { title, source, headings, context } = textAbove(record.metadata);
+    const above = new Set(this.#trigrams.linesIn([title, source, ...headings].join('\n')).flat());
+    const parts = [context, recordText(record)].filter((part) => part !== '');
+    const text = parts.join('\n').slice(0, longestText);
     return { above: [...above], lines: this.#trigrams.linesIn(text, above) };
   }
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 const tokenExpression = /(?<![\p{L}\p{N}])[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’-]*/gu;
 const wordExpression = /[\p{L}\p{M}\p{N}]+/gu;

@@ -4,7 +4,7 @@ import { floorGraphemeBoundary } from '../document/chunking/text-boundary.js';
 import { describePlace, otherPlaces } from '../passages/merge-copies.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
 import type { VectorMetadata } from '../store/index.js';
-import { startOfText } from '../store/record-text.js';
+import { startOfText, textAbove } from '../store/record-text.js';
 
 /** A passage, with the path to it in a graph. */
 interface Passage {
@@ -89,9 +89,9 @@ const shortName = 20;
  * the title does, nor what an earlier passage shows: `[3] Heading (file of [2])`, `[4] (section of [3])`.
  */
 function headerOf({ id, document, metadata, path = [] }: Passage, number: number, numbers: Numbers): string {
-  const { title, headings, source } = metadata as Record<string, unknown>;
-  const [file, fileTitle] = [source, title].map((value) => (isText(value) ? toLine(value) : '')) as [string, string];
-  const trail = [fileTitle, ...(Array.isArray(headings) ? headings.filter(isText).map(toLine) : [])];
+  const { title, headings, source } = textAbove(metadata);
+  const [file, fileTitle] = [toLine(source), toLine(title)];
+  const trail = [fileTitle, ...headings.map(toLine)];
   const inFile = file === '' ? undefined : numberOf([file, fileTitle], number, numbers);
   const inSection = file === '' || trail.length < 2 ? undefined : numberOf([file, ...trail], number, numbers);
   const start = new Set(startOfText(document).split('\n').map(withoutMarks));
