@@ -58,7 +58,11 @@ function serve(port: MessagePort): void {
           send({ type: 'skipped', file, error: error === undefined ? undefined : serializeError(error) }),
         signal: undefined,
       });
-      for (const part of splitDocuments(documents)) await ask({ type: 'documents', documents: part });
+      let received: Promise<unknown> = Promise.resolve();
+      for (const part of splitDocuments(documents)) {
+        await received;
+        received = ask({ type: 'documents', documents: part });
+      }
     } catch (thrown) {
       error = serializeError(thrown);
     }

@@ -22,7 +22,7 @@ export type FromWorker =
   /** The program has started. */
   | { type: 'ready' }
   | { type: 'skipped'; file: Omit<SkippedFile, 'error'>; error: SerializedError | undefined }
-  /** Documents of the file, by their indexes, each with a part of its texts. The worker waits for `next`. */
+  /** Documents of the file, by their indexes, each with a part of its texts. The worker waits for `next` before it sends more. */
   | { type: 'documents'; documents: { index: number; document: LoadedDocument }[] }
   /** The file was read, or failed. Memory in bytes, with what is not reclaimed yet. */
   | { type: 'end'; error: SerializedError | undefined; usedMemory: number }
