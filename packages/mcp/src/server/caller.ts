@@ -1,13 +1,17 @@
+import type { McpTraceEvent } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
+
+/** Transport of a message, as trace events name it. */
+export type ServerTransport = Extract<McpTraceEvent['transport'], 'http' | 'stdio'>;
 
 /** Origin of a request. */
 export interface Caller {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;
   /** Transport that the request arrived over; absent for a call that runs again without its client. */
-  readonly transport?: 'http' | 'stdio' | undefined;
+  readonly transport?: ServerTransport | undefined;
   /** HTTP request that carries the message; present over HTTP. */
   readonly http?:
     | {

@@ -1,3 +1,4 @@
+import type { McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../../protocol/json-rpc.js';
 
@@ -30,7 +31,7 @@ export interface Receiver {
 
 /** Path of messages to one server and back. */
 export interface Channel {
-  readonly kind: 'stdio' | 'http' | 'sse' | 'in-process' | 'custom';
+  readonly kind: McpTraceEvent['transport'];
   readonly sessionId?: string | undefined;
   /** URL of a server over HTTP. */
   readonly url?: URL | undefined;

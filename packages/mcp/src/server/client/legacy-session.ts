@@ -11,7 +11,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import type { Caller } from '../caller.js';
+import type { Caller, ServerTransport } from '../caller.js';
 import { notSupported, undeclared } from './client-request-errors.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { createMessageEvent, traces } from './message-event.js';
@@ -58,7 +58,7 @@ export interface SessionOptions {
   /** Requests that may be in flight at once. Default: no limit. */
   readonly maxRequests?: number | undefined;
   /** Transport of the messages. Default `http`. */
-  readonly transport?: 'http' | 'stdio' | undefined;
+  readonly transport?: ServerTransport | undefined;
   /** See {@link LegacySession.isStateless}. Default `false`. */
   readonly isStateless?: boolean;
 }
@@ -126,7 +126,7 @@ export class LegacySession {
   client: ClientFacts = unknownClient;
   /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
   readonly isStateless: boolean;
-  readonly transport: 'http' | 'stdio';
+  readonly transport: ServerTransport;
   /** Caller of the newest request, where there is authentication or callers see different lists. */
   lastCaller: Caller | undefined;
   readonly inFlight: RequestsInFlight;
