@@ -8,6 +8,8 @@ export const names = {
   mastra1: '@mastra/mcp 1.18.0',
   mastra2: '@mastra/mcp 2.0.0',
   fastmcp: 'fastmcp 4.20.16',
+  sdk1Express: 'SDK 1.32.2, express',
+  sdk2Express: 'SDK 2.4.0, express',
 };
 
 /** `[system, mode]`. SDK 1 does not support 2026-07-28, so that table contains its sessionless mode, which is the closest to it. */

@@ -1,8 +1,9 @@
 import { record } from '../../record.mjs';
 import { median, ratioOf, table } from '../report.mjs';
+import { names } from '../systems.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
-/** `[row, system, mode]`. The first two rows are the bases of the ratios; other libraries run without these features. */
+/** `[row, system, mode]`. The first two rows are the bases of the ratios. */
 const rows = [
   ['sdk1', 'sdk1', 'stateless'],
   ['**Quiver**, `startHTTP()`', 'quiver', 'handler'],
@@ -12,10 +13,20 @@ const rows = [
   ['**Quiver**, rate limit, time limit and audit', 'quiver', 'middleware'],
 ];
 
+/** What follows the name of another library, by mode. */
+const suffixes = { stateless: '', static: ', static token', jwt: ', JWT (ES256)' };
+
+function rowsOf(anchors) {
+  return Object.entries(anchors).flatMap(([name, { modes }]) =>
+    Object.entries(suffixes)
+      .filter(([mode]) => modes.includes(mode))
+      .map(([mode, suffix]) => [`${names[name]}${suffix}`, name, mode]),
+  );
+}
+
 /** Measures the CPU time per call with a static token and a JWT behind `createOAuthMiddleware()`, with middleware, and without both. */
 export async function operation({ start, client, anchors, rounds, seconds }) {
-  const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes('stateless'));
-  const measured = [...rows, ...others.map((name) => [name, name, 'stateless'])];
+  const measured = [...rows, ...rowsOf(anchors)];
   const servers = await Promise.all(measured.map(([, system, mode]) => start(system, mode)));
   const options = { client, mode: 'stateless' };
   for (const server of servers) await warmUp({ ...options, server, tools: ['echo'] });

@@ -4,7 +4,9 @@ import { FastMCP } from 'fastmcp';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
 
-const server = new FastMCP({ name: 'bench', version: '1.0.0' });
+const hasTokens = mode === 'static' || mode === 'jwt';
+const { token, verify } = hasTokens ? await (await import('./tokens.mjs')).createVerifier(mode) : {};
+const server = new FastMCP({ name: 'bench', version: '1.0.0', ...(hasTokens && { authenticate }) });
 server.addTool({
   name: 'echo',
   description: 'Echoes a message',
@@ -44,7 +46,17 @@ else {
   });
   await server.start({
     transportType: 'httpStream',
-    httpStream: { port, host: '127.0.0.1', endpoint: '/mcp', stateless: mode === 'stateless' },
+    httpStream: { port, host: '127.0.0.1', endpoint: '/mcp', stateless: mode === 'stateless' || hasTokens },
   });
-  ready(`http://127.0.0.1:${port}/mcp`);
+  ready(`http://127.0.0.1:${port}/mcp`, token);
+}
+
+async function authenticate({ headers }) {
+  const { authorization = '' } = headers;
+  try {
+    if (!authorization.startsWith('Bearer ')) throw new Error('There is no token.');
+    return await verify(authorization.slice('Bearer '.length));
+  } catch {
+    throw new Response(null, { status: 401, statusText: 'Unauthorized' });
+  }
 }

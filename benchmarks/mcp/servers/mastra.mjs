@@ -36,15 +36,33 @@ for (const id of fillers()) {
 const server = new MCPServer({ id: 'bench', name: 'bench', version: '1.0.0', tools });
 if (mode === 'stdio') await server.startStdio();
 else {
-  const options = mode === 'stateless' ? { serverless: true } : undefined;
-  const http = createServer((req, res) =>
-    server.startHTTP({
-      url: new URL(req.url ?? '', 'http://localhost'),
-      httpPath: '/mcp',
-      req,
-      res,
-      ...(options && { options }),
-    }),
-  );
-  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`));
+  const hasTokens = mode === 'static' || mode === 'jwt';
+  const options = mode === 'stateless' || hasTokens ? { serverless: true } : undefined;
+  const { token, protect } = hasTokens ? await withTokens() : {};
+  const http = createServer(async (req, res) => {
+    const url = new URL(req.url ?? '', 'http://localhost');
+    if (protect && !(await protect(req, res, url)).proceed) return;
+    await server.startHTTP({ url, httpPath: '/mcp', req, res, ...(options && { options }) });
+  });
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
+}
+
+async function withTokens() {
+  const { createOAuthMiddleware, createStaticTokenValidator } = await import('@mastra/mcp');
+  const { audience, createVerifier, issuer } = await import('./tokens.mjs');
+  const { token, verify } = await createVerifier(mode);
+  const validateToken = async (given) => {
+    try {
+      const { scopes, extra, expiresAt } = await verify(given);
+      return { valid: true, scopes, subject: extra.sub, expiresAt };
+    } catch {
+      return { valid: false, error: 'invalid_token' };
+    }
+  };
+  const oauth = {
+    resource: audience,
+    authorizationServers: [issuer],
+    validateToken: mode === 'static' ? createStaticTokenValidator([token]) : validateToken,
+  };
+  return { token, protect: createOAuthMiddleware({ oauth }) };
 }

@@ -66,11 +66,12 @@ else if (mode === 'fetch') {
 } else if (mode === 'handler' || mode === 'static' || mode === 'jwt') {
   const { createServer } = await import('node:http');
   const auth = await import('@quiver/mcp/auth');
-  const { token, validateToken } = mode === 'jwt' ? await jwt(auth) : staticToken(auth);
+  const tokens = await import('./tokens.mjs');
+  const { token, validateToken } = mode === 'jwt' ? jwt(auth, tokens) : withStaticToken(auth, tokens);
   const protect = auth.createOAuthMiddleware({
     oauth: {
-      resource: 'http://127.0.0.1/mcp',
-      authorizationServers: ['http://127.0.0.1'],
+      resource: tokens.audience,
+      authorizationServers: [tokens.issuer],
       validateToken,
     },
   });
@@ -89,32 +90,12 @@ else if (mode === 'fetch') {
   ready(url);
 }
 
-function staticToken({ createStaticTokenValidator }) {
-  const token = 'a-token';
-  return { token, validateToken: createStaticTokenValidator([token]) };
+function withStaticToken({ createStaticTokenValidator }, { staticToken }) {
+  return { token: staticToken, validateToken: createStaticTokenValidator([staticToken]) };
 }
 
-/** An ES256 token and the validator that knows its key. */
-async function jwt({ createJwtValidator }) {
-  const { generateKeyPairSync, sign } = await import('node:crypto');
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const issuer = 'http://127.0.0.1';
-  const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const exp = Math.floor(Date.now() / 1000) + 3600;
-  const claims = {
-    iss: issuer,
-    aud: `${issuer}/mcp`,
-    sub: 'ada',
-    scope: 'mcp:read mcp:write',
-    client_id: 'bench',
-    exp,
-  };
-  const signed = `${encode({ alg: 'ES256', typ: 'at+jwt', kid: 'one' })}.${encode(claims)}`;
-  const signature = sign('sha256', signed, { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
-  const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256' }] };
-  const fetch = async () => Response.json(keys);
-  return {
-    token: `${signed}.${signature}`,
-    validateToken: createJwtValidator({ issuer, jwksUri: `${issuer}/jwks`, fetch }),
-  };
+function jwt({ createJwtValidator }, { createJwt, issuer }) {
+  const { token, jwks } = createJwt();
+  const fetch = async () => Response.json(jwks);
+  return { token, validateToken: createJwtValidator({ issuer, jwksUri: `${issuer}/jwks`, fetch }) };
 }

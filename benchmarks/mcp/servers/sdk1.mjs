@@ -33,7 +33,22 @@ function createMcpServer() {
 }
 
 if (mode === 'stdio') await createMcpServer().connect(new StdioServerTransport());
-else {
+else if (mode === 'static' || mode === 'jwt') {
+  const { requireBearerAuth } = await import('@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js');
+  const { createMcpExpressApp } = await import('@modelcontextprotocol/sdk/server/express.js');
+  const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
+  const { createVerifier } = await import('./tokens.mjs');
+  const { token, verify } = await createVerifier(mode);
+  const app = createMcpExpressApp();
+  app.post('/mcp', requireBearerAuth({ verifier: { verifyAccessToken: verify } }), async (req, res) => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const server = createMcpServer();
+    res.on('close', () => void server.close());
+    await server.connect(transport);
+    await transport.handleRequest(req, res, req.body);
+  });
+  const http = app.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
+} else {
   const [{ randomUUID }, { createServer }, { StreamableHTTPServerTransport }] = await Promise.all([
     import('node:crypto'),
     import('node:http'),

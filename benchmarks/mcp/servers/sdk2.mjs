@@ -35,7 +35,17 @@ function createMcpServer() {
 }
 
 if (mode === 'stdio') await createMcpServer().connect(new StdioServerTransport());
-else {
+else if (mode === 'static' || mode === 'jwt') {
+  const { createMcpExpressApp, requireBearerAuth } = await import('@modelcontextprotocol/express');
+  const { toNodeHandler } = await import('@modelcontextprotocol/node');
+  const { createVerifier } = await import('./tokens.mjs');
+  const { token, verify } = await createVerifier(mode);
+  const app = createMcpExpressApp();
+  const serve = toNodeHandler(createMcpHandler(() => createMcpServer()));
+  const protect = requireBearerAuth({ verifier: { verifyAccessToken: verify } });
+  app.all('/mcp', protect, (req, res) => void serve(req, res, req.body));
+  const http = app.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
+} else {
   const [{ randomUUID }, { createServer }, { NodeStreamableHTTPServerTransport, toNodeHandler }] = await Promise.all([
     import('node:crypto'),
     import('node:http'),
