@@ -101,7 +101,7 @@ function startTool(tool: ToolLike, input: unknown, options: ToolCallOptions): Pr
   if (typeof executeToLast === 'function') return executeToLast(input, options) as Promise<unknown>;
   const output: unknown = execute.call(tool, input, options);
   // A promise of the result, unless a wrapper returns the preliminary results of its tool.
-  return isAsyncIterable(output) ? lastOf(output, options.abortSignal) : (output as Promise<unknown>);
+  return isAsyncIterable(output) ? lastOf(output, signalOf(options)) : (output as Promise<unknown>);
 }
 
 const channel = traceChannels['quiver:tool'];
@@ -339,7 +339,8 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
  * @param callId - id of the published call, which applies if the caller has none
  */
 export function createToolContext(toolId: string, options: ToolCallOptions, callId?: string): ToolContext {
-  const { abortSignal, messages, workflow, runId, mcp = noMcpContext, mastra } = options;
+  const { messages, workflow, runId, mcp = noMcpContext, mastra } = options;
+  const abortSignal = signalOf(options);
   const { toolName = toolId, toolCallId = callId ?? crypto.randomUUID() } = options;
   const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
     requestContext: requestContextOf(options),
@@ -353,6 +354,11 @@ export function createToolContext(toolId: string, options: ToolCallOptions, call
   if (workflow) context.workflow = workflow;
   if (mastra !== undefined) context.mastra = mastra;
   return context;
+}
+
+/** Returns the signal of a call; of a call by an MCP server, which ends the wait for the tool itself, the one in `mcp`. */
+function signalOf({ abortSignal, mcp }: ToolCallOptions): AbortSignal | undefined {
+  return abortSignal ?? mcp?.extra?.signal;
 }
 
 /** Returns the definition of a tool that `createTool` did not make. */

@@ -69,14 +69,15 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
 }
 
 function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
-  return executeTool(tool, request.arguments ?? {}, {
+  // The tool receives the signal of `mcp`.
+  const options = {
     toolName: name,
     toolCallId: String(request.requestId),
     requestContext: request.requestContext,
-    abortSignal: request.signal,
     acceptOutput: isCompleteResult,
     mcp: request.toolContext,
-  });
+  };
+  return request.untilAborted(() => executeTool(tool, request.arguments ?? {}, options));
 }
 
 /** Runs the hooks of middleware around a tool. A value that does not come from the tool is validated as its output. */
