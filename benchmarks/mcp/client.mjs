@@ -76,7 +76,7 @@ const comparisons = {
   },
   stdio: {
     title: 'Over stdio',
-    systems: [variant('stdio', sdk1), variant('stdio', quiver)],
+    systems: [variant('stdio', sdk1), variant('stdio', quiver), { label: 'bare loop over the pipe', name: 'pipe' }],
     cases: oneAndSixteen,
   },
   payload: {
