@@ -187,7 +187,7 @@ export type { PgVectorConfig } from './stores/pg/index.js';
 export type { PineconeConfig } from './stores/pinecone/index.js';
 export type { DatabaseConfig } from './store/database-config.js';
 export type { RecordListInput, VectorQueryInput } from './tools/query-call.js';
-export type { QueryResult } from './tools/query-tool.js';
+export type { QueryResult } from './tools/query-result.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-tool-options.js';
 export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './graph/build-chunk-graph.js';
 export {

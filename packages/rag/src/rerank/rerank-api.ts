@@ -10,7 +10,7 @@ export interface RerankApiOptions {
   provider: RerankProvider;
   /** Model of the provider, for example `rerank-2.5`, `jina-reranker-v3` or `zerank-2`. */
   model: string;
-  /** Default: the environment variable `COHERE_API_KEY`, `VOYAGE_API_KEY`, `JINA_API_KEY` or `ZEROENTROPY_API_KEY`. */
+  /** Default: the environment variable of the provider, such as `VOYAGE_API_KEY`. */
   apiKey?: string;
   /** Address that requests are sent to. Default: that of the provider. */
   url?: string;

@@ -10,9 +10,9 @@ import type { QueryMode } from '../store/index.js';
 import { replaceFurtherVectors } from '../passages/query-chunks.js';
 import { argumentSettings, modeValue, searchModes } from '../store/options.js';
 import type { VectorQueryInput } from './query-call.js';
-import { createQueryTool, toQueryResult, type PassagesOutput, type QueryResult } from './query-tool.js';
+import { passagesSchema, toQueryResult, type PassagesOutput, type QueryResult } from './query-result.js';
+import { createQueryTool } from './query-tool.js';
 import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
-import { passagesSchema } from './query-schemas.js';
 
 /** Options of `createGraphRAGTool()`. */
 export interface GraphRAGToolOptions extends Omit<

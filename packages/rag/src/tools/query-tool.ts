@@ -8,54 +8,18 @@ import {
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { ingestKeys } from '../document/metadata-keys.js';
-import { expandMatches, type MergedRecord } from '../passages/expand-passages.js';
+import { expandMatches } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
-import { ratePassages, type NothingFound } from '../passages/rate-passages.js';
-import { recordText } from '../store/record-text.js';
+import { ratePassages } from '../passages/rate-passages.js';
 import { isScoped } from '../store/scope.js';
 import { readTrustedFilter } from '../store/trusted-filter.js';
-import type { VectorMetadata, VectorRecord, VectorStore } from '../store/index.js';
+import type { VectorStore } from '../store/index.js';
 import { explainNoMatch } from './explain-no-match.js';
 import { writePassages } from './passage-text.js';
 import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';
-import { queryInputSchema } from './query-schemas.js';
+import { queryInputSchema } from './query-input-schema.js';
+import type { PassagesOutput, QueryResult } from './query-result.js';
 import type { QueryToolOptions } from './query-tool-options.js';
-
-/** A passage. */
-export interface QueryResult {
-  id: string;
-  metadata: VectorMetadata;
-  /** Present if `includeVectors` is set. */
-  vector?: number[];
-  /** In [0, 1], larger is better; 1 in the mode `filter`. */
-  score: number;
-  /**
-   * How much of what the question asks for is in the passage, in [0, 1]: .5 separates questions that the documents answer from others
-   * best. Comparable between questions, modes and indexes, in contrast to `score`. Absent in the mode `filter`. With `expand`, that of the best record.
-   */
-  confidence?: number;
-  /** Text of the passage; empty if the store has none. */
-  document: string;
-  /** With `expand`: records that the passage consists of, in the order of their source. */
-  records?: MergedRecord[];
-}
-
-/** Members that the outputs of all query tools have. */
-export interface PassagesOutput<Source extends QueryResult = QueryResult> extends NothingFound {
-  /**
-   * The passages as a model receives them, best first: each below its number, which is its place in `sources`, and its title, headings and
-   * source. Empty if no passage was found.
-   */
-  relevantContext: string;
-  sources: Source[];
-  /**
-   * Why the filter of the model matches no record, with frequent values of its fields. Absent if it matches one, and if there is no filter of
-   * the model.
-   */
-  filterHint?: string;
-  /** Number of the last passages that `relevantContext` lacks because of `maxTokens`; absent without any. */
-  omitted?: number;
-}
 
 export interface QueryToolDefinition<Output extends PassagesOutput> {
   readonly options: QueryToolOptions;
@@ -174,10 +138,4 @@ function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): 
   getDefaultLogger().warn(
     `A query tool returned documents of the index '${indexName}', whose owners are separated by the scope { ${keys.join(', ')} }, without a filter of the application: it finds the documents of every owner. Pass scope: { ${example} } to the tool, or set a filter for each call: requestContext.set('filter', { ${example} }). If the tool may return all documents, pass scope: 'all'.`,
   );
-}
-
-/** Converts a record of a store to a passage. */
-export function toQueryResult(record: VectorRecord, score: number): QueryResult {
-  const { id, metadata, vector } = record;
-  return { id, metadata, ...(vector && { vector }), score, document: recordText(record) };
 }

@@ -10,9 +10,9 @@ import { vectorOfKey } from '../document/metadata-keys.js';
 import type { QueryMode, VectorMatch } from '../store/index.js';
 import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
-import { createQueryTool, toQueryResult, type PassagesOutput } from './query-tool.js';
+import { passagesSchema, toQueryResult, type PassagesOutput } from './query-result.js';
+import { createQueryTool } from './query-tool.js';
 import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptions } from './query-tool-options.js';
-import { passagesSchema } from './query-schemas.js';
 
 /** Output of a query tool. */
 export interface VectorQueryOutput extends PassagesOutput {
