@@ -2,7 +2,7 @@
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver, SDK 1 and 2
 //   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also @mastra/mcp and @ai-sdk/mcp, in a temporary folder
-//   options: --rounds 5, --seconds 1, --only load,bearer,fetch,stdio,payload,start,heap, --json results.json, --source (runs the TypeScript sources)
+//   options: --rounds 5, --seconds 1, --only load,bearer,fetch,http-sse,stdio,payload,start,heap, --json results.json, --source (runs the TypeScript sources)
 //
 // Every client runs in a separate process and calls one server in another process. Every round measures each client in turn; the
 // tables show the median of the ratios within a round. CPU is the CPU time of the client process.
@@ -59,25 +59,28 @@ const [sdk1, quiver] = [
   { label: '**Quiver**', name: 'quiver', era: 'legacy' },
 ];
 const variant = (name, system) => ({ ...system, variant: name });
-const oneAndSixteen = [
-  { title: '1 in flight', inFlight: 1 },
-  { title: '16 in flight', inFlight: 16 },
-];
+const [one, sixteen, sixtyFour] = [1, 16, 64].map((inFlight) => ({ title: `${inFlight} in flight`, inFlight }));
 const comparisons = {
   bearer: {
     title: 'With an OAuth provider',
     systems: [variant('bearer', sdk1), variant('bearer', quiver)],
-    cases: oneAndSixteen,
+    cases: [one, sixteen],
   },
   fetch: {
     title: 'With a custom `fetch`',
     systems: [{ label: 'bare loop over `fetch`', name: 'fetch' }, variant('fetch', quiver), variant('fetch', sdk1)],
-    cases: oneAndSixteen,
+    cases: [one, sixteen],
+  },
+  'http-sse': {
+    title: 'Over HTTP+SSE',
+    form: 'http-sse',
+    systems: [variant('http-sse', sdk1), variant('http-sse', quiver)],
+    cases: [one, sixteen, sixtyFour],
   },
   stdio: {
     title: 'Over stdio',
     systems: [variant('stdio', sdk1), variant('stdio', quiver), { label: 'bare loop over the pipe', name: 'pipe' }],
-    cases: oneAndSixteen,
+    cases: [one, sixteen],
   },
   payload: {
     title: 'Large payloads, there and back',
@@ -142,8 +145,11 @@ function isWanted(name) {
 
 async function load() {
   const tables = [
-    ...(await measure(systems, 'json', oneAndSixteen)).map((row) => ({ ...row, title: `JSON, ${row.title}` })),
-    ...(await measure(systems, 'sse', oneAndSixteen.slice(1))).map((row) => ({
+    ...(await measure(systems, 'json', [one, sixteen, sixtyFour])).map((row) => ({
+      ...row,
+      title: `JSON, ${row.title}`,
+    })),
+    ...(await measure(systems, 'sse', [sixteen])).map((row) => ({
       ...row,
       title: `event stream, ${row.title}`,
     })),
@@ -151,8 +157,8 @@ async function load() {
   printCalls('Calls', systems, tables);
 }
 
-async function compare({ title, systems: compared, cases }) {
-  printCalls(title, compared, await measure(compared, 'json', cases));
+async function compare({ title, systems: compared, cases, form = 'json' }) {
+  printCalls(title, compared, await measure(compared, form, cases));
 }
 
 /** @returns `{ title, rows }` per case, with one row per system and one result per round */

@@ -1,15 +1,16 @@
-import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { stdioServer } from './stdio-server.mjs';
 
 const variants = {
-  bearer: () => ({ authProvider: tokenProvider() }),
+  bearer: async () => ({ authProvider: await createTokenProvider() }),
   fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
+  'http-sse': () => ({ transport: 'sse' }),
 };
 
-/** @param variant - `direct` calls tools through `callTool`; `bearer`, `fetch` and `stdio` select the connection to the server */
+/** @param variant - `direct` calls tools through `callTool`; `bearer`, `fetch`, `http-sse` and `stdio` select the connection to the server */
 export async function connect(urls, era, variant) {
-  const define = (url) => (variant === 'stdio' ? stdioServer : { url, protocol: era, ...variants[variant]?.() });
+  const options = await variants[variant]?.();
+  const define = (url) => (variant === 'stdio' ? stdioServer : { url, protocol: era, ...options });
   const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, define(url)]));
   const mcp = new MCPClient({ id: String(Math.random()), servers });
   const tools = await mcp.listTools();
@@ -25,7 +26,8 @@ export async function connect(urls, era, variant) {
   };
 }
 
-function tokenProvider() {
+async function createTokenProvider() {
+  const { createSimpleTokenProvider } = await import('@quiver/mcp/auth');
   const redirectUrl = 'http://localhost:3000/callback';
   return createSimpleTokenProvider('a-token', { redirectUrl, clientMetadata: { redirect_uris: [redirectUrl] } });
 }

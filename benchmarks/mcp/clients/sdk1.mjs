@@ -1,5 +1,4 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { stdioServer } from './stdio-server.mjs';
 
@@ -18,12 +17,23 @@ const tokenProvider = {
   codeVerifier: () => '',
 };
 
-/** @param variant - the connection to the server: `bearer`, `fetch` or `stdio` */
+/** Transports of variants that are not Streamable HTTP. */
+const transports = {
+  stdio: async () => {
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    return () => new StdioClientTransport(stdioServer);
+  },
+  'http-sse': async () => {
+    const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
+    return (url) => new SSEClientTransport(new URL(url));
+  },
+};
+
+/** @param variant - the connection to the server: `bearer`, `fetch`, `http-sse` or `stdio` */
 export async function connect(urls, era, variant) {
-  const createTransport = (url) =>
-    variant === 'stdio'
-      ? new StdioClientTransport(stdioServer)
-      : new StreamableHTTPClientTransport(new URL(url), variants[variant]?.());
+  const createTransport =
+    (await transports[variant]?.()) ??
+    ((url) => new StreamableHTTPClientTransport(new URL(url), variants[variant]?.()));
   const opened = await Promise.all(
     urls.map(async (url) => {
       const client = new Client({ name: 'bench', version: '1.0.0' });

@@ -1,4 +1,4 @@
-// The server of every measured client. It responds at once, in either protocol version, as JSON or as an event stream.
+// The server of every measured client. It responds at once, in either protocol version, as JSON, as an event stream, or over HTTP+SSE.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { ready } from '../servers/process.mjs';
@@ -47,12 +47,28 @@ function answer({ id, method, params }, isModern) {
   return JSON.stringify({ jsonrpc: '2.0', id, result: complete });
 }
 
+/** Open streams of HTTP+SSE, by session. */
+const streams = [];
+
+/** Opens a stream of HTTP+SSE, whose first event names the address for messages. */
+function openStream(res) {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  res.write(`event: endpoint\ndata: /http-sse/messages?session=${streams.push(res) - 1}\n\n`);
+}
+
 const http = createServer((req, res) => {
   const chunks = [];
   req.on('data', (chunk) => chunks.push(chunk));
   req.on('end', () => {
+    const isOverStream = req.url?.startsWith('/http-sse/');
+    if (isOverStream && req.method === 'GET') return void openStream(res);
     if (req.method !== 'POST') return void res.writeHead(req.method === 'DELETE' ? 200 : 405).end();
     const message = JSON.parse(Buffer.concat(chunks).toString());
+    if (isOverStream) {
+      const stream = streams[Number(new URL(req.url, 'http://localhost').searchParams.get('session'))];
+      if (message.id !== undefined) stream.write(`event: message\ndata: ${answer(message, false)}\n\n`);
+      return void res.writeHead(202).end('Accepted');
+    }
     if (message.id === undefined) return void res.writeHead(202, { 'content-length': 0 }).end();
     const text = answer(message, req.headers['mcp-protocol-version'] === '2026-07-28');
     const session = message.method === 'initialize' ? { 'mcp-session-id': String(Math.random()) } : {};
