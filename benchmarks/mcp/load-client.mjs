@@ -57,7 +57,7 @@ class Connection {
     if (known?.method === method) return known.text;
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const text =
-      `${method} ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n` +
+      `${method} ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n` +
       `Accept: application/json, text/event-stream\r\n${lines.join('')}Content-Length: `;
     this.#heads.set(headers, { method, text });
     return text;
@@ -129,6 +129,59 @@ async function openSession(connection, url) {
   return headers;
 }
 
+/** The stream of HTTP+SSE, with a connection for the messages of the client. */
+class EventStream {
+  #text = '';
+  #waiting = new Map();
+  #socket;
+
+  /** Opens a stream, which names the address for messages, and begins its session. */
+  static async open(url) {
+    const stream = new EventStream();
+    const endpoint = await new Promise((resolve, reject) => {
+      stream.#socket = connect(Number(url.port), url.hostname, () =>
+        stream.#socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAccept: text/event-stream\r\n\r\n`),
+      );
+      stream.#socket.setEncoding('utf8');
+      stream.#socket.on('error', reject);
+      stream.#socket.on('data', (text) => stream.#take(text, resolve));
+    });
+    stream.url = new URL(endpoint, url);
+    stream.connection = await Connection.open(url);
+    await stream.request({ jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams });
+    await stream.connection.request(stream.url, 'POST', {}, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    return stream;
+  }
+
+  /** Sends a request, and resolves when the text of its response has arrived on the stream. */
+  async request(body) {
+    const received = new Promise((resolve) => this.#waiting.set(body.id, resolve));
+    await this.connection.request(this.url, 'POST', {}, body);
+    const text = await received;
+    return { message: () => JSON.parse(text) };
+  }
+
+  close() {
+    this.connection.close();
+    this.#socket.destroy();
+  }
+
+  #take(text, onEndpoint) {
+    const events = (this.#text + text).split('\n\n');
+    this.#text = events.pop();
+    for (const event of events) {
+      const data = /^data: ?(.*)$/m.exec(event)?.[1] ?? '';
+      if (/^event: endpoint$/m.test(event)) onEndpoint(data);
+      else {
+        // Finds only the id: the caller parses the message after the measured time.
+        const id = Number(/"id":(\d+)/.exec(data)?.[1]);
+        this.#waiting.get(id)?.(data);
+        this.#waiting.delete(id);
+      }
+    }
+  }
+}
+
 function headersFor(mode, method, name) {
   if (mode !== 'modern') return sessions;
   return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...(name && { 'Mcp-Name': name }) };
@@ -150,30 +203,30 @@ async function load({ url: target, token, mode, tool, inFlight, seconds, size = 
   let wrong = 0;
   const lanes = await Promise.all(
     Array.from({ length: inFlight }, async () => {
+      if (mode === 'http-sse') return EventStream.open(url);
       const connection = await Connection.open(url);
       const headers = mode === 'sessions' ? await openSession(connection, url) : headersFor(mode, 'tools/call', tool);
-      return { connection, headers: { ...headers, Authorization: `Bearer ${token}` } };
+      const own = { ...headers, Authorization: `Bearer ${token}` };
+      return {
+        request: (body) => connection.request(url, 'POST', own, body),
+        close: () => connection.close(),
+      };
     }),
   );
   const started = performance.now();
   const end = started + seconds * 1000;
   await Promise.all(
-    lanes.map(async ({ connection, headers }, lane) => {
-      for (let id = lane * 1e6 + 1; ; id += 1) {
+    lanes.map(async (lane, index) => {
+      for (let id = index * 1e6 + 1; ; id += 1) {
         const before = performance.now();
         if (before > end) break;
         const params = { name: tool, arguments: argumentsOf(id, padding), ...(mode === 'modern' && { _meta: meta }) };
-        const { message } = await connection.request(url, 'POST', headers, {
-          jsonrpc: '2.0',
-          id,
-          method: 'tools/call',
-          params,
-        });
+        const { message } = await lane.request({ jsonrpc: '2.0', id, method: 'tools/call', params });
         latencies.push(performance.now() - before);
         const answer = message();
         if (answer?.id !== id || !isRight(answer.result, id, padding)) wrong += 1;
       }
-      connection.close();
+      lane.close();
     }),
   );
   const milliseconds = performance.now() - started;

@@ -67,6 +67,10 @@ const parts = {
       `**2026-07-28**; SDK 1 does not support it; its row shows its calls without sessions\n\n` + callRatios(results)
     );
   },
+  async 'http-sse'() {
+    const results = await httpCalls({ ...context, mode: 'http-sse', cases: fromOneToMany.slice(0, 3) });
+    return `**HTTP+SSE** (2024-11-05)\n\n${callRatios(results)}`;
+  },
   tools: async () => `**More tools**: CPU µs per call, echo, 16 in flight\n\n${await toolCount(context)}`,
   list: async () => `**A list of 1,000 tools** (340 KB)\n\n${await toolList(context)}`,
   operation: async () =>

@@ -18,6 +18,7 @@ export function systemsOf(mode, anchors) {
     sessions: ['sdk1', 'sdk2', 'quiver', 'bare'],
     stateless: ['sdk1', 'sdk2', 'quiver', 'bare'],
     modern: ['sdk1', 'sdk2', 'quiver', 'bare'],
+    'http-sse': ['sdk1', 'quiver'],
     stdio: ['sdk1', 'sdk2', 'quiver', 'quiver-json', 'bare'],
   }[mode];
   const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes(mode));

@@ -58,7 +58,7 @@ export async function httpCalls({ mode, cases, anchors, start, client, rounds, s
     }
     results[`${tool}@${inFlight}`] = rows;
     for (const [name, own] of Object.entries(rows)) {
-      for (const base of ['sdk1', 'bare'])
+      for (const base of ['sdk1', 'bare'].filter((system) => system in rows))
         record(`server/${mode}/${tool}@${inFlight}/cpu-to-${base}/${names[name]}`, cpuRatio(own, rows[base]));
     }
   }

@@ -63,6 +63,13 @@ else if (mode === 'fetch') {
     const { user, system } = process.cpuUsage(before);
     process.send({ fetched: (user + system) / count });
   });
+} else if (mode === 'http-sse') {
+  const { createServer } = await import('node:http');
+  const http = createServer((req, res) => {
+    const url = new URL(req.url, 'http://127.0.0.1');
+    return server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
+  });
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/sse`));
 } else if (mode === 'handler' || mode === 'static' || mode === 'jwt') {
   const { createServer } = await import('node:http');
   const auth = await import('@quiver/mcp/auth');

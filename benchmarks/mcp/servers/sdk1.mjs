@@ -48,6 +48,18 @@ else if (mode === 'static' || mode === 'jwt') {
     await transport.handleRequest(req, res, req.body);
   });
   const http = app.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
+} else if (mode === 'http-sse') {
+  const { createServer } = await import('node:http');
+  const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js');
+  const transports = new Map();
+  const http = createServer(async (req, res) => {
+    const session = new URL(req.url, 'http://127.0.0.1').searchParams.get('sessionId');
+    if (req.method === 'POST') return transports.get(session).handlePostMessage(req, res);
+    const transport = new SSEServerTransport('/message', res);
+    transports.set(transport.sessionId, transport);
+    await createMcpServer().connect(transport);
+  });
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/sse`));
 } else {
   const [{ randomUUID }, { createServer }, { StreamableHTTPServerTransport }] = await Promise.all([
     import('node:crypto'),
