@@ -64,8 +64,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
     id,
     description,
     inputSchema: toAiSdkInputSchema(defined, inputSchema ?? anyInput),
-    // Bound methods take half the memory of closures.
-    toModelOutput: options.toModelOutput ? defined.toModelOutput.bind(defined) : showPlainly,
+    toModelOutput: options.toModelOutput ? toConversion(options.toModelOutput, id) : showPlainly,
     execute: options.execute && bindExecute(defined, options.execute),
   };
   if (!options.execute) delete tool.execute;
@@ -86,6 +85,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
 }
 
 function bindExecute(defined: DefinedTool, given: object): object {
+  // Bound methods take half the memory of closures.
   const execute = defined.execute.bind(defined);
   const bound = isGenerator(given) ? defined.stream.bind(defined) : execute;
   markSelfContained(bound, bound === execute ? undefined : execute);
@@ -107,6 +107,20 @@ export async function toModelOutput(tool: ToolLike, output: unknown): Promise<To
   if (!convert || convert === showPlainly || !execute || !isSelfContained(execute)) return undefined;
   // The form of AI SDK 6 and 7, in which the parts of a result are those of `ToolModelOutput`.
   return (await convert({ toolCallId: '', input: undefined, output })) as ToolModelOutput;
+}
+
+type Conversion = (argument: unknown) => unknown;
+
+/** Conversions by the `toModelOutput` that was given: all tools of MCP servers share one. An entry lives as long as its function. */
+const conversions = new WeakMap<object, Conversion>();
+
+/** @param toolId - first tool with this function, for warnings */
+function toConversion(given: NonNullable<ErasedToolOptions['toModelOutput']>, toolId: string): Conversion {
+  const known = conversions.get(given);
+  if (known) return known;
+  const conversion: Conversion = (argument) => showToModel(argument, given, toolId);
+  conversions.set(given, conversion);
+  return conversion;
 }
 
 const hookNames = ['onInputStart', 'onInputDelta', 'onInputAvailable', 'onOutput'] as const;
@@ -174,10 +188,6 @@ class DefinedTool {
   /** Created by the first call. */
   get #steps(): DriverSteps {
     return (this.#done ??= new DriverSteps());
-  }
-
-  toModelOutput(argument: unknown): unknown {
-    return showToModel(argument, this.#options.toModelOutput, this.id);
   }
 
   /** Runs a hook for the driver of a call, which awaits it and ends the run when it throws; this never throws. */
