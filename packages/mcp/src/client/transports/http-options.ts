@@ -1,5 +1,6 @@
 import type { AgentOptions } from 'node:https';
 import type { OAuthFetchOptions } from '../../auth/client/adopt-provider.js';
+import { createDefaultSend, createNodeSend } from '../../http/node-send.js';
 import { fromFetch, toFetch, type Fetch, type Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { DefinitionHeaders, HttpServerDefinition } from '../config/server-definition.js';
@@ -19,7 +20,7 @@ export interface HttpOptions {
 /** Returns how the requests of a definition are sent, authorized if it signs in. */
 export async function resolveHttpOptions(definition: HttpServerDefinition, url: URL): Promise<HttpOptions> {
   const { headers, requestInit: { headers: requestHeaders, redirect } = {} } = definition;
-  const send = await createPlainSend(definition, url);
+  const send = createPlainSend(definition, url);
   const oauth = await resolveOAuthOptions(definition, url);
   return {
     url,
@@ -30,9 +31,9 @@ export async function resolveHttpOptions(definition: HttpServerDefinition, url: 
   };
 }
 
-async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition, url: URL): Promise<Send> {
+function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition, url: URL): Send {
   // Node.js accepts any `Uint8Array`, although its types name `Buffer`.
-  if (tls) return (await import('../../http/node-send.js')).createNodeSend(tls as AgentOptions);
+  if (tls) return createNodeSend(tls as AgentOptions);
   const { headers: _, redirect, ...others } = requestInit;
   const init: RequestInit = { ...others, redirect: redirect === 'error' ? redirect : 'manual' };
   if (fetch) return fromFetch(fetch, init);
@@ -41,7 +42,7 @@ async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefin
   // Only `fetch` knows these settings, and how to reject credentials in an address. Bun and Deno pass for Node.
   if (Object.keys(others).length > 0 || hasCredentials) return viaFetch;
   if (typeof process === 'undefined' || process.versions?.node === undefined) return viaFetch;
-  return (await import('../../http/node-send.js')).createDefaultSend(viaFetch);
+  return createDefaultSend(viaFetch);
 }
 
 /** Providers of definitions with `auth: 'oauth'`. An entry lives as long as its definition. */
@@ -62,7 +63,7 @@ export async function resolveOAuthOptions(
 ): Promise<OAuthFetchOptions | undefined> {
   const provider = await providerOf(definition);
   if (!provider) return undefined;
-  const serverFetch = await createServerFetch(definition, serverUrl);
+  const serverFetch = createServerFetch(definition, serverUrl);
   return { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch };
 }
 
@@ -70,10 +71,10 @@ export async function resolveOAuthOptions(
  * Returns the `fetch` for the metadata of one server: the user's or the built-in one, with the headers of the definition. The headers
  * go to the server's own origin only, never to an authorization server. Metadata belongs to no call, and has no request context.
  */
-async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
+function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Fetch {
   const { fetch, headers, tls } = definition;
   const plain: Fetch = tls
-    ? toFetch(await createPlainSend(definition, serverUrl))
+    ? toFetch(createPlainSend(definition, serverUrl))
     : (url, init) => globalThis.fetch(url, init);
   const base: Fetch = fetch ? (url, init) => fetch(url, init) : plain;
   if (!headers) return base;
