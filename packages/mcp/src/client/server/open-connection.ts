@@ -6,6 +6,7 @@ import { Engine, type EngineOptions } from '../engine/engine.js';
 import { negotiate, type NegotiationMode } from '../engine/negotiate.js';
 import { asSentence, isNetworkError, reasonOf, statusOf, stderrOf } from '../engine/request-error.js';
 import { ConnectionLostError, type Channel } from '../transports/channel.js';
+import { resolveHttpOptions } from '../transports/http-options.js';
 
 export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
   readonly name: string;
@@ -84,7 +85,6 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
     }
   }
   const { url, definition } = target;
-  const { resolveHttpOptions } = await import('../transports/http-options.js');
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
