@@ -19,37 +19,53 @@ const maxDepth = 128;
 /** Declarations by input schema, which nothing changes. An entry lives as long as its key. */
 const known = new WeakMap<object, readonly ParamHeader[]>();
 
+/** Returns the same as {@link findParamHeaders}, found once per schema: for calls. */
+export function declaredParamHeaders(inputSchema: object): readonly ParamHeader[] {
+  let found = known.get(inputSchema);
+  if (!found) known.set(inputSchema, (found = findParamHeaders(inputSchema)));
+  return found;
+}
+
 /**
  * Finds the properties of an input schema that are marked with `x-mcp-header`.
  *
  * @throws `TypeError` when a mark breaks the rules; clients leave out such a tool
  * @see [SEP-2243, custom headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
  */
-export function declaredParamHeaders(inputSchema: object): readonly ParamHeader[] {
-  let found = known.get(inputSchema);
-  if (!found) known.set(inputSchema, (found = scan(inputSchema)));
+export function findParamHeaders(inputSchema: object): readonly ParamHeader[] {
+  const found: ParamHeader[] = [];
+  /** Property names of the visited node. One array for all: clients visit every schema of every list. */
+  const path: string[] = [];
+  // Schemas in other places than `properties` describe values that have no fixed path.
+  const visit = (node: object, isReachable: boolean, depth: number): void => {
+    if (depth > maxDepth) throw new TypeError('the input schema is nested too deeply');
+    if (Array.isArray(node)) {
+      for (const child of node as unknown[]) if (isNode(child)) visit(child, false, depth + 1);
+      return;
+    }
+    const schema = node as Params;
+    if (mark in schema) found.push(toParamHeader(schema, [...path], isReachable, found));
+    for (const keyword of Object.keys(schema)) {
+      const value = schema[keyword];
+      if (!isNode(value) || dataKeywords.has(keyword)) continue;
+      if (mapKeywords.has(keyword) && isObject(value)) {
+        const leadsToProperties = isReachable && keyword === 'properties';
+        for (const name of Object.keys(value)) enter(name, value[name], leadsToProperties, depth + 1);
+      } else enter(keyword, value, false, depth + 1);
+    }
+  };
+  const enter = (name: string, child: unknown, isReachable: boolean, depth: number): void => {
+    if (!isNode(child)) return;
+    path.push(name);
+    visit(child, isReachable, depth);
+    path.pop();
+  };
+  visit(inputSchema, true, 0);
   return found;
 }
 
-function scan(inputSchema: object): readonly ParamHeader[] {
-  const found: ParamHeader[] = [];
-  // Schemas in other places than `properties` describe values that have no fixed path.
-  const visit = (node: unknown, path: readonly string[], isReachable: boolean, depth: number): void => {
-    if (typeof node !== 'object' || node === null) return;
-    if (depth > maxDepth) throw new TypeError('the input schema is nested too deeply');
-    if (Array.isArray(node)) return node.forEach((child) => visit(child, path, false, depth + 1));
-    const schema = node as Params;
-    if (mark in schema) found.push(toParamHeader(schema, path, isReachable, found));
-    for (const [keyword, value] of Object.entries(schema)) {
-      if (dataKeywords.has(keyword)) continue;
-      if (!mapKeywords.has(keyword) || !isObject(value)) visit(value, [...path, keyword], false, depth + 1);
-      else
-        for (const [name, child] of Object.entries(value))
-          visit(child, [...path, name], isReachable && keyword === 'properties', depth + 1);
-    }
-  };
-  visit(inputSchema, [], true, 0);
-  return found;
+function isNode(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Keywords whose values are data, not schemas. */

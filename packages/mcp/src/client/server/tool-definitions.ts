@@ -1,7 +1,7 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { declaredParamHeaders } from '../../protocol/param-headers.js';
+import { findParamHeaders } from '../../protocol/param-headers.js';
 import { loadBuiltin } from '../../load-builtin.js';
 
 /** Tool definition that the client left out of a list. */
@@ -91,7 +91,7 @@ function isOptional(type: 'string' | 'boolean', value: unknown): boolean {
 
 function findHeaderProblem(inputSchema: object): string | undefined {
   try {
-    declaredParamHeaders(inputSchema);
+    findParamHeaders(inputSchema);
     return undefined;
   } catch (error) {
     return toErrorMessage(error);
