@@ -6,7 +6,7 @@
  * @module
  */
 
-import process from 'node:process';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { LoadedDocument } from './formats/document-loader.js';
 import type { RecognizeText, ScannedPage } from './formats/pdf/scanned-page.js';
@@ -66,8 +66,9 @@ function serve(port: MessagePort): void {
     } catch (thrown) {
       error = serializeError(thrown);
     }
-    const { heapUsed, external } = process.memoryUsage();
-    send({ type: 'end', error, usedMemory: heapUsed + external });
+    // `process.memoryUsage()` also reads the memory of the process, from a file.
+    const { used_heap_size: heap, external_memory: external } = getHeapStatistics();
+    send({ type: 'end', error, usedMemory: heap + external });
   };
 
   const sendImages = async (of: number): Promise<void> => {
