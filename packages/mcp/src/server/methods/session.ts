@@ -59,13 +59,18 @@ export async function subscribe(request: ServerRequest): Promise<Result> {
   if (session.isStateless)
     throw methodNotFound('resources/subscribe needs a session, and this server has none (serverless)');
   await learnScopes(request);
-  await watchUpstream(request, uri);
-  await session.update((client) => {
-    const subscriptions = new Set(client.subscriptions).add(uri);
-    if (subscriptions.size > MAX_SUBSCRIPTIONS)
-      throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    return { subscriptions };
-  });
+  const stopWatching = await watchUpstream(request, uri);
+  try {
+    await session.update((client) => {
+      const subscriptions = new Set(client.subscriptions).add(uri);
+      if (subscriptions.size > MAX_SUBSCRIPTIONS)
+        throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
+      return { subscriptions };
+    });
+  } finally {
+    // From here on the session keeps the resource watched, as long as its client is subscribed.
+    stopWatching?.();
+  }
   return new Result('');
 }
 

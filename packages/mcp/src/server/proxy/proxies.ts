@@ -55,7 +55,7 @@ export class Proxies implements Upstreams {
   readonly #upstreams: Upstream[] = [];
   /** Servers that no client of the application holds. */
   readonly #owned = new Set<RemoteServer>();
-  /** Numbers of the `subscriptions/listen` requests per resource. */
+  /** Numbers of the requests per resource that watch it. Sessions keep the resources of their subscriptions watched. */
   readonly #watched = new Map<string, number>();
 
   /** @param self - the server whose proxies they are */
@@ -221,7 +221,7 @@ export class Proxies implements Upstreams {
       onResourceUpdated?.(update);
       const { uri } = update;
       const { sessions, subscribers } = this.#state;
-      if ((this.#watched.get(uri) ?? 0) > 0 || [...sessions].some(({ client }) => client.subscriptions?.has(uri)))
+      if ((this.#watched.get(uri) ?? 0) > 0 || [...sessions].some(({ client }) => client.subscriptions.has(uri)))
         return subscribers.publishHere({ kind: 'resource_updated', uri });
       // No client is subscribed any more.
       this.#watched.delete(uri);

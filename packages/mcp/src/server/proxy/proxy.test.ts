@@ -380,6 +380,22 @@ describe.each(combinations)('during a call of a %s caller at a %s upstream', (ca
   });
 });
 
+test('the subscription to a resource of an upstream ends with that of the last legacy client', async () => {
+  const upstream = createUpstream();
+  const methods: string[] = [];
+  upstream.use({
+    onRequest: (context, next) => {
+      methods.push(context.method);
+      return next();
+    },
+  });
+  const client = connect(await createGateway('legacy', upstream), 'legacy');
+  await client.resources.subscribe('it', 'note://one');
+  await client.resources.unsubscribe('it', 'note://one');
+  await upstream.resources.notifyUpdated({ uri: 'note://one' });
+  await eventually(() => expect(methods).toContain('resources/unsubscribe'));
+});
+
 describe('tasks of an upstream', () => {
   const createTaskUpstream = (gate: Promise<unknown>): MCPServer => {
     const slow = createTool({
