@@ -42,9 +42,9 @@ export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   drainDelay?: number;
   /** Milliseconds for in-flight calls and tasks when the server closes, after `drainDelay`, and then for handlers of `onClose()`. Default 10 000. */
   shutdownGrace?: number;
-  /** Milliseconds in which the headers of a request must arrive. Default 10 000. */
+  /** Milliseconds in which the headers of a request must arrive, within `requestTimeout`. Default 10 000; 0 for no limit of their own. */
   headersTimeout?: number;
-  /** Milliseconds in which a whole request must arrive. Default 30 000. */
+  /** Milliseconds in which a whole request must arrive. Default 30 000; 0 for no limit. */
   requestTimeout?: number;
 }
 
@@ -119,13 +119,13 @@ export class Listener implements Transport {
         `The MCP server listens on every interface (${host}) and accepts any Host header from other machines. Set allowedHosts.`,
       );
     }
-    // Node looks for late requests every 30 s unless told otherwise.
-    const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
     const limits = {
-      headersTimeout,
+      // Node refuses one that is longer than that of the whole request.
+      headersTimeout: Math.min(headersTimeout, requestTimeout || Infinity),
       requestTimeout,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      connectionsCheckingInterval,
+      // Node looks for late requests every 30 s unless told otherwise.
+      connectionsCheckingInterval: Math.min(1_000, headersTimeout || Infinity, requestTimeout || Infinity),
     };
     // Loaded here, because edge runtimes have no servers.
     const [{ createServer }, { Server: NetServer }] = await Promise.all([import('node:http'), import('node:net')]);

@@ -65,6 +65,8 @@ describe('options of startHTTP', () => {
       "startHTTP has no option 'options.severless'. Did you mean 'options.serverless'?",
     ],
     [{ maxBodyBytes: Number.NaN }, "startHTTP: 'maxBodyBytes' must be a number of at least 0, not NaN."],
+    [{ httpPath: 'mcp' }, "startHTTP: 'httpPath' must be a path that begins with '/', not 'mcp'."],
+    [{ serverless: 'true' }, "startHTTP: 'serverless' must be true or false, not 'true'."],
     [{ options: { allowedHosts: 'example.com' } }, "'options.allowedHosts' must be a list of non-empty strings"],
     [
       { serverless: true, options: { serverless: false } },
@@ -79,6 +81,29 @@ describe('options of startHTTP', () => {
     expect(answer.status).toBe(500);
     expect(answer.text).toContain(message);
   });
+});
+
+describe('options of listen', () => {
+  test.each([
+    [{ path: 'mcp' }, "listen: 'path' must be a path that begins with '/', not 'mcp'."],
+    [{ port: Number.NaN }, "listen: 'port' must be an integer from 0 to 65535, not NaN."],
+    [{ host: '' }, "listen: 'host' must be a non-empty string, not ''."],
+    [{ requestTimeout: 0.5 }, "listen: 'requestTimeout' must be an integer of at least 0, not 0.5."],
+    [{ enableDnsRebindingProtection: 0 as never }, "'enableDnsRebindingProtection' must be true or false, not 0."],
+  ])('reject %j', async (options, message) => {
+    await expect(createMcpServer().listen(options)).rejects.toMatchObject({
+      code: 'OPTIONS_INVALID',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test.each([{ requestTimeout: 5_000 }, { headersTimeout: 60_000 }, { requestTimeout: 0 }, { headersTimeout: 0 }])(
+    'accept %j without the other timeout',
+    async (options) => {
+      const { url } = await createMcpServer().listen(options);
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+    },
+  );
 });
 
 describe('options of HTTP+SSE', () => {

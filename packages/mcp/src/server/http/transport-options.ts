@@ -9,7 +9,9 @@ import {
   objectOf,
   oneOf,
   stringList,
+  stringValue,
   valueThat,
+  wholeNumber,
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
@@ -37,13 +39,14 @@ export const amount: OptionCheck = valueThat(
   'a number of at least 0',
 );
 
+/** The path of a request always begins with it, so another value would match none. */
 const pathValue = valueThat(
   (value) => typeof value === 'string' && value.startsWith('/'),
   "a path that begins with '/'",
 );
 
 const sseChecks: OptionChecks<SSEOptions> = {
-  enableDnsRebindingProtection: anyValue,
+  enableDnsRebindingProtection: booleanValue,
   allowedHosts: stringList,
   allowedOrigins: stringList,
   maxSessions: amount,
@@ -57,8 +60,8 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   idleTimeout: amount,
   sessionIdGenerator: functionValue,
   onsessioninitialized: functionValue,
-  serverless: anyValue,
-  enableJsonResponse: anyValue,
+  serverless: booleanValue,
+  enableJsonResponse: booleanValue,
   eventStore: anyValue,
   retryInterval: amount,
   refuseSessionsWhileDraining: booleanValue,
@@ -66,7 +69,7 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   serverlessStreaming: ignoredOption('a response becomes an event stream when a message precedes the result.'),
 };
 
-const sseRoute = { url: anyValue, ssePath: anyValue, messagePath: anyValue };
+const sseRoute = { url: anyValue, ssePath: pathValue, messagePath: pathValue };
 const sseOptions = { ...sseChecks, options: objectOf(sseChecks) };
 
 /** Checks of the methods of `MCPServer` that serve HTTP, by method. */
@@ -81,7 +84,7 @@ export const transportChecks: {
 } = {
   startHTTP: {
     url: anyValue,
-    httpPath: anyValue,
+    httpPath: pathValue,
     healthPath: pathValue,
     req: anyValue,
     res: anyValue,
@@ -94,15 +97,15 @@ export const transportChecks: {
   connectHonoSSE: { messagePath: anyValue, context: anyValue, authInfo: anyValue, ...sseOptions },
   fetch: { authInfo: anyValue, ...httpChecks },
   listen: {
-    port: anyValue,
-    host: anyValue,
-    path: anyValue,
+    port: wholeNumber(0, 65_535),
+    host: stringValue,
+    path: pathValue,
     healthPath: pathValue,
     shutdownSignals: listOf(oneOf(...shutdownSignals)),
     drainDelay: amount,
     shutdownGrace: amount,
-    headersTimeout: amount,
-    requestTimeout: amount,
+    headersTimeout: wholeNumber(0),
+    requestTimeout: wholeNumber(0),
     ...httpChecks,
   },
 };
