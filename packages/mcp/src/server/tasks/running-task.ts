@@ -102,7 +102,8 @@ export class RunningTask {
     { timeout, signal: given }: ElicitOptions,
   ): Promise<Result> {
     const { host } = this.#options;
-    const timedOut = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
+    // It takes only whole numbers that fit a timer.
+    const timedOut = timeout === undefined ? undefined : AbortSignal.timeout(Math.ceil(toTimerDelay(timeout)));
     const signal = AbortSignal.any([host.signal, given, timedOut].filter((each) => each !== undefined));
     try {
       for (let round = 1; round <= MAX_INPUT_ROUNDS; round += 1) {

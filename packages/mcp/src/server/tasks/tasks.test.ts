@@ -427,6 +427,16 @@ describe('requests for input', () => {
     expect(task).not.toHaveProperty('inputRequests');
   });
 
+  test.each([Infinity, 2 ** 31, 60_000.5])('wait for a response with a timeout of %d ms', async (timeout) => {
+    const execute: Execute = async (_input, { mcp }) =>
+      (await mcp.elicitation.sendRequest(question, { timeout })).content?.['name'];
+    const caller = callerOf(serve('optional', execute));
+    const taskId = await startTask(caller);
+    await asked(caller, taskId);
+    await caller.request('tasks/update', { taskId, inputResponses: { 'input-1': accept('Ada') } });
+    expect(await ended(caller, taskId)).toMatchObject({ status: 'completed', result: { content: [{ text: 'Ada' }] } });
+  });
+
   test('are withdrawn when the tool does not wait any longer', async () => {
     const controller = new AbortController();
     const server = serve('optional', async (input, context) => {
