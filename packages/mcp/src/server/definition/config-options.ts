@@ -1,6 +1,7 @@
 import {
   anyValue,
   functionValue,
+  numberIn,
   objectOf,
   oneOf,
   stringList,
@@ -23,6 +24,10 @@ const record: OptionCheck = (value, option) => {
   return `'${option}' must be an object with one entry per name, such as { weather }.${hint}`;
 };
 
+/** The message does not quote the value. */
+const secretKey: OptionCheck = (value, option) =>
+  typeof value === 'string' || value instanceof Uint8Array ? undefined : `'${option}' must be a string or bytes.`;
+
 const cacheHint = objectOf<CacheHint>({ ttlMs: wholeNumber(0), cacheScope: oneOf('public', 'private') });
 
 /** Checks of the options of `MCPServer`. Descriptions of the server, such as `packages`, are values of the protocol. */
@@ -34,15 +39,15 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   agents: record,
   workflows: record,
   resources: objectOf<MCPServerResources>({
-    listResources: anyValue,
-    getResourceContent: anyValue,
-    resourceTemplates: anyValue,
-    completeVariable: anyValue,
+    listResources: functionValue,
+    getResourceContent: functionValue,
+    resourceTemplates: functionValue,
+    completeVariable: functionValue,
   }),
   prompts: objectOf<MCPServerPrompts>({
-    listPrompts: anyValue,
-    getPromptMessages: anyValue,
-    completeArgument: anyValue,
+    listPrompts: functionValue,
+    getPromptMessages: functionValue,
+    completeArgument: functionValue,
   }),
   description: anyValue,
   title: anyValue,
@@ -55,7 +60,7 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   remotes: anyValue,
   releaseDate: anyValue,
   isLatest: anyValue,
-  requestState: objectOf<RequestStateOptions>({ key: anyValue, ttlSeconds: anyValue }),
+  requestState: objectOf<RequestStateOptions>({ key: secretKey, ttlSeconds: numberIn({ above: 0 }) }),
   maskErrors: anyValue,
   visible: functionValue,
   resultLimit: anyValue,
