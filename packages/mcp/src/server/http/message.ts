@@ -36,8 +36,12 @@ export type ReplyBody = string | readonly Uint8Array[];
 export interface HttpReply {
   /** Does nothing when the response has started or the client disconnected. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
-  /** Begins an event stream with status 200; the headers may wait for the first event. */
-  stream(headers: Readonly<Record<string, string>>): EventSink;
+  /**
+   * Begins an event stream with status 200; the headers may wait for the first event.
+   *
+   * @param endsConnection - whether the connection ends with the stream. Default `false`
+   */
+  stream(headers: Readonly<Record<string, string>>, endsConnection?: boolean): EventSink;
   /** Lets the connection end with this response, where its headers are not sent yet. */
   endConnection(): void;
   /** Calls back when the connection closes, also after a complete response; soon, when it is closed already. */

@@ -134,9 +134,16 @@ export class NodeReply implements HttpReply, EventSink {
     res.end();
   }
 
-  stream(headers: Readonly<Record<string, string>>): EventSink {
+  stream(headers: Readonly<Record<string, string>>, endsConnection = false): EventSink {
+    const res = this.#res;
     // Middleware such as a timeout may have responded; the stream then goes nowhere.
-    if (!this.#res.destroyed && !this.#res.headersSent) this.#res.writeHead(200, { ...headers });
+    if (res.destroyed || res.headersSent) return this;
+    if (endsConnection) {
+      this.endConnection();
+      // An event in a chunk is written in four parts, a tenth of the CPU of a call over HTTP+SSE.
+      res.removeHeader('transfer-encoding');
+    }
+    res.writeHead(200, { ...headers });
     return this;
   }
 

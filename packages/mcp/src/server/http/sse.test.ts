@@ -107,6 +107,18 @@ describe.each(mounts)('%s', (name, mount) => {
     expect(texts).toEqual(Array.from({ length: 40 }, (_, index) => `Hello user ${index}, ${index}`));
   });
 
+  test.skipIf(name.endsWith('context'))(
+    'sends events without chunks, on a connection that ends with the stream',
+    async () => {
+      const stream = await readEvents(`${base}/sse`);
+      expect(stream.headers).toMatchObject({ connection: 'close' });
+      expect(stream.headers).not.toHaveProperty('transfer-encoding');
+      await expect.poll(() => stream.events.length).toBe(1);
+      await (name === 'startSSE' ? server.getSseTransport() : server.getSseHonoTransport())?.close();
+      await stream.ended;
+    },
+  );
+
   test('the stream begins with the endpoint, answers come on it, and the getter knows the connection', async () => {
     const stream = await readEvents(`${base}/sse`);
     expect(stream.headers['content-type']).toBe('text/event-stream');

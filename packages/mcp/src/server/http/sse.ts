@@ -194,7 +194,7 @@ export class SSEEndpoint implements Transport {
     const owner = ownerOf(request);
     requireRoom(this.#connections, owner, options);
     const sessionId = crypto.randomUUID();
-    const sink = reply.stream(eventStreamHeaders);
+    const sink = reply.stream(eventStreamHeaders, true);
     const connection = new Connection({
       server: this.#server,
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
