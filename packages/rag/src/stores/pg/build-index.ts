@@ -18,7 +18,8 @@ import { quoteIdentifier, requireInteger } from './sql-text.js';
 export interface PgIndexConfig {
   /**
    * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible; for `buildIndex()` the type that the index has or was
-   * created with. `ivfflat` derives its centers from the data, so it is built by `buildIndex()` once they are there.
+   * created with. `ivfflat` derives its centers from the data, so it is built by `buildIndex()` once they are there. `hnsw`, `ivf` and
+   * `quantization` imply their type.
    */
   type?: PgIndexType;
   /** Defaults 16 and 64, as in pgvector; for a rebuild those of the index. */
@@ -62,8 +63,21 @@ export async function buildIndex(
   await query(`ALTER INDEX ${quoteIdentifier(schemaName, next)} RENAME TO ${quoteIdentifier(name)}`);
 }
 
-export function typeOf({ type, hnsw, ivf }: PgIndexConfig): PgIndexType | undefined {
-  return type ?? (hnsw ? 'hnsw' : ivf && 'ivfflat');
+/** Returns the type that a configuration names or implies, if any. @throws `VECTOR_ARGUMENT_INVALID` for members of another type */
+export function typeOf({ type, hnsw, quantization, ivf }: PgIndexConfig): PgIndexType | undefined {
+  const members = [
+    ['hnsw', hnsw, 'hnsw'],
+    ['quantization', quantization, 'hnsw'],
+    ['ivf', ivf, 'ivfflat'],
+  ] as const;
+  const given = members.filter(([, value]) => value !== undefined);
+  const requested = type ?? given[0]?.[2];
+  const wrong = given.find(([, , owner]) => owner !== requested);
+  if (wrong)
+    throw invalidArgument(
+      `'indexConfig.${wrong[0]}' is for the type ${wrong[2]}, not ${String(requested)}. Remove one.`,
+    );
+  return requested;
 }
 
 export function vectorIndexName(indexName: string): string {
@@ -78,13 +92,12 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */
 export function requestedElements(
-  { quantization, ...config }: PgIndexConfig,
+  { quantization }: Pick<PgIndexConfig, 'quantization'>,
   { dimension, vectorType, metric, elements }: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'>,
 ): PgIndexElements {
   if (quantization === undefined) return elements ?? (dimension > indexableDimension.vector ? 'halfvec' : vectorType);
   if (quantization !== 'half' && quantization !== 'binary')
     throw invalidArgument(`Unknown quantization '${String(quantization)}'; known: half, binary.`);
-  if ((typeOf(config) ?? 'hnsw') !== 'hnsw') throw invalidArgument('quantization is for an index of type hnsw.');
   if (quantization === 'half') return 'halfvec';
   if (metric === 'cosine') return 'bit';
   throw invalidArgument(`The quantization 'binary' needs the metric cosine, not ${metric}.`);

@@ -138,16 +138,19 @@ async function readExisting(
     throw mismatch(`${existing.type} ${JSON.stringify(existing.config)}`, requested, advice);
   }
   // The next `buildIndex()` without a type builds the type that was requested last.
-  const isNewType = existing.type === 'flat' && indexConfig?.type !== existing.requestedType;
-  return { ...existing, mustRebuild: requested !== undefined, typeToRecord: isNewType ? indexConfig?.type : undefined };
+  const type = indexConfig && typeOf(indexConfig);
+  const isNewType = existing.type === 'flat' && type !== existing.requestedType;
+  return { ...existing, mustRebuild: requested !== undefined, typeToRecord: isNewType ? type : undefined };
 }
 
 /** Returns the requested configuration if it differs. Compares only the fields that the caller sets. */
 function findDifference(
   existing: PgIndex,
-  { type = existing.type, hnsw = {}, ivf = {}, quantization }: PgIndexConfig,
+  indexConfig: PgIndexConfig,
   isBuilt: boolean | undefined,
 ): string | undefined {
+  const { hnsw = {}, ivf = {}, quantization } = indexConfig;
+  const type = typeOf(indexConfig) ?? existing.type;
   // Its build is still to come.
   if (existing.type === 'flat' && (isBuilt === false || type === 'ivfflat')) return undefined;
   const parameters = {
@@ -160,7 +163,7 @@ function findDifference(
     quantization === undefined || requestedElements({ quantization }, existing) === existing.elements;
   const isSame =
     type === existing.type &&
-    (type === 'flat' || hasSameElements) &&
+    hasSameElements &&
     Object.entries(parameters[type]).every(([name, value]) => value === undefined || value === used[name]);
   return isSame ? undefined : `${type} ${JSON.stringify({ ...parameters[type], quantization })}`;
 }

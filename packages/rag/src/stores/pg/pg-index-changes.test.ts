@@ -70,9 +70,30 @@ describe.each(databases)('an index in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'requantized' })).toMatchObject({ elements: 'halfvec' });
   });
 
+  it('is compared with the type that the parameters of indexConfig imply', async () => {
+    const indexName = 'implied';
+    const params = { indexName, dimension: 4 };
+    await store.createIndex({ ...params, buildIndex: false });
+    for (const indexConfig of [{ hnsw: { m: 8 } }, { quantization: 'half' }] as const)
+      await expect(store.createIndex({ ...params, indexConfig })).rejects.toMatchObject({
+        code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+      });
+    await store.createIndex({ ...params, indexConfig: { ivf: { lists: 1 } } });
+    await store.upsert({ indexName, vectors: Array.from({ length: 50 }, (_, n) => [1, n, 0, 0]) });
+    await store.buildIndex({ indexName });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'ivfflat' });
+    const changed = { ...params, indexConfig: { hnsw: { m: 8 } } };
+    await expect(store.createIndex(changed)).rejects.toMatchObject({ code: 'VECTOR_INDEX_CONFIG_MISMATCH' });
+    await store.createIndex({ ...changed, buildIndex: true });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'hnsw', config: { m: 8 } });
+  });
+
   it.each([
+    [{ indexConfig: { type: 'ivfflat', hnsw: { m: 8 } } }, "'indexConfig.hnsw' is for the type hnsw, not ivfflat"],
+    [{ indexConfig: { type: 'flat', ivf: { lists: 8 } } }, "'indexConfig.ivf' is for the type ivfflat, not flat"],
+    [{ indexConfig: { hnsw: {}, ivf: {} } }, "'indexConfig.ivf' is for the type ivfflat, not hnsw"],
     [{ indexConfig: { quantization: 'int4' as never } }, "Unknown quantization 'int4'"],
-    [{ indexConfig: { type: 'ivfflat', quantization: 'half' } }, 'type hnsw'],
+    [{ indexConfig: { type: 'ivfflat', quantization: 'half' } }, 'for the type hnsw, not ivfflat'],
     [{ indexConfig: { quantization: 'binary' }, metric: 'euclidean' }, 'needs the metric cosine'],
     [{ indexConfig: { type: 'hnsw' }, dimension: 4001 }, "{ quantization: 'binary' }"],
   ] as const)('rejects %o', async (params, message) => {
