@@ -130,10 +130,12 @@ export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<nu
 }
 
 const rowsPerList = 50;
+/** The limit of pgvector. */
+export const largestLists = 32_768;
 
 async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexConfig): Promise<string> {
   const count = await countRows(query, index);
-  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
+  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, largestLists);
   if (count < lists * rowsPerList) {
     throw new QuiverError(
       'VECTOR_INDEX_TOO_EARLY',

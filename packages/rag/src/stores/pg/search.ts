@@ -1,12 +1,14 @@
 import { QuiverError } from '@quiver/core';
+import { readAlias } from '@quiver/core/options';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { collectMatching, keepMatching } from '../../store/matching-rows.js';
+import { argumentSettings } from '../../store/options.js';
 import { toScore } from '../../store/score.js';
 import { SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import { quantizedSql } from './build-index.js';
+import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import type { FilterSelectivity } from './filter-selectivity.js';
 import { filterToSql } from './filter-to-sql.js';
@@ -41,7 +43,7 @@ export interface PgVectorConfig {
 export interface PgQueryParams extends QueryParams, PgVectorConfig {
   /** Whether to compare all vectors, which is slower and exact. Default `false`. */
   exact?: boolean;
-  /** Another place for `ef` and `probes`. */
+  /** Another place for `ef` and `probes`. Two different values are an error. */
   options?: { ef?: number; probes?: number };
 }
 
@@ -285,10 +287,14 @@ export function searchSettings(
   { options, ...params }: Pick<PgQueryParams, 'ef' | 'probes' | 'options'>,
   { hasFilter, wanted }: { hasFilter: boolean; wanted: number },
 ): SearchSetting[] {
-  const integer = (name: string, value: number | undefined, largest: number): number | undefined =>
-    value === undefined ? undefined : requireInteger(name, value, 1, largest);
-  const ef = integer('ef', params.ef ?? options?.ef, largestEf);
-  const probes = integer('probes', params.probes ?? options?.probes, 32_768);
+  const integer = (name: 'ef' | 'probes', largest: number): number | undefined => {
+    const alias = `options.${name}`;
+    const given: Record<string, number | undefined> = { [name]: params[name], [alias]: options?.[name] };
+    const value = readAlias<typeof given, string>('PgVector.query', given, [name, alias], argumentSettings);
+    return value === undefined ? undefined : requireInteger(name, value, 1, largest);
+  };
+  const ef = integer('ef', largestEf);
+  const probes = integer('probes', largestLists);
   if (index.type === 'flat') return [];
   const settings: SearchSetting[] = [];
   if (index.type === 'hnsw') {
