@@ -49,7 +49,8 @@ export interface PgCreateIndexParams extends CreateIndexParams {
   vectorType?: PgVectorType;
   /**
    * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language.
-   * `simple` knows none. Default `english`; `false` leaves the words out. An index that exists gets words by `addTextSearch()`.
+   * `simple` knows none. Default `english`; `false` leaves the words out. An existing index keeps its words, and another
+   * `language` is an error: `addTextSearch()` adds or replaces them.
    */
   textSearch?: { language?: string } | false;
   /**
@@ -131,7 +132,13 @@ async function readExisting(
     const advice = 'Use another indexName, or delete the index first.';
     throw mismatch(`vectorType '${existing.vectorType}'`, `'${vectorType}'`, advice);
   }
-  requireSameLanguage(indexName, existing.analyzer ?? existing.language?.name, params.language);
+  const language = existing.analyzer ?? existing.language?.name;
+  requireSameLanguage(indexName, language, params.language);
+  const words = params.textSearch ? params.textSearch.language : undefined;
+  if (words !== undefined && words !== existing.language?.name) {
+    const advice = 'Change it with addTextSearch(), or leave textSearch out to keep it.';
+    throw mismatch(`the language '${language ?? 'none'}'`, `'${words}'`, advice);
+  }
   const requested = indexConfig && findDifference(existing, indexConfig, buildIndex);
   if (requested !== undefined && buildIndex !== true) {
     const advice = 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.';

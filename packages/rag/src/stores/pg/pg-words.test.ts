@@ -55,6 +55,17 @@ describe.each(databases)('words in $name', (database) => {
     expect(await store.listIndexes()).not.toContain('klingon');
   });
 
+  it('is not another one in an existing index', async () => {
+    const params = { indexName: 'chosen', dimension: 1 };
+    await store.createIndex({ ...params, textSearch: { language: 'german' } });
+    for (const textSearch of [{ language: 'german' }, {}, false] as const)
+      await store.createIndex({ ...params, textSearch });
+    await expect(store.createIndex({ ...params, textSearch: { language: 'simple' } })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+      message: expect.stringContaining("with the language 'german', not 'simple'. Change it with addTextSearch("),
+    });
+  });
+
   it('is added to an index that was made without it, once', async () => {
     const indexName = 'plain';
     await store.createIndex({ indexName, dimension: 1, textSearch: false });
