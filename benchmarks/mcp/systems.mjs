@@ -5,6 +5,7 @@ export const names = {
   quiver: '**Quiver**',
   'quiver-json': '**Quiver**, JSON Schema tools',
   bare: 'bare `node:http`',
+  'bare-zod': 'bare, with zod',
   mastra1: '@mastra/mcp 1.18.0',
   mastra2: '@mastra/mcp 2.0.0',
   fastmcp: 'fastmcp 4.20.16',
@@ -19,7 +20,7 @@ export function systemsOf(mode, anchors) {
     stateless: ['sdk1', 'sdk2', 'quiver', 'bare'],
     modern: ['sdk1', 'sdk2', 'quiver', 'bare'],
     'http-sse': ['sdk1', 'quiver'],
-    stdio: ['sdk1', 'sdk2', 'quiver', 'quiver-json', 'bare'],
+    stdio: ['sdk1', 'sdk2', 'quiver', 'quiver-json', 'bare', 'bare-zod'],
   }[mode];
   const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes(mode));
   return [...own, ...others].map((name) => ({ name, mode: mode === 'modern' && name === 'sdk1' ? 'stateless' : mode }));
