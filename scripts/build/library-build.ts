@@ -52,8 +52,9 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
       {
         name: 'without-bare-imports',
         // esbuild repeats the chunks that other chunks import. Node resolves each import: a third of those of a server. No module of
-        // ours is imported for its effects alone. The empty lines keep the source map.
-        renderChunk: (code) => ({ code: code.replaceAll(/^import "\.[^"]*";$/gm, '') }),
+        // ours is imported for its effects alone, except by programs, which have no exports. The empty lines keep the source map.
+        renderChunk: (code, { exports = [] }) =>
+          exports.length === 0 ? undefined : { code: code.replaceAll(/^import "\.[^"]*";$/gm, '') },
       },
     ],
   });
