@@ -29,9 +29,10 @@ export function idListings(): IdListings {
       if (!listing || performance.now() - listing.at > maxListingAge) {
         const at = performance.now();
         listing = { ids: (await list()).toSorted((a, b) => (a < b ? -1 : 1)), at };
-        const [oldest] = listings.keys();
-        if (listings.size >= maxListings && oldest !== undefined) listings.delete(oldest);
+        listings.delete(key);
         listings.set(key, listing);
+        const [oldest] = listings.keys();
+        if (listings.size > maxListings && oldest !== undefined) listings.delete(oldest);
       }
       const first = after === undefined ? 0 : listing.ids.findIndex((id) => id > after);
       return first === -1 ? [] : listing.ids.slice(first);
