@@ -106,7 +106,7 @@ const indexChecks: OptionChecks<IndexParams> = { indexName: anyValue, signal: si
 const readChecks = { ...indexChecks, includeVector: booleanValue };
 // The methods check the values of the others, most of them against the index.
 const filter = anyValue;
-// A model may send an empty cursor for the first page.
+// An empty cursor is none, see `scan`.
 const anyText = valueThat((value) => typeof value === 'string', 'a string');
 const methodChecks = {
   createIndex: { ...indexChecks, dimension: anyValue, metric: anyValue } satisfies OptionChecks<CreateIndexParams>,
@@ -280,8 +280,10 @@ export abstract class RecordStore<
     await this.change(params, async (index) => index.remove(ids ?? (await index.select(parsed))));
   }
 
-  async scan(params: ScanParams & Target): Promise<ScanPage> {
-    this.check('scan', params);
+  async scan(given: ScanParams & Target): Promise<ScanPage> {
+    this.check('scan', given);
+    // A model may send an empty cursor for the first page.
+    const params = { ...given, cursor: given.cursor || undefined };
     const size = params.limit ?? defaultPageSize;
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {

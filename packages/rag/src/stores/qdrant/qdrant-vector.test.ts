@@ -49,6 +49,16 @@ describe('QdrantVector', () => {
     expect(() => new QdrantVector(options)).toThrow(expect.objectContaining(error));
   });
 
+  it('lists the ids again for a first page, also with an empty cursor', async () => {
+    const store = await open();
+    const elsewhere = new QdrantVector({ url: store.url });
+    await store.createIndex({ indexName, dimension: 1 });
+    await elsewhere.upsert({ indexName, ids: ['a'], vectors: [[1]] });
+    expect(idsOf((await store.scan({ indexName })).records)).toEqual(['a']);
+    await elsewhere.upsert({ indexName, ids: ['b'], vectors: [[1]] });
+    expect(idsOf((await store.scan({ indexName, cursor: '' })).records)).toEqual(['a', 'b']);
+  });
+
   it('uses a client of the caller, and leaves collections of others alone', async () => {
     const { url } = await open();
     const client = new QdrantClient({ url, checkCompatibility: false });
