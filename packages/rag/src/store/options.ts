@@ -23,6 +23,13 @@ export function invalidArgument(message: string, details?: Record<string, unknow
   return new QuiverError('VECTOR_ARGUMENT_INVALID', message, { details });
 }
 
+/** Rejects options that have no effect next to another one. @throws `VECTOR_ARGUMENT_INVALID` */
+export function rejectBeside(owner: string, given: string, others: Readonly<Record<string, unknown>>): void {
+  const names = Object.keys(others).filter((name) => others[name] !== undefined);
+  if (names.length === 0) return;
+  throw invalidArgument(`${owner} accepts '${given}' or '${names.join("', '")}', not both.`);
+}
+
 /** Number of results of a query that names none. */
 export const defaultTopK = 10;
 

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { rejectBeside } from '../../store/options.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 /** A condition in Chroma's own language. */
@@ -52,16 +53,24 @@ export interface ChromaLikeClient {
 export interface ChromaConnectionOptions {
   /** A `ChromaClient` or `CloudClient`. */
   client?: ChromaLikeClient;
-  /** Default `localhost`. */
+  /** Default `localhost`, or Chroma Cloud with an `apiKey`. */
   host?: string;
-  /** Default 8000. */
+  /** Default 8000; 443 with an `apiKey`. */
   port?: number;
+  /** Always with an `apiKey`. */
   ssl?: boolean;
   tenant?: string;
   database?: string;
   headers?: Record<string, string>;
   /** Connects to Chroma Cloud. */
   apiKey?: string;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for options that have no effect next to a client or a key */
+export function requireConnection({ client, ...connection }: ChromaConnectionOptions): void {
+  if (client) rejectBeside('ChromaVector', 'client', { ...connection });
+  const { apiKey, ssl, headers } = connection;
+  if (apiKey !== undefined) rejectBeside('ChromaVector', 'apiKey', { ssl, headers });
 }
 
 /**

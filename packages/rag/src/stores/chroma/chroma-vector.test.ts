@@ -244,6 +244,14 @@ it('ChromaVector ends its request when the signal fires', async () => {
   silent.close();
 });
 
+it.each([
+  [{ client: {} as never, host: 'localhost', port: 8000 }, "accepts 'client' or 'host', 'port', not both"],
+  [{ apiKey: 'key', headers: { a: 'b' } }, "accepts 'apiKey' or 'headers', not both"],
+])('ChromaVector rejects the options %j', (options, message) => {
+  const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+  expect(() => new ChromaVector(options)).toThrow(expect.objectContaining(error));
+});
+
 it('ChromaVector says that a server is down', async () => {
   const store = new ChromaVector({ host: '127.0.0.1', port: 1 });
   await expect(store.query({ indexName: 'any', queryVector: [1] })).rejects.toMatchObject({

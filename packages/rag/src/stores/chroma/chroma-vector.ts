@@ -32,6 +32,7 @@ import {
   type ChromaLikeClient,
   type ChromaWhere,
   openChroma,
+  requireConnection,
 } from './chroma-client.js';
 import { deleteRecords, readRecords, recordsPerRead, selectIds, writeRecords } from './chroma-record.js';
 import { findByTerms, findNearest } from './find-records.js';
@@ -97,6 +98,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
   constructor(options: ChromaVectorConfig = {}) {
     checkOptions('ChromaVector', options, optionChecks, argumentSettings);
     const { id = 'chroma-vector', ...config } = options;
+    requireConnection(config);
     const open = clientPerSignal((signal) => openChroma(config, signal));
     super(
       { name: 'ChromaVector', query: { where: anyValue, whereDocument: objectValue, documentFilter: objectValue } },

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/options.js';
+import { invalidArgument, rejectBeside } from '../../store/options.js';
 
 /** The part of a query of LanceDB that is called. */
 export interface LanceQuery {
@@ -90,10 +90,9 @@ async function loadModules(): Promise<Pick<Lance, 'lancedb' | 'arrow'>> {
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
-export function requireConnection({ connection, uri }: LanceConnectionOptions): void {
-  if (connection && uri !== undefined)
-    throw invalidArgument('LanceVectorStore accepts a connection or a uri, not both.');
-  if (!connection && (typeof uri !== 'string' || uri === ''))
+export function requireConnection({ connection, uri, connectionOptions }: LanceConnectionOptions): void {
+  if (connection) rejectBeside('LanceVectorStore', 'connection', { uri, connectionOptions });
+  else if (typeof uri !== 'string' || uri === '')
     throw invalidArgument(
       `LanceVectorStore needs a connection or a uri, such as './lance', not ${JSON.stringify(uri)}.`,
     );

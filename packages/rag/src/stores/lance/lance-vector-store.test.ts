@@ -52,6 +52,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     [{}, 'needs a connection or a uri'],
     [{ uri: '' }, 'needs a connection or a uri'],
     [{ uri: './lance', connection: {} as never }, 'not both'],
+    [{ connectionOptions: {}, connection: {} as never }, "'connection' or 'connectionOptions', not both"],
   ])('rejects the options %j', (options, message) => {
     const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
     expect(() => new LanceVectorStore(options)).toThrow(expect.objectContaining(error));

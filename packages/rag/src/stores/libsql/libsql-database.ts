@@ -1,6 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { readAlias } from '@quiver/core/options';
-import { argumentSettings, invalidArgument } from '../../store/options.js';
+import { argumentSettings, invalidArgument, rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A value of a parameter. */
@@ -67,7 +67,7 @@ const largestBackoff = 1000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
 export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
-  const { client, maxRetries = 12, initialBackoffMs = 5 } = options;
+  const { client, maxRetries = 12, initialBackoffMs = 5, ...connection } = options;
   const names = ['url', 'connectionUrl'] as const;
   const url = readAlias<LibSQLConnectionOptions, (typeof names)[number]>(
     'LibSQLVector',
@@ -75,8 +75,8 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
     names,
     argumentSettings,
   );
-  if (client && url !== undefined) throw invalidArgument('LibSQLVector accepts a client or a url, not both.');
-  if (!client && (typeof url !== 'string' || url === ''))
+  if (client) rejectBeside('LibSQLVector', 'client', connection);
+  else if (typeof url !== 'string' || url === '')
     throw invalidArgument(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
   const own = lazyClient(() => openClient(options, url as string));
   return {

@@ -76,6 +76,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
     [{}, 'needs a client or a url'],
     [{ url: '' }, 'needs a client or a url'],
     [{ url: ':memory:', client: {} as never }, 'not both'],
+    [{ authToken: 'a', syncUrl: 'b', client: {} as never }, "accepts 'client' or 'authToken', 'syncUrl', not both"],
     [{ url: ':memory:', connectionUrl: 'file:app.db' }, "'url' and 'connectionUrl' are two names"],
     [{ url: ':memory:', maxRetries: -1 }, "'maxRetries' must be an integer of at least 0, not -1"],
     [{ url: ':memory:', initialBackoffMs: -0.5 }, "'initialBackoffMs' must be a finite number of at least 0, not -0.5"],

@@ -1,6 +1,6 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { PoolConfig } from 'pg';
-import { invalidArgument } from '../../store/options.js';
+import { invalidArgument, rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
@@ -32,8 +32,8 @@ export interface PgConnectionOptions {
   /** A `PGlite`, created with `extensions: { vector }`. It is never closed by the store. */
   pglite?: PgliteClient;
   /**
-   * Connection string of a pool that the store owns, opened at the first call; needs `pg`. The options below do the same as in
-   * `pg.ClientConfig`: without `host` and `stream`, `pg` reads the environment (`PGHOST` and others).
+   * Connection string of a pool that the store owns, opened at the first call; needs `pg`. It contains host, port, database, user and
+   * password. The options below do the same as in `pg.ClientConfig`: without `host` and `stream`, `pg` reads the environment (`PGHOST` and others).
    */
   connectionString?: string;
   /** Host name, or the folder of a Unix domain socket. */
@@ -56,20 +56,21 @@ export interface PgConnectionOptions {
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
 export function openDatabase(options: PgConnectionOptions): SqlDatabase {
-  const { pool, pglite, connectionString, host, port, database, user, password, stream, pgPoolOptions } = options;
+  const { pool, pglite, ...connection } = options;
+  const { connectionString, host, port, database, user, password, stream, pgPoolOptions } = connection;
   for (const [name, value] of Object.entries({ connectionString, host }))
     if (value === '')
       throw invalidArgument(`The ${name} of a PgVector is empty. Check the environment variable that it comes from.`);
-  const connections = Object.entries({ pool, pglite, connectionString, host }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const hasClientOptions = [port, database, user, password, stream, pgPoolOptions].some((value) => value !== undefined);
-  if (connections.length > 1 || (connections.length === 0 && !hasClientOptions)) {
-    const names = connections.map(([name]) => name).join(' and ');
+  if (pool) rejectBeside('PgVector', 'pool', { pglite, ...connection });
+  if (pglite) rejectBeside('PgVector', 'pglite', { ...connection });
+  // `pg` reads these from the text, and takes its own defaults where the text lacks one.
+  if (connectionString !== undefined)
+    rejectBeside('PgVector', 'connectionString', { host, port, database, user, password });
+  const ways = [pool, pglite, connectionString, host, port, database, user, password, stream, pgPoolOptions];
+  if (ways.every((value) => value === undefined))
     throw invalidArgument(
-      `PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream)${connections.length > 1 ? `, not ${names} together` : ''}.`,
+      'PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream).',
     );
-  }
   if (pglite) return pgliteDatabase(pglite);
   // The caller ends its own pool.
   if (pool)

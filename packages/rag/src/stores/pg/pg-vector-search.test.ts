@@ -344,12 +344,18 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await server?.pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
   });
 
-  it.each([[{}], [{ connectionString: '' }], [{ host: '' }], [{ host: 'a', connectionString: 'b' }]])(
-    'rejects the connection options %j',
-    (options) => {
-      expect(() => new PgVector(options)).toThrowError(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
-    },
-  );
+  it.each([
+    [{}],
+    [{ connectionString: '' }],
+    [{ host: '' }],
+    [{ host: 'a', connectionString: 'b' }],
+    [{ connectionString: 'b', password: 'c' }],
+    [{ pool: {} as Pool, database: 'c' }],
+    [{ pool: {} as Pool, connectionString: 'b' }],
+    [{ pglite: {} as never, max: 5 }],
+  ])('rejects the connection options %j', (options) => {
+    expect(() => new PgVector(options)).toThrowError(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
+  });
 
   it('connects by a client configuration without a host', async () => {
     const { hostname, port, username: user, pathname } = new URL(postgresUrl as string);

@@ -228,6 +228,14 @@ describe('PineconeVector', () => {
     await expect(mine.query({ ...known, queryVector: [1, 2] })).rejects.toMatchObject(missing);
   });
 
+  it('rejects a key beside a client', () => {
+    const error = {
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining("'client' or 'apiKey', not both"),
+    };
+    expect(() => new PineconeVector({ client: {} as never, apiKey: 'key' })).toThrow(expect.objectContaining(error));
+  });
+
   it('says that it has no key, and that the service is down', async () => {
     await expect(new PineconeVector({}).listIndexes()).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
     const service = new FakePinecone();

@@ -4,7 +4,7 @@ import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse
 import { requireSameShape } from '../../store/index-shape.js';
 import { keywordText } from '../../store/record-text.js';
 import { checkUpsert } from '../../store/checked-record.js';
-import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';
+import { argumentSettings, invalidArgument, objectValue, rejectBeside } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
@@ -119,6 +119,8 @@ export class PineconeVector extends RemoteStore<
 
   constructor(config: PineconeVectorConfig) {
     checkOptions('PineconeVector', config, optionChecks, { ...argumentSettings, withoutEffect });
+    const { client, apiKey, controllerHostUrl } = config;
+    if (client) rejectBeside('PineconeVector', 'client', { apiKey, controllerHostUrl });
     super(
       {
         name: 'PineconeVector',

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/options.js';
+import { invalidArgument, rejectBeside } from '../../store/options.js';
 
 /** A point as Qdrant returns it. */
 export interface QdrantLikePoint {
@@ -44,9 +44,9 @@ export interface QdrantConnectionOptions {
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
-export function requireQdrantConnection({ client, url }: QdrantConnectionOptions): void {
-  if (client && url !== undefined) throw invalidArgument('QdrantVector accepts a client or a url, not both.');
-  if (client) return;
+export function requireQdrantConnection({ client, ...connection }: QdrantConnectionOptions): void {
+  if (client) return rejectBeside('QdrantVector', 'client', { ...connection });
+  const { url } = connection;
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^https?:$/.test(address.protocol))
     throw invalidArgument('QdrantVector needs a client or a url, such as http://localhost:6333.');

@@ -44,6 +44,7 @@ describe('QdrantVector', () => {
     [{ url: 'localhost:6333' }, 'needs a client or a url'],
     [{ url: 'http://localhost:6333/path' }, "has the path '/path'"],
     [{ url: 'http://localhost:6333', client: {} as never }, 'not both'],
+    [{ apiKey: 'key', client: {} as never }, "QdrantVector accepts 'client' or 'apiKey', not both."],
   ])('rejects the options %j', (options, message) => {
     const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
     expect(() => new QdrantVector(options)).toThrow(expect.objectContaining(error));
