@@ -107,8 +107,11 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
         requireNotClosed(this.lifecycle, reply);
         await servePost(response, body);
-      } else if (method === 'GET' && !isStateless(options)) await openStandaloneStream(this, request, reply, options);
-      else if (method === 'DELETE' && !isStateless(options)) {
+      } else if (method === 'GET' && !isStateless(options)) {
+        requireLegacyVersion(request);
+        await openStandaloneStream(this, request, reply, options);
+      } else if (method === 'DELETE' && !isStateless(options)) {
+        requireLegacyVersion(request);
         await this.sessions.end(await this.sessions.require(request, options));
         response.endEmpty(200);
       } else {
@@ -223,7 +226,7 @@ function serveModernRequest(response: ResponseWriter, message: JsonRpcRequest): 
 function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): void | Promise<void> {
   const { kind, message } = incoming;
   const initializes = kind === 'request' && message.method === 'initialize';
-  if (!initializes) requireLegacyVersion(response.request.header('mcp-protocol-version'));
+  if (!initializes) requireLegacyVersion(response.request);
   else if (!isStateless(response.options)) return startSession(response, message);
   const session = sessionOf(response);
   return session instanceof LegacySession
@@ -279,7 +282,7 @@ function serveLegacyRequest(response: ResponseWriter, message: JsonRpcRequest, s
 async function serveBatch(response: ResponseWriter, messages: readonly unknown[]): Promise<void> {
   const { request, endpoint } = response;
   requireLegacyBatch(messages);
-  requireLegacyVersion(request.header('mcp-protocol-version'));
+  requireLegacyVersion(request);
   const session = await sessionOf(response);
   requireToolAccessOfAll(messages, createCallerRequest(endpoint.server, response.caller, session));
   await response.run(null, new LegacyBatch(endpoint.server, messages, response.caller, response, session));
@@ -305,7 +308,8 @@ function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySess
 }
 
 /** @throws ProtocolError with HTTP status 400 for an unknown protocol version; a missing header means the default version */
-function requireLegacyVersion(version: string | undefined): void {
+function requireLegacyVersion(request: HttpRequest): void {
+  const version = request.header('mcp-protocol-version');
   if (version === undefined || LEGACY_VERSIONS.some((known) => known === version)) return;
   throw refused(
     400,

@@ -264,6 +264,16 @@ describe('sessions', () => {
     expect(answer.json.error.code).toBe(-32000);
   });
 
+  // The official server does the same.
+  test.each(['GET', 'DELETE'])('%s with an unknown protocol version is answered 400', async (method) => {
+    const session = await openSession(url);
+    const headers = { ...session, accept: 'text/event-stream', 'mcp-protocol-version': '1999-01-01' };
+    const answer = await send(url, { method, headers });
+    expect(answer.status).toBe(400);
+    expect(answer.json.error.message).toContain('Unsupported protocol version: 1999-01-01');
+    expect((await send(url, { headers: session, body: rpc('ping') })).status).toBe(200);
+  });
+
   test('clients that use the same ids get their own answers', async () => {
     const sessions = await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
     const answers = await Promise.all(
