@@ -1,6 +1,7 @@
 import type { McpTraceEvent } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
+import { digestOf } from './digest.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
 /** Transport of a message, as trace events name it. */
@@ -67,6 +68,12 @@ export function principalOf(authInfo: McpAuthInfo): string {
   }
   if (typeof authInfo.token === 'string') return JSON.stringify(['token', authInfo.token]);
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
+}
+
+/** Returns a principal for logs: one that consists of a token has its digest in place of the token. */
+export async function withoutToken(principal: string): Promise<string> {
+  const [kind] = JSON.parse(principal) as string[];
+  return kind === 'token' ? JSON.stringify([kind, await digestOf(principal)]) : principal;
 }
 
 /** Returns the scopes of a caller; none when `scopes` is not an array. */

@@ -2,7 +2,7 @@ import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import type { Era } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { digestOf } from '../digest.js';
+import { withoutToken } from '../caller.js';
 import { requestOf } from './hook-context.js';
 import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
 
@@ -76,7 +76,7 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
       const finish = async (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
         const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
         try {
-          const principal = await loggedPrincipalOf(context);
+          const principal = context.principal === undefined ? undefined : await withoutToken(context.principal);
           await write({
             time,
             method: toLogged(method),
@@ -114,12 +114,6 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
       }
     },
   };
-}
-
-/** Returns the principal without a token: an identity that consists of a token is replaced by its digest. */
-async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<string | undefined> {
-  if (!principal?.startsWith('["token",')) return principal;
-  return JSON.stringify(['token', await digestOf(principal)]);
 }
 
 function outcomeOf(context: MiddlewareContext, { status }: MeasuredOutcome): AuditEntry['outcome'] {
