@@ -78,3 +78,10 @@ test.each(['{"jsonrpc":', '"text"', '7', '[]'])('the event %s of another program
   await expect(events.follow(start, { send, signal: ended.signal, writer: undefined })).rejects.toThrow(refused);
   expect(send).not.toHaveBeenCalled();
 });
+
+test('knows the error of a store that belongs to another copy of the package', async () => {
+  vi.resetModules();
+  const { QuiverError } = await import('@quiver/core');
+  vi.spyOn(store, 'read').mockRejectedValue(new QuiverError('SHARED_STORE_ENTRY_NOT_FOUND', 'It is gone.'));
+  expect(await events.getStreamIdForEventId('d/own_1')).toBeUndefined();
+});

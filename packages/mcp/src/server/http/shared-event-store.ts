@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
@@ -192,5 +192,5 @@ function parseEventId(eventId: string): { streamId: string; entry: string } {
 }
 
 function isUnknownEntry(error: unknown): boolean {
-  return error instanceof QuiverError && error.code === 'SHARED_STORE_ENTRY_NOT_FOUND';
+  return isQuiverError(error, 'SHARED_STORE_ENTRY_NOT_FOUND');
 }
