@@ -11,7 +11,7 @@ export const MAX_STORED_RESULT: number = 16 * 1024 * 1024;
 /** Characters of all results that a process stores. */
 export const MAX_STORED_RESULTS: number = 64 * 1024 * 1024;
 /** Characters of a part of a stored result whose tool was removed. */
-export const DEFAULT_PART_CHARACTERS = 50_000;
+export const PART_CHARACTERS = 50_000;
 /** Values of a completion that are sent. */
 export const MAX_COMPLETION_VALUES = 100;
 /** Messages of a batch. */

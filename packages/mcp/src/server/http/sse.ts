@@ -12,6 +12,7 @@ import { requireToolAccessOfAll } from '../methods/tool-access.js';
 import type { ServerState } from '../definition/server-state.js';
 import { Lifecycle, type Transport } from '../lifecycle.js';
 import { unref } from '../../unref.js';
+import { toEvent } from './event-stream.js';
 import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from './guard.js';
 import {
   eventStreamHeaders,
@@ -197,7 +198,7 @@ export class SSEEndpoint implements Transport {
     const sink = reply.stream(eventStreamHeaders, true);
     const connection = new Connection({
       server: this.#server,
-      write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
+      write: (messageText) => sink.write(toEvent(messageText)),
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
     const keepAlive = unref(setInterval(() => sink.write(keepAliveComment), KEEP_ALIVE_INTERVAL));

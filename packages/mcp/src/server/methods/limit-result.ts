@@ -1,4 +1,5 @@
 import { Result } from '../../content.js';
+import { RESOURCE_LINK_VERSION } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { cutTexts, describeCut, type CutTexts, type Extent } from '../../result-limit/cut-texts.js';
 import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
@@ -83,9 +84,6 @@ function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
   });
 }
 
-/** First protocol version with `resource_link`. */
-const LINK_VERSION = '2025-06-18';
-
 /** Returns the blocks behind a cut text: what is missing, and where it is. */
 function describe(request: ServerRequest, extent: Extent, uri: string | undefined): Block[] {
   const mimeType = extent.unit === 'elements' ? 'application/json' : 'text/plain';
@@ -109,6 +107,6 @@ function withLink(
     ? `Read the resource ${link.uri} within ${minutes} minutes for ${what}, or call the tool with arguments that return less.`
     : 'Call the tool with arguments that return less.';
   const note = { type: 'text', text: `${missing} ${where}` };
-  if (!link || protocolVersion < LINK_VERSION) return [note];
+  if (!link || protocolVersion < RESOURCE_LINK_VERSION) return [note];
   return [note, { type: 'resource_link', ...link, description: note.text }];
 }

@@ -12,7 +12,7 @@ import type { ServerState } from '../definition/server-state.js';
 import type { UriVariables } from '../definition/server-config.js';
 import type { ResultStore } from '../tools/result-store.js';
 import { encodePart, parseResultUri, type ResultPlace } from './result-resource.js';
-import { DEFAULT_PART_CHARACTERS } from '../limits.js';
+import { PART_CHARACTERS } from '../limits.js';
 import { parseResultLimit } from '../../result-limit/size-limit.js';
 import { matchUriTemplate } from './uri-template.js';
 
@@ -27,7 +27,7 @@ function readResult(request: ServerRequest, results: ResultStore, place: ResultP
     // Another token of the caller may have fewer scopes than the one of the call.
     if (tool && (!server.tools.find(request, tool.name) || toolAccess?.(tool.name))) throw resourceNotFound(uri);
     const { resultLimit } = tool ?? server;
-    return encodePart(place, stored, resultLimit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
+    return encodePart(place, stored, resultLimit ?? parseResultLimit({ characters: PART_CHARACTERS }));
   });
 }
 

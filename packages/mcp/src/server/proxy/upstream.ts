@@ -15,7 +15,7 @@ import { urlElicitationRequired } from '../methods/url-elicitation.js';
 import type { ListedTool } from '../tools/catalog.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 import { toolRequestOf } from '../tools/tool-context.js';
-import { findParamHeaders, type RegisteredTool } from '../tools/tool-registry.js';
+import { findParamHeaders, structuredFor, type RegisteredTool } from '../tools/tool-registry.js';
 import { RelayedCall, type RelayState } from './relayed-call.js';
 import type { SuspendedCalls } from './suspended-calls.js';
 
@@ -191,7 +191,7 @@ export class Upstream {
       listed,
       item: { type: 'tool', toolType: 'tool', ...listed },
       resultLimit: undefined,
-      structured: { legacy: tool.outputSchema?.['type'] === 'object', modern: tool.outputSchema !== undefined },
+      structured: structuredFor(tool.outputSchema),
       paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
       task: this.#offersTasks()
         ? {

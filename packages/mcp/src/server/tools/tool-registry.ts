@@ -34,7 +34,7 @@ export interface RegisteredTool {
   readonly item: CatalogItem;
   /** Limit of results: that of the tool, otherwise that of the server. */
   readonly resultLimit: SizeLimit | undefined;
-  /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
+  /** Whether results go out as `structuredContent`. */
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
@@ -275,10 +275,17 @@ function registerTool(
     listed,
     resultLimit,
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
-    structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
+    structured: structuredFor(outputSchema),
     paramHeaders: findParamHeaders(name, inputSchema, logger),
     task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
+}
+
+/** Returns whether results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
+export function structuredFor(
+  outputSchema: Readonly<Record<string, unknown>> | undefined,
+): RegisteredTool['structured'] {
+  return { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined };
 }
 
 /** Returns the arguments that calls repeat in headers. Invalid declarations are ignored, with a warning. */
