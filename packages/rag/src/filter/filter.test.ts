@@ -425,6 +425,13 @@ test('a filter is checked once, as it was written', () => {
   );
 });
 
+test('a filter inside of proxies, as libraries of reactive state make them, is checked', () => {
+  const inner = { $in: new Proxy(['red', 'blue'], {}) };
+  const checked = checkFilter(new Proxy({ team: new Proxy(inner, {}), since: new Date(0), name: /^a/ }, {}));
+  inner.$in.push('green');
+  expect(checked).toEqual({ team: { $in: ['red', 'blue'] }, since: new Date(0), name: /^a/ });
+});
+
 test('a parsed filter cannot be changed', () => {
   const isDeeplyFrozen = (node: unknown): boolean =>
     typeof node !== 'object' || node === null || (Object.isFrozen(node) && Object.values(node).every(isDeeplyFrozen));

@@ -63,7 +63,7 @@ export function checkFilter(input: unknown): CheckedFilter {
   if (isChecked(input)) return input;
   const written = (typeof input === 'string' ? parseJson(input) : input) as Readonly<Record<string, unknown>>;
   const filter = parseFilter(written);
-  return toChecked(structuredClone(written), filter);
+  return toChecked(copyOf(written) as Readonly<Record<string, unknown>>, filter);
 }
 
 /** Returns a filter that requires both of two filters, each if it is present. @throws `FILTER_INVALID` */
@@ -73,6 +73,14 @@ export function bothFilters(first: unknown, second: unknown): CheckedFilter | un
   );
   if (!one || !other) return one;
   return toChecked({ $and: [one, other] }, allOf([one[parsedForm], other[parsedForm]]));
+}
+
+/** Returns a copy of a valid filter. `structuredClone` rejects proxies. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date || value instanceof RegExp) return structuredClone(value);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
 }
 
 function deepFreeze<Value>(value: Value): Value {
