@@ -228,6 +228,16 @@ describe('PineconeVector', () => {
     await expect(mine.query({ ...known, queryVector: [1, 2] })).rejects.toMatchObject(missing);
   });
 
+  it('rejects sparse vectors that are not one for each vector', async () => {
+    const store = await open();
+    await store.createIndex({ indexName: 'sparse', dimension: 1 });
+    const sparseVectors = [{ indices: [1], values: [1] }];
+    for (const params of [{ vectors: [] }, {}, { vectors: [[1], [2]] }] as { vectors: number[][] }[])
+      await expect(store.upsert({ indexName: 'sparse', sparseVectors, ...params })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+  });
+
   it('rejects a key beside a client', () => {
     const error = {
       code: 'VECTOR_ARGUMENT_INVALID',

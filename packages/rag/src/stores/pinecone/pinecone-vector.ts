@@ -165,10 +165,10 @@ export class PineconeVector extends RemoteStore<
   override async upsert(params: PineconeUpsertParams): Promise<string[]> {
     this.check('upsert', params);
     const { sparseVectors } = params;
-    if (sparseVectors && sparseVectors.length !== params.vectors.length)
-      throw invalidArgument('upsert needs one sparse vector for each vector.');
     return this.use(params, async ({ dimension, metric, client }) => {
       const { ids, records } = checkUpsert(params, { dimension, metric });
+      if (sparseVectors && sparseVectors.length !== ids.length)
+        throw invalidArgument('upsert needs one sparse vector for each vector.');
       if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
