@@ -6,7 +6,8 @@ export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], ma
   return rows.filter(({ metadata }) => matches(metadata));
 }
 
-const candidatesPerResult = 4;
+/** Rows to read for each result where a filter is left to evaluate. */
+export const candidatesPerResult = 4;
 const fewestCandidates = 100;
 
 /**

@@ -1,4 +1,4 @@
-import type { Filter } from '../filter/index.js';
+import type { Filter, FilterOrder } from '../filter/index.js';
 
 /** A filter as a condition in the language of a database. */
 export interface SqlCondition {
@@ -9,9 +9,19 @@ export interface SqlCondition {
 }
 
 /** Databases have no NUL in text, or cut the text there, and no halves of surrogate pairs. */
+const unstorable = /[\0\p{Surrogate}]/u;
+
 export function isStorableText(text: string): boolean {
-  return !/[\0\p{Surrogate}]/u.test(text);
+  return !unstorable.test(text);
 }
+
+/** Returns a text with a space in place of each character that databases cannot store. */
+export function toStorableText(text: string): string {
+  return text.replaceAll(new RegExp(unstorable, 'gu'), ' ');
+}
+
+/** Operators of SQL for comparisons of order. */
+export const orderOperators: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
 /** Parameters of a statement. Untrusted text is passed only here. */
 export class SqlParameters {

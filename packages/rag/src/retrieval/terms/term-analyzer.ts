@@ -49,6 +49,11 @@ export function toAnalyzerId(value: unknown = english.code): string {
   );
 }
 
+/** Returns the language in the id of an analyzer: a code, or `auto`. */
+export function languageOfAnalyzer(id: string): string {
+  return id.split('-', 1)[0] as string;
+}
+
 /** Parameter of `createIndex()` of databases for which Quiver computes terms. */
 export interface LanguageParams {
   /**
@@ -70,8 +75,8 @@ export function requireSameLanguage(
   language: string | undefined,
 ): void {
   if (language === undefined) return;
-  const languageOf = (analyzerId: string | undefined): string => analyzerId?.split('-', 1)[0] ?? 'none';
-  const [existing, requested] = [languageOf(analyzer), languageOf(toAnalyzerId(language))];
+  const existing = analyzer === undefined ? 'none' : languageOfAnalyzer(analyzer);
+  const requested = languageOfAnalyzer(toAnalyzerId(language));
   if (existing === requested) return;
   throw new QuiverError(
     'VECTOR_INDEX_CONFIG_MISMATCH',
@@ -87,7 +92,7 @@ export function requireSameLanguage(
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
 export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
-  const [code = ''] = id.split('-', 1);
+  const code = languageOfAnalyzer(id);
   const single = findLanguage(code);
   if (id !== `${code}-${version}` || (code !== 'auto' && !single))
     throw new QuiverError(

@@ -1,5 +1,5 @@
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
-import type { SqlCondition, SqlParameters } from '../../store/sql-condition.js';
+import { orderOperators, type SqlCondition, type SqlParameters } from '../../store/sql-condition.js';
 
 /**
  * A filter as a condition on the column `metadata`, which holds JSON in SQLite's binary form. Field names and values become parameters; the text does
@@ -147,11 +147,9 @@ function equalTest(state: State, values: readonly FilterScalar[]): ValueTest {
   };
 }
 
-const comparisons: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
-
 function orderTest(state: State, order: FilterOrder, limit: string | number): ValueTest {
   const types = typeof limit === 'number' ? `'integer', 'real'` : `'text'`;
-  return (type, value) => `(${value} ${comparisons[order]} ${scalar(state, limit)} AND ${type} IN (${types}))`;
+  return (type, value) => `(${value} ${orderOperators[order]} ${scalar(state, limit)} AND ${type} IN (${types}))`;
 }
 
 /** `lower` of SQLite converts ASCII only. */

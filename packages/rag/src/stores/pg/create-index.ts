@@ -233,7 +233,6 @@ async function missingMetadataIndexes(
   query: SqlQuery,
   { schemaName, indexName, metadataIndexes: fields = [] }: MetadataTarget,
 ): Promise<{ field: string; name: string }[]> {
-  if (!Array.isArray(fields)) throw invalidArgument(`metadataIndexes must be a list of fields, not ${String(fields)}.`);
   for (const field of fields) requireIndexableField(field);
   const rows = await query(
     `SELECT field, name FROM (

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
-import { isStorableText, type SqlCondition, type SqlParameters } from '../../store/sql-condition.js';
+import { isStorableText, orderOperators, type SqlCondition, type SqlParameters } from '../../store/sql-condition.js';
 
 /**
  * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; the text does not depend
@@ -121,11 +121,9 @@ function anyValue(state: State, value: string, test: (value: string) => string):
   return `(CASE jsonb_typeof(${value}) WHEN 'array' THEN EXISTS (SELECT 1 FROM jsonb_array_elements(${value}) AS ${element}(value) WHERE ${test(`${element}.value`)}) ELSE COALESCE(${test(value)}, FALSE) END)`;
 }
 
-const comparisons: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
-
 /** Numbers as numbers, strings by code points; a value of another type never matches. */
 function compare(state: State, value: string, order: FilterOrder, limit: string | number): string {
-  const comparison = comparisons[order];
+  const comparison = orderOperators[order];
   if (typeof limit === 'number') {
     return `(CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${value} ${comparison} ${scalar(state, limit)} ELSE FALSE END)`;
   }

@@ -12,6 +12,7 @@ import {
   wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
+import { languageOfAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
@@ -247,7 +248,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
       const optional = {
         ...(elements && { elements }),
         ...(language && { language: language.name }),
-        ...(analyzer !== undefined && { language: analyzer.split('-', 1)[0] as string }),
+        ...(analyzer !== undefined && { language: languageOfAnalyzer(analyzer) }),
       };
       return { dimension, metric, count, type, vectorType, config, ...optional };
     });

@@ -3,10 +3,10 @@ import { readAlias } from '@quiver/core/options';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { collectMatching, keepMatching } from '../../store/matching-rows.js';
+import { candidatesPerResult, collectMatching, keepMatching } from '../../store/matching-rows.js';
 import { argumentSettings } from '../../store/options.js';
 import { toScore } from '../../store/score.js';
-import { SqlParameters } from '../../store/sql-condition.js';
+import { SqlParameters, toStorableText } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
@@ -123,7 +123,7 @@ export async function findByTerms(
   const lexemes =
     analyzer === undefined
       ? // Characters that PostgreSQL cannot store are not part of any term.
-        `(SELECT lexeme, 1::float8 AS share FROM unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text)))`
+        `(SELECT lexeme, 1::float8 AS share FROM unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(toStorableText(queryText))}::text)))`
       : lexemesSql(await queryLexemes(analyzer, queryText), parameters);
   const { sql: where, rest } = filterToSql(filter, parameters);
   const columns = toColumns(includeVector);
@@ -208,14 +208,17 @@ export function approximateSql({
   return `SELECT candidates.* FROM (SELECT ${set} AS made) AS settings CROSS JOIN LATERAL ${scan(`settings.made IS NOT NULL AND ${where}`)} ${order}`;
 }
 
-const candidatesPerResult = 4;
+/** Candidates that a search through an HNSW index keeps for each result by default. */
+const efPerResult = 4;
 
 /**
+ * Returns how many candidates of the index are compared by the stored vectors for each result.
+ *
  * Signs alone give a coarse order: of 10,000 synthetic vectors of 1,024 dimensions, 100 candidates contained .987 of the 10 nearest (.92 to .98 at 512
  * dimensions, .80 to .92 at 256).
  */
 function rescoredPerResult({ vectorType, elements = vectorType }: ExistingIndex): number {
-  return elements === 'bit' ? 10 : elements === vectorType ? 1 : candidatesPerResult;
+  return elements === 'bit' ? 10 : elements === vectorType ? 1 : 4;
 }
 
 const operators: Readonly<Record<VectorMetric, string>> = { cosine: '<=>', euclidean: '<->', dotproduct: '<#>' };
@@ -298,7 +301,7 @@ export function searchSettings(
   if (index.type === 'flat') return [];
   const settings: SearchSetting[] = [];
   if (index.type === 'hnsw') {
-    const needed = wanted * Math.max(candidatesPerResult, rescoredPerResult(index));
+    const needed = wanted * Math.max(efPerResult, rescoredPerResult(index));
     const kept = ef ?? Math.min(largestEf, Math.max(defaultEf, needed));
     if (ef !== undefined || kept !== defaultEf) settings.push(['hnsw.ef_search', kept]);
     // The order is put right outside, and this way fewer rows are thrown away on the way.
