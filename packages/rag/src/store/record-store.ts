@@ -104,8 +104,7 @@ export interface StoreParameters<Target extends object = object, Query extends o
 
 const indexChecks: OptionChecks<IndexParams> = { indexName: anyValue, signal: signalValue };
 const readChecks = { ...indexChecks, includeVector: booleanValue };
-// The methods check the values of the others, most of them against the index.
-const filter = anyValue;
+// `anyValue`: the methods check the values, most of them against the index.
 // An empty cursor is none, see `scan`.
 const anyText = valueThat((value) => typeof value === 'string', 'a string');
 const methodChecks = {
@@ -125,19 +124,19 @@ const methodChecks = {
     fusion: fusionValue,
     diversity: diversityValue,
     topK: topKValue,
-    filter,
+    filter: anyValue,
   } satisfies OptionChecks<QueryParams>,
   get: { ...readChecks, ids: anyValue } satisfies OptionChecks<GetParams>,
   updateVector: {
     ...indexChecks,
     id: anyValue,
-    filter,
+    filter: anyValue,
     update: objectOf<UpdateVectorParams['update']>({ vector: anyValue, metadata: anyValue, document: anyValue }),
   } satisfies OptionChecks<UpdateVectorParams>,
   deleteVector: { ...indexChecks, id: anyValue },
-  deleteVectors: { ...indexChecks, ids: anyValue, filter } satisfies OptionChecks<DeleteVectorsParams>,
-  scan: { ...readChecks, cursor: anyText, limit: topKValue, filter } satisfies OptionChecks<ScanParams>,
-  version: { ...indexChecks, filter, maxRecords: wholeNumber(0) } satisfies OptionChecks<VersionParams>,
+  deleteVectors: { ...indexChecks, ids: anyValue, filter: anyValue } satisfies OptionChecks<DeleteVectorsParams>,
+  scan: { ...readChecks, cursor: anyText, limit: topKValue, filter: anyValue } satisfies OptionChecks<ScanParams>,
+  version: { ...indexChecks, filter: anyValue, maxRecords: wholeNumber(0) } satisfies OptionChecks<VersionParams>,
   describeIndex: indexChecks,
   truncateIndex: indexChecks,
   deleteIndex: indexChecks,

@@ -1,5 +1,5 @@
 import type { IndexShape } from './index-shape.js';
-import { idListings } from './id-listings.js';
+import { type IdListings, idListings } from './id-listings.js';
 import { indexCache, type IndexCache, type IndexCacheOptions } from './index-cache.js';
 import { type OpenIndex, RecordStore, type StoreParameters } from './record-store.js';
 import type { Cancellable, IndexDescription, IndexParams, QueryParams } from './vector-store.js';
@@ -17,7 +17,7 @@ export abstract class RemoteStore<
 > extends RecordStore<Target, Query> {
   protected readonly indexes: IndexCache<Client, Index>;
   /** For databases that do not order records. */
-  protected readonly listings: ReturnType<typeof idListings> = idListings();
+  protected readonly listings: IdListings = idListings();
   readonly #database: IndexCacheOptions<Client, Index>;
 
   constructor(parameters: StoreParameters<Target, Query>, database: IndexCacheOptions<Client, Index>) {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { clientPerSignal, lazyClient, serviceCalls } from './store-call.js';
-import { partsOf } from '../requests/parts-of.js';
 
 it('shares one client between calls, and opens another one for a call with a signal', async () => {
   let opened = 0;
@@ -49,10 +48,4 @@ it('rejects with the abort reason', async () => {
   const run = serviceCalls('Toy', async () => 'client');
   const reason = new Error('enough');
   await expect(run('reading', AbortSignal.abort(reason), async () => 1)).rejects.toBe(reason);
-});
-
-it('splits a list by count and by size', () => {
-  const sizeOf = (text: string): number => text.length;
-  expect(partsOf(['a', 'b', 'c'], 2)).toEqual([['a', 'b'], ['c']]);
-  expect(partsOf(['aa', 'b', 'cccc', 'd'], 9, { sizeOf, maxSize: 3 })).toEqual([['aa', 'b'], ['cccc'], ['d']]);
 });

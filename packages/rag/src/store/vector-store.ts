@@ -116,7 +116,7 @@ export interface GetParams extends IndexParams {
   includeVector?: boolean | undefined;
 }
 
-/** Either one record or all that pass a filter. */
+/** Either one record or all that match a filter. */
 type RecordSelection = { id: string; filter?: never } | { id?: never; filter: VectorFilter };
 
 /** Parameters of `updateVector()`. */
@@ -193,7 +193,11 @@ export interface VectorStore {
   readonly capabilities: VectorStoreCapabilities;
   /** Creates an index; one that exists with the same dimension and metric is kept. @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` */
   createIndex(params: CreateIndexParams): Promise<void>;
-  /** Stores all records or none. @returns their ids, in order */
+  /**
+   * Stores all records or none; a service that limits the size of a request may store a part of them before an error.
+   *
+   * @returns their ids, in order
+   */
   upsert(params: UpsertParams): Promise<string[]>;
   /** The best records, best first. @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that {@link VectorStore.capabilities} does not name */
   query(params: QueryParams): Promise<VectorMatch[]>;
@@ -208,10 +212,10 @@ export interface VectorStore {
   listIndexes(params?: Cancellable): Promise<string[]>;
   describeIndex(params: IndexParams): Promise<IndexDescription>;
   /**
-   * Changes whenever a record does that passes the filter: equal versions mean equal records. Absent in a store that cannot tell,
+   * Changes whenever a record does that matches the filter: equal versions mean equal records. Absent in a store that cannot tell,
    * and in one whose block of `databaseConfig` chooses between records, such as a namespace.
    *
-   * @returns `undefined` when more than `maxRecords` pass, which is all that is counted then
+   * @returns `undefined` when more than `maxRecords` match, which is all that is counted then
    */
   version?(params: VersionParams): Promise<string | undefined>;
   /** Absent in a store that cannot keep any. */

@@ -95,7 +95,7 @@ const indexConfigValue = objectOf<PgIndexConfig>({
   ivf: objectOf<NonNullable<PgIndexConfig['ivf']>>({ lists: anyValue }),
   quantization: anyValue,
 });
-const textSearch = eitherOf(
+const textSearchValue = eitherOf(
   'false or an object',
   oneOf(false),
   objectOf<{ language?: string }>({ language: anyValue }),
@@ -104,7 +104,7 @@ const createIndexChecks: OptionChecks<Omit<PgCreateIndexParams, keyof CreateInde
   indexConfig: indexConfigValue,
   buildIndex: booleanValue,
   vectorType: anyValue,
-  textSearch,
+  textSearch: textSearchValue,
   language: anyValue,
   metadataIndexes: stringList,
 };

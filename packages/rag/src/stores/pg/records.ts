@@ -105,7 +105,7 @@ export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: re
   return rows.length > 0;
 }
 
-/** Ids of all records that pass a filter, locked until the transaction ends. */
+/** Returns the ids of all records that match a filter, in order, locked until the transaction ends. */
 export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
   const { sql: where, rest } = filterToSql(filter, parameters);

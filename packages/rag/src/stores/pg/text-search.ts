@@ -9,7 +9,10 @@ import { longestIdentifier, type PgLanguage, type PgTarget, readIndex, toComment
 
 export const defaultLanguage = 'english';
 
-/** The column as part of a statement. Its text is that of `keywordText`: the document or the usual keys of the metadata, and what is above it. */
+/**
+ * The column as part of a statement. Its text is that of `keywordText`: the document or the usual keys of the metadata, and what is above it,
+ * here also where the text begins with it.
+ */
 export function textSearchColumn(language: PgLanguage): string {
   const ofText = (key: string, value: string): string =>
     `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN ${value} END`;

@@ -117,7 +117,7 @@ export async function scanRecords(
   return { records, ...(token !== undefined && { nextCursor: token }) };
 }
 
-/** Ids of all records that pass a filter. */
+/** Returns the ids of all records that match a filter, in any order. */
 export async function selectIds(index: PineconeLikeIndex, filter: Filter | undefined): Promise<string[]> {
   const matches = createFilterTest(filter);
   const ids: string[] = [];
@@ -130,7 +130,7 @@ export async function selectIds(index: PineconeLikeIndex, filter: Filter | undef
   return ids;
 }
 
-/** Returns the metadata as JSON if it contains values that Pinecone does not support: nested objects, null, and lists of other types than strings. */
+/** Key of the metadata as JSON, if they contain values that Pinecone does not support: nested objects, null, and lists of other types than strings. */
 const jsonKey = 'quiver_json';
 /** `true` next to the JSON: Pinecone cannot filter by all of the metadata. */
 const partialKey = 'quiver_partial';
