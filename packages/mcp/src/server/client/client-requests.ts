@@ -77,26 +77,16 @@ export function missingCapabilities(
  */
 export function elicitationRequest(request: ElicitRequest | ElicitUrlRequest): ClientRequest<ElicitResult> {
   const { message } = request;
-  const common = { method: 'elicitation/create', subject: 'ELICITATION' } as const;
   if (request.mode === 'url') {
     const { url, elicitationId = crypto.randomUUID() } = request;
     requireSafeUrl(url);
-    return {
-      ...common,
-      params: { mode: 'url', message, url },
-      legacyParams: { elicitationId },
-      requires: { elicitation: { url: {} } },
-      what: 'that the user opens a page',
-      parse: parseAction,
-    };
+    const params = { mode: 'url', message, url };
+    return { ...describeRequest('elicitation/create', params), legacyParams: { elicitationId }, parse: parseAction };
   }
   const { requestedSchema } = request;
   requireFormSchema(requestedSchema);
   return {
-    ...common,
-    params: { mode: 'form', message, requestedSchema },
-    requires: { elicitation: { form: {} } },
-    what: 'user input',
+    ...describeRequest('elicitation/create', { mode: 'form', message, requestedSchema }),
     parse: async (result) => {
       const parsed = parseAction(result);
       if (parsed?.action !== 'accept') return parsed;
@@ -132,18 +122,7 @@ function requireSafeUrl(url: string): void {
 
 /** Returns the request for a completion by the model of the client. */
 export function samplingRequest(request: SampleRequest): ClientRequest<SampleResult> {
-  return {
-    method: 'sampling/createMessage',
-    params: request,
-    requires: samplingCapabilities(request),
-    subject: 'SAMPLING',
-    what: "a completion by the client's model",
-    parse: parseSampleResult,
-  };
-}
-
-function samplingCapabilities({ tools, toolChoice }: { tools?: unknown; toolChoice?: unknown }): RequiredCapabilities {
-  return { sampling: tools !== undefined || toolChoice !== undefined ? { tools: {} } : {} };
+  return { ...describeRequest('sampling/createMessage', { ...request }), parse: parseSampleResult };
 }
 
 function parseSampleResult(result: unknown): SampleResult | undefined {
@@ -163,10 +142,7 @@ function isContent(part: unknown): part is SamplingContent {
 /** Returns the request for the roots of the client. */
 export function rootsRequest(): ClientRequest<McpRoot[]> {
   return {
-    method: 'roots/list',
-    requires: { roots: {} },
-    subject: 'ROOTS',
-    what: "the client's roots",
+    ...describeRequest('roots/list'),
     parse: (result) => {
       const roots = isObject(result) ? result['roots'] : undefined;
       return Array.isArray(roots) && roots.every(isRoot) ? roots : undefined;
@@ -185,14 +161,14 @@ function isRoot(root: unknown): root is McpRoot {
  * @throws `CLIENT_REQUEST_UNKNOWN` for a method that servers do not send
  */
 export function rawRequest(request: { method: string; params?: Record<string, unknown> }): ClientRequest<unknown> {
-  const create = requestsByMethod.get(request.method);
-  if (!create) {
+  const { method, params } = request;
+  if (!isClientMethod(method)) {
     throw new QuiverError(
       'CLIENT_REQUEST_UNKNOWN',
-      `A server cannot send '${request.method}' to a client; it can send ${[...requestsByMethod.keys()].join(', ')}.`,
+      `A server cannot send '${method}' to a client; it can send ${Object.keys(requestKinds).join(', ')}.`,
     );
   }
-  const typed = create(request.params);
+  const typed = requestKinds[method].create(params);
   return {
     ...typed,
     parse: async (result) => {
@@ -210,45 +186,50 @@ export function rawRequest(request: { method: string; params?: Record<string, un
  * @throws ProtocolError -32601 for a method that servers do not send
  */
 export function passedOnRequest(method: string, params: Params): ClientRequest<Params> {
-  const kind = passedOn.get(method);
-  if (!kind) throw methodNotFound(method);
-  const { requires, subject, what } = kind;
-  return {
-    // The cast: the method is a key of the map.
-    method: method as ClientRequest<Params>['method'],
-    params,
-    requires: requires(params),
-    subject,
-    what,
-    parse: (result) => (isObject(result) ? result : undefined),
-  };
+  if (!isClientMethod(method)) throw methodNotFound(method);
+  return { ...describeRequest(method, params), parse: (result) => (isObject(result) ? result : undefined) };
 }
 
-type PassedOn = Pick<ClientRequest<Params>, 'subject' | 'what'> & {
+type ClientMethod = ClientRequest<unknown>['method'];
+
+/** The requests of one method, those of this server and those that it passes on. */
+interface RequestKind {
+  readonly subject: ClientRequest<unknown>['subject'];
+  readonly what: (params: Params) => string;
   readonly requires: (params: Params) => RequiredCapabilities;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the author of the tool is responsible for the params, and the client checks them
+  readonly create: (params: any) => ClientRequest<unknown>;
+}
+
+const requestKinds: Readonly<Record<ClientMethod, RequestKind>> = {
+  'elicitation/create': {
+    subject: 'ELICITATION',
+    what: ({ mode }) => (mode === 'url' ? 'that the user opens a page' : 'user input'),
+    requires: ({ mode }) => ({ elicitation: { [mode === 'url' ? 'url' : 'form']: {} } }),
+    create: elicitationRequest,
+  },
+  'sampling/createMessage': {
+    subject: 'SAMPLING',
+    what: () => "a completion by the client's model",
+    requires: ({ tools, toolChoice }) => ({
+      sampling: tools !== undefined || toolChoice !== undefined ? { tools: {} } : {},
+    }),
+    create: samplingRequest,
+  },
+  'roots/list': {
+    subject: 'ROOTS',
+    what: () => "the client's roots",
+    requires: () => ({ roots: {} }),
+    create: rootsRequest,
+  },
 };
 
-const passedOn: ReadonlyMap<string, PassedOn> = new Map<string, PassedOn>([
-  [
-    'elicitation/create',
-    {
-      requires: ({ mode }) => ({ elicitation: { [mode === 'url' ? 'url' : 'form']: {} } }),
-      subject: 'ELICITATION',
-      what: 'user input',
-    },
-  ],
-  [
-    'sampling/createMessage',
-    { requires: samplingCapabilities, subject: 'SAMPLING', what: "a completion by the client's model" },
-  ],
-  ['roots/list', { requires: () => ({ roots: {} }), subject: 'ROOTS', what: "the client's roots" }],
-]);
+function isClientMethod(method: string): method is ClientMethod {
+  return Object.hasOwn(requestKinds, method);
+}
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the author of the tool is responsible for the params, and the client checks them
-type CreateRequest = (params: any) => ClientRequest<unknown>;
-
-const requestsByMethod: ReadonlyMap<string, CreateRequest> = new Map<string, CreateRequest>([
-  ['elicitation/create', elicitationRequest],
-  ['sampling/createMessage', samplingRequest],
-  ['roots/list', rootsRequest],
-]);
+function describeRequest(method: ClientMethod, params?: Params): Omit<ClientRequest<unknown>, 'parse'> {
+  const { subject, what, requires } = requestKinds[method];
+  const given = params ?? {};
+  return { method, ...(params && { params }), subject, what: what(given), requires: requires(given) };
+}

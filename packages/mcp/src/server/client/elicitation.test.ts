@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../../test/servers/example-tools.ts';
 import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { envelope, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
-import { elicitationRequest } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
-import { rawRequest } from './client-requests.js';
+import { elicitationRequest, passedOnRequest, rawRequest } from './client-requests.js';
 import type { McpHttpServer } from '../http/listen.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
@@ -280,4 +279,10 @@ describe('accepted form content', () => {
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
     expect(Object.keys((answer as { content: object }).content)).toEqual(['name']);
   });
+});
+
+test('a request of another server is described as one of this server', () => {
+  const page = { mode: 'url', message: 'Open it', url: 'https://a.example' } as const;
+  const { method, subject, what, requires } = elicitationRequest(page);
+  expect(passedOnRequest(method, page)).toMatchObject({ method, subject, what, requires });
 });
