@@ -14,7 +14,10 @@ import {
 } from './pg-index.js';
 import { quoteIdentifier, requireInteger } from './sql-text.js';
 
-/** Type and parameters of an index of pgvector. */
+/**
+ * Type and parameters of an index of pgvector. A `createIndex()` that builds nothing, as for `ivfflat` or with `buildIndex: false`, keeps the
+ * type alone: pass the parameters to `buildIndex()`.
+ */
 export interface PgIndexConfig {
   /**
    * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible; for `buildIndex()` the type that the index has or was
