@@ -63,7 +63,8 @@ export class PendingRequests {
       });
     } catch (error) {
       const reason = (error as Error).message;
-      link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+      const wasSent = this.#pending.has(id);
+      if (wasSent) link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
       throw error;
     } finally {
       clearTimeout(timer);
