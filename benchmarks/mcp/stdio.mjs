@@ -14,27 +14,33 @@ function start({ name, source, folder }) {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  const listeners = new Map();
+  return {
+    ...pipeTo(child),
+    cpu: () => cpuOf(child.pid),
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+/** Writes messages to a child process, and finds the response of each request, without an MCP implementation. */
+export function pipeTo(child) {
+  const waiting = new Map();
   let rest = '';
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop();
     for (const line of lines) {
       const message = JSON.parse(line);
-      listeners.get(message.id)?.(message);
-      listeners.delete(message.id);
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
     }
   });
-  return {
-    request: (message) =>
-      new Promise((resolve) => {
-        listeners.set(message.id, resolve);
-        child.stdin.write(`${JSON.stringify(message)}\n`);
-      }),
-    notify: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
-    cpu: () => cpuOf(child.pid),
-    stop: () => child.kill('SIGKILL'),
-  };
+  const notify = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  const request = (message) =>
+    new Promise((resolve) => {
+      waiting.set(message.id, resolve);
+      notify(message);
+    });
+  return { notify, request };
 }
 
 /** Microseconds of CPU time of another process, in steps of 10 ms; `NaN` where there is no `/proc`. */

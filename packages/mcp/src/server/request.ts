@@ -334,7 +334,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return true;
   }
 
-  /** Ends a run that continues after the response, as a task. It has no result. */
+  /** Aborts the signal and the waiting for tools. A run may continue after the response, as a task: then it has no result. */
   stop(reason: Error): void {
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
