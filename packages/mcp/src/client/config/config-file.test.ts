@@ -181,7 +181,15 @@ describe('loadMcpConfig', () => {
     });
   });
 
-  test('logs what it skips by default', async () => {
+  test.each([
+    [{ a: { command: 'x', args: ['${SCRIPT}'] } }, 'MCP_CONFIG_VARIABLE_UNDEFINED'],
+    [{ a: { command: 3 } }, 'MCP_CONFIG_INVALID'],
+    [{ a: { foo: 1 }, b: { command: 'x' } }, 'MCP_CONFIG_INVALID'],
+  ])('rejects %j when no onSkip is given', async (mcpServers, code) => {
+    await expect(loadMcpConfig(write({ mcpServers }), { env: {} })).rejects.toMatchObject({ code });
+  });
+
+  test('logs disabled servers and settings without effect by default', async () => {
     const before = getDefaultLogger();
     const lines: string[] = [];
     setDefaultLogger(createLogger({ level: 'info', write: (line) => lines.push(line) }));
@@ -189,14 +197,12 @@ describe('loadMcpConfig', () => {
     const file = write({
       mcpServers: {
         a: { url: 'https://a.example', auth: { CLIENT_SECRET: 's3cret' } },
-        b: {},
         c: { command: 'x', disabled: true },
       },
     });
     await loadMcpConfig(file);
     expect(lines).toEqual([
       `[quiver] warn: The MCP configuration ${file} sets mcpServers.a.auth, which has no effect here.`,
-      `[quiver] warn: The MCP configuration ${file} is wrong: mcpServers.b must be an object with one of command, url, serverUrl, httpUrl. This server is left out.`,
       `[quiver] info: The MCP configuration ${file} disables mcpServers.c.`,
     ]);
   });

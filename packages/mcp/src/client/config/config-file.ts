@@ -15,8 +15,8 @@ export interface LoadMcpConfigOptions {
   /** Folder of `${workspaceFolder}`. Default: the folder that contains `.vscode`, `.cursor` or the like; otherwise the folder of the file. */
   workspaceFolder?: string;
   /**
-   * Called for every server that is left out, and every setting without effect. Default: a line in the log. To refuse files with errors,
-   * throw `error`.
+   * Called for every server that is left out, and every setting without effect. Default: an invalid server throws its error, the others
+   * are a line in the log.
    */
   onSkip?: (skipped: SkippedMcpSetting) => void;
 }
@@ -54,10 +54,11 @@ const serverKeys = ['mcpServers', 'context_servers', 'servers'];
  * `${input:id}`, `${file:path}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`. `$${` stands
  * for `${`. `envFile` needs Node.js 20.12 or newer.
  *
- * A server that cannot be defined does not affect the others; see `onSkip`. A configuration file starts programs: it is code, so take
- * it only from where you would take code.
+ * A server that cannot be defined is an error, or left out and passed to `onSkip`. A configuration file starts programs: it is code, so
+ * take it only from where you would take code.
  *
- * @throws `OPTIONS_INVALID`; `MCP_CONFIG_NOT_FOUND` and `MCP_CONFIG_INVALID` for the file as a whole; an error of `onSkip`
+ * @throws `OPTIONS_INVALID`, `MCP_CONFIG_NOT_FOUND`, `MCP_CONFIG_INVALID`; `MCP_CONFIG_VARIABLE_UNDEFINED` for a variable without a value;
+ *   an error of `onSkip`
  * @example
  * const mcp = new MCPClient(await loadMcpConfig('.vscode/mcp.json', { inputs: { key: process.env.WEATHER_KEY } }));
  */
@@ -68,7 +69,7 @@ export async function loadMcpConfig(
   checkOptions('loadMcpConfig', options, checks);
   const config = await readJsonc(path);
   const file = await toConfigFile(path, config, options);
-  const { onSkip = (skipped: SkippedMcpSetting) => log(file, skipped) } = options;
+  const { onSkip = (skipped: SkippedMcpSetting) => throwOrLog(file, skipped) } = options;
   const [serversKey = 'mcpServers', ...others] = serverKeys.filter((key) => isObject(config[key]));
   const entries = config[serversKey];
   if (!isObject(entries) || others.length > 0) {
@@ -101,10 +102,10 @@ function isDisabled(server: string, entry: unknown, mcp: unknown): boolean {
   return disabled === true || enabled === false || isExcluded || (Array.isArray(allowed) && !allowed.includes(server));
 }
 
-function log(file: ConfigFile, { key, reason, error }: SkippedMcpSetting): void {
+function throwOrLog(file: ConfigFile, { key, reason, error }: SkippedMcpSetting): void {
+  if (error) throw error;
   const logger = getDefaultLogger();
-  if (error) logger.warn(`${error.message} This server is left out.`);
-  else if (reason === 'disabled') logger.info(`The MCP configuration ${file.name} disables ${key}.`);
+  if (reason === 'disabled') logger.info(`The MCP configuration ${file.name} disables ${key}.`);
   else logger.warn(`The MCP configuration ${file.name} sets ${key}, which has no effect here.`);
 }
 
