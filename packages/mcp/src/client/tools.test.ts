@@ -412,45 +412,53 @@ describe('stored definitions', () => {
   });
 });
 
-test.each([
-  ['past the SDK', {}],
-  ['through the SDK', { fetch: (url: string | URL, init?: RequestInit) => fetch(url, init) }],
-])('caches a list for the ttlMs of its server, %s', async (_, way) => {
+test('caches the lists of a modern server for their ttlMs, and until they change when they are requested again', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const served = new MCPServer({
     name: 'Timed',
     version: '1',
-    tools: exampleTools,
+    tools: { echo: exampleTools.echo },
     resources: {
       listResources: async () => [{ uri: 'a://b', name: 'b' }],
       getResourceContent: async () => ({ text: 'x' }),
     },
-    cacheHints: { 'tools/list': { ttlMs: 5000 }, 'resources/list': { ttlMs: 1000 } },
+    cacheHints: { 'resources/list': { ttlMs: 1000 } },
   });
   const { url } = await served.listen();
   onTestFinished(() => served.close());
-  let requests = 0;
-  const headers = (): Record<string, string> => {
-    requests += 1;
-    return {};
-  };
-  const mcp = clientOf({ it: { url, protocol: 'modern', headers, ...way } });
-  const asked = async (list: () => Promise<unknown>): Promise<number> => {
-    const before = requests;
+  const sent: string[] = [];
+  const mcp = clientOf({
+    it: {
+      url,
+      protocol: 'modern',
+      fetch: (input, init) => {
+        sent.push(JSON.parse(String(init?.body)).method);
+        return fetch(input, init);
+      },
+    },
+  });
+  const asked = async (list: () => Promise<unknown>): Promise<string[]> => {
+    sent.length = 0;
     await list();
-    return requests - before;
+    return sent.toSorted();
   };
   await mcp.listTools();
   await mcp.resources.list();
-  expect(await asked(() => mcp.listTools())).toBe(0);
-  expect(await asked(() => mcp.resources.list())).toBe(0);
+  // The default of servers is 5 s.
   vi.setSystemTime(Date.now() + 1500);
-  expect(await asked(() => mcp.listTools())).toBe(0);
-  expect(await asked(() => mcp.resources.list())).toBe(1);
+  expect(await asked(() => mcp.listTools())).toEqual([]);
+  expect(await asked(() => mcp.resources.list())).toEqual(['resources/list', 'subscriptions/listen']);
   vi.setSystemTime(Date.now() + 4000);
-  expect(await asked(() => mcp.listTools())).toBe(1);
-  expect(await asked(() => mcp.listTools())).toBe(0);
+  expect(await asked(() => mcp.listTools())).toEqual(['subscriptions/listen', 'tools/list']);
+  for (let time = 1; time <= 2; time += 1) {
+    vi.setSystemTime(Date.now() + 6000);
+    await mcp.listTools();
+  }
+  vi.setSystemTime(Date.now() + 3_600_000);
+  expect(await asked(() => mcp.listTools())).toEqual([]);
+  await served.toolActions.add({ later: exampleTools.echo });
+  await expect.poll(async () => Object.keys(await mcp.listTools())).toEqual(['it_echo', 'it_later']);
 });
 
 /** A model that calls `name` once and then keeps what it was shown of the result. */

@@ -7,10 +7,10 @@ import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import type { ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions } from '../config/server-definition.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
+import type { Subscriptions } from './subscriptions.js';
 import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
 
 /** A list of a server. */
@@ -23,8 +23,11 @@ export interface FetchedList<Item> {
 }
 
 export interface ListCacheOptions<Item> {
-  /** @param requestContext - that of the caller who needs the list */
-  readonly fetch: (requestContext?: AnyRequestContext) => Promise<FetchedList<Item>>;
+  /**
+   * @param requestContext - that of the caller who needs the list
+   * @param isAgain - whether the cache has an expired list
+   */
+  readonly fetch: (requestContext?: AnyRequestContext, isAgain?: boolean) => Promise<FetchedList<Item>>;
   /** Called with every fetched list, and the one before it. */
   readonly onFetched?: (items: readonly Item[], previous: readonly Item[] | undefined) => void;
   readonly now?: () => number;
@@ -73,7 +76,7 @@ export class ListCache<Item> {
   async #refresh(requestContext: AnyRequestContext | undefined): Promise<FetchedList<Item>> {
     const startedIn = this.#generation;
     try {
-      const fetched = await this.#options.fetch(requestContext);
+      const fetched = await this.#options.fetch(requestContext, this.#known !== undefined);
       const previous = this.#known;
       // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
@@ -166,7 +169,7 @@ interface ListingServer {
   readonly name: string;
   readonly variesByCaller: boolean;
   readonly options: ServerOptions;
-  readonly handlers: ServerHandlers;
+  readonly subscriptions: Pick<Subscriptions, 'reports' | 'followList'>;
 }
 
 /** More items than any model can be shown: a server that lists more is broken or hostile. */
@@ -175,17 +178,30 @@ const maxPages = 64;
 /** Milliseconds until a list expires that the server does not report changes of. */
 const silentServerLifetime = 60_000;
 
-/** Requests a list. A server without the capability has an empty one. */
+/**
+ * Requests a list. A server without the capability has an empty one.
+ *
+ * A legacy server reports changes unasked. A modern one is subscribed to with the second request of a list, so that a program that
+ * lists once opens no stream.
+ */
 export async function fetchList<Method extends ListMethod>(
-  { name, options: { cache = true }, handlers, variesByCaller }: ListingServer,
+  { name, options: { cache = true }, subscriptions, variesByCaller }: ListingServer,
   method: Method,
   engine: Engine,
-  options: EngineRequestOptions,
+  options: EngineRequestOptions & { isAgain?: boolean | undefined },
 ): Promise<FetchedList<ListedItems[Method]>> {
   const { capability: kind } = requestMethods[method];
   const { capabilities } = engine.server;
   // Only a resumed session has unknown capabilities.
   if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
+  const mayCache = typeof cache === 'boolean' ? cache : cache[kind] !== false;
+  // Notifications belong to the connection: a change that only one caller can see may not be reported.
+  const isOfOneCaller = variesByCaller && options.requestContext !== undefined;
+  const mayReport = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
+  const isFollowed = mayCache && mayReport && !isOfOneCaller;
+  // Before the request: a change after the response must not be missed.
+  const isReported = isFollowed && (!engine.isModern || subscriptions.reports(kind));
+  if (isFollowed && engine.isModern && options.isAgain) subscriptions.followList(kind);
   let fetched: { items: unknown[]; ttlMs: unknown };
   try {
     fetched = await fetchPages(name, engine, method, options);
@@ -203,15 +219,10 @@ export async function fetchList<Method extends ListMethod>(
   }
   // Restores the members that travel in `_meta`, because the protocol does not define them.
   if (kind === 'prompts') items = (items as Prompt[]).map((prompt) => ({ ...prompt, ...fromPromptMeta(prompt._meta) }));
-  const mayCache = typeof cache === 'boolean' ? cache : cache[kind] !== false;
-  const reports = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
-  // Notifications belong to the connection: a change that only one caller can see may not be reported.
-  const isOfOneCaller = variesByCaller && options.requestContext !== undefined;
-  const isWatched = reports && !isOfOneCaller && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
   const lifetime = engine.isModern ? Number(fetched.ttlMs ?? 0) : silentServerLifetime;
   return {
     items: items as ListedItems[Method][],
-    keepFor: mayCache ? (isWatched ? Number.POSITIVE_INFINITY : lifetime) : 0,
+    keepFor: mayCache ? (isReported ? Number.POSITIVE_INFINITY : lifetime) : 0,
     error,
   };
 }

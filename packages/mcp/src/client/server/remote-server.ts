@@ -145,8 +145,11 @@ export class RemoteServer {
       variesByCaller: this.variesByCaller,
       identity: this.#options.identity,
       // The request is repeated after a lost connection, because it has no effects.
-      fetch: (requestContext) =>
-        this.request((engine, options) => fetchList(this, method, engine, options), { requestContext, retries: 1 }),
+      fetch: (requestContext, isAgain) =>
+        this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain }), {
+          requestContext,
+          retries: 1,
+        }),
       onFetched: (items, previous) => {
         if (method !== 'tools/list' || !previous || !this.onDefinitionsChanged) return;
         // The items of this list are tools.

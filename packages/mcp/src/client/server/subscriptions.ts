@@ -1,5 +1,6 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/types.js';
+import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine } from '../engine/engine.js';
@@ -34,6 +35,8 @@ export class Subscriptions {
   readonly #server: SubscribingServer;
   readonly #backOff = createBackOff({ first: 500 });
   readonly #uris = new Set<string>();
+  /** Kinds of cached lists that callers have requested again. */
+  readonly #lists = new Set<ListKind>();
   /** Connection in use. */
   #engine: Engine | undefined;
   /** Its stream, in the modern era. */
@@ -47,6 +50,7 @@ export class Subscriptions {
     this.#server = server;
   }
 
+  /** Whether the application has subscribed to anything. */
   get isEmpty(): boolean {
     const { onResourceUpdated, onListChanged } = this.#server.handlers;
     return onResourceUpdated === undefined && this.#uris.size === 0 && !Object.values(onListChanged).some(Boolean);
@@ -78,10 +82,23 @@ export class Subscriptions {
     );
   }
 
+  /** Returns whether the current stream reports changes of a list. */
+  reports(kind: ListKind): boolean {
+    return this.#stream?.honored[listChanges[kind].filter] === true;
+  }
+
+  /** Subscribes to changes of a cached list. A failure is logged: the list expires instead. */
+  followList(kind: ListKind): void {
+    if (this.#lists.has(kind)) return;
+    this.#lists.add(kind);
+    this.sync().catch((error: unknown) => {
+      this.#server.log('debug', `Changes of ${kind} are not reported: ${toErrorMessage(error)}`, error);
+    });
+  }
+
   /** Sends all subscriptions to a new connection, which is in use from now on. */
   async restore(engine: Engine): Promise<void> {
     this.#engine = engine;
-    if (this.isEmpty) return;
     if (!engine.isModern) {
       for (const uri of this.#uris) await engine.request('resources/subscribe', { uri });
       return;
@@ -104,10 +121,9 @@ export class Subscriptions {
 
   #filter(): SubscriptionFilter {
     const { onListChanged } = this.#server.handlers;
+    const kinds = listKinds.filter((kind) => onListChanged[kind] || this.#lists.has(kind));
     return {
-      ...(onListChanged.tools && { toolsListChanged: true }),
-      ...(onListChanged.prompts && { promptsListChanged: true }),
-      ...(onListChanged.resources && { resourcesListChanged: true }),
+      ...Object.fromEntries(kinds.map((kind) => [listChanges[kind].filter, true])),
       ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
     };
   }

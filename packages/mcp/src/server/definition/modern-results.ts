@@ -1,8 +1,11 @@
 import { Result, type ResultType } from '../../content.js';
 import { metaKeys } from '../../protocol/constants.js';
-import { cacheableMethods } from '../../protocol/methods.js';
+import { cacheableMethods, listMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Implementation } from '../../protocol/types.js';
 import type { CacheHint, CacheHints } from './server-config.js';
+
+/** Milliseconds for which clients may cache a list that they have not subscribed to changes of. */
+const defaultListLifetime = 5000;
 
 /** Results of the modern era as JSON: to the members of a method it adds a cache hint, the type of the result and the identity of the server. */
 export class ModernResults {
@@ -15,7 +18,9 @@ export class ModernResults {
     this.#end = endOf(this.#meta);
     this.#hints = new Map(
       cacheableMethods.map((method) => {
-        const { ttlMs = 0, cacheScope = 'private' } = hints[method] ?? {};
+        // The cast: a test for membership.
+        const lifetime = listMethods.includes(method as ListMethod) ? defaultListLifetime : 0;
+        const { ttlMs = lifetime, cacheScope = 'private' } = hints[method] ?? {};
         return [method, { ttlMs, cacheScope }];
       }),
     );

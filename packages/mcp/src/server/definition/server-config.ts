@@ -101,7 +101,7 @@ export interface MCPServerConfig {
   search?: ServerSearchOptions;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
-  /** Time for which modern clients may cache lists and resources, by method. Default: no caching. */
+  /** Time for which modern clients may cache lists and resources, by method. Default: lists 5 s, anything else not at all. */
   cacheHints?: CacheHints;
   /** Carries change events between the instances of a server. Default: within this process. */
   eventBus?: ServerEventBus;
@@ -124,7 +124,7 @@ export interface CacheHint {
   cacheScope?: 'public' | 'private';
 }
 
-/** Hints by method; without a hint a result is not cached. */
+/** Hints by method; without a hint a list is cached for 5 s, and another result not at all. */
 export type CacheHints = Partial<Record<CacheableMethod, CacheHint>>;
 
 /** Request that a callback for resources or prompts answers. */

@@ -98,7 +98,7 @@ describe('pageSize', () => {
 });
 
 describe('cacheHints', () => {
-  test('allows caching only with a hint, and never for other callers', async () => {
+  test('allows caching of lists for 5 s without a hint, and never for other callers', async () => {
     const url = await serve({ cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } } });
     const hintOf = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
       const request = modern(method, params);
@@ -110,9 +110,8 @@ describe('cacheHints', () => {
     const none = { ttlMs: 0, cacheScope: 'private' };
     expect(await hintOf('tools/list')).toEqual({ ttlMs: 60_000, cacheScope: 'public' });
     expect(await hintOf('server/discover')).toEqual(none);
-    expect(await hintOf('resources/list')).toEqual(none);
-    expect(await hintOf('resources/templates/list')).toEqual(none);
-    expect(await hintOf('prompts/list')).toEqual(none);
+    for (const method of ['resources/list', 'resources/templates/list', 'prompts/list'])
+      expect(await hintOf(method)).toEqual({ ttlMs: 5000, cacheScope: 'private' });
     expect(await hintOf('resources/read', { uri: 'note://watched' })).toEqual(none);
   });
 });

@@ -392,7 +392,7 @@ describe('middleware', () => {
     for (const method of ['tools/list', 'resources/list']) {
       const { text, result } = await callServer(server, 'modern', method);
       expect(text.match(/"ttlMs"|"cacheScope"|"resultType"/g)).toHaveLength(3);
-      expect(result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+      expect(result).toMatchObject({ ttlMs: 5000, cacheScope: 'private' });
     }
   });
 
