@@ -77,6 +77,7 @@ describe('samples of createGraphRAGTool', () => {
     expect(sources[0]).toEqual({
       id: '0',
       metadata: { category: 'docs' },
+      vector: [],
       score: 1,
       confidence: expect.any(Number),
       document: texts[0],

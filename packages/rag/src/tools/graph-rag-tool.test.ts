@@ -73,6 +73,9 @@ describe('createGraphRAGTool', () => {
       sources: [],
     });
     requestContext.set('includeSources', true);
+    requestContext.set('includeVectors', true);
+    const { sources } = await tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext });
+    expect(sources[0]?.vector).toHaveLength(256);
     for (const [key, value, message] of [
       ['restartProb', 1, "'graphOptions.restartProb' must be a finite number above 0 and below 1, not 1"],
       ['restartProb', '0.2', "'graphOptions.restartProb' must be a finite number above 0 and below 1, not '0.2'"],

@@ -9,16 +9,13 @@ import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import { replaceFurtherVectors } from '../passages/query-chunks.js';
 import { argumentSettings, modeValue, searchModes } from '../store/options.js';
-import type { VectorQueryInput } from './query-call.js';
+import type { QueryCall, VectorQueryInput } from './query-call.js';
 import { passagesSchema, toQueryResult, type PassagesOutput, type QueryResult } from './query-result.js';
 import { createQueryTool } from './query-tool.js';
 import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
 
 /** Options of `createGraphRAGTool()`. */
-export interface GraphRAGToolOptions extends Omit<
-  VectorQueryToolOptions,
-  'mode' | 'diversity' | 'includeVectors' | 'reranker'
-> {
+export interface GraphRAGToolOptions extends Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'> {
   /** Options of the graph and its ranking. */
   graphOptions?: GraphOptions;
   /**
@@ -64,7 +61,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `fusion`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
+ * `includeSources`, `includeVectors`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad
@@ -99,12 +96,19 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
         onProgress,
       });
       const passages = found.map(({ record, score, path }): GraphQueryResult => {
-        const { vector: _vector, ...passage } = toQueryResult(record, score);
-        return { ...passage, path: [...path] };
+        return { ...toQueryResult(record, score), vector: [], path: [...path] };
       });
-      return { sources: await replaceFurtherVectors(call.store, call.read, passages), graph: report };
+      const sources = await replaceFurtherVectors(call.store, call.read, passages);
+      return { sources: call.includeVectors ? await withVectors(call, sources) : sources, graph: report };
     },
   });
+}
+
+async function withVectors({ store, read }: QueryCall, sources: GraphQueryResult[]): Promise<GraphQueryResult[]> {
+  const { filter: _filter, ...target } = read;
+  const records = await store.get({ ...target, ids: sources.map(({ id }) => id), includeVector: true });
+  const vectors = new Map(records.map(({ id, vector = [] }) => [id, vector]));
+  return sources.map((source) => ({ ...source, vector: vectors.get(source.id) ?? [] }));
 }
 
 /** Description of the tool unless `description` is set. */

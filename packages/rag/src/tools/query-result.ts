@@ -8,8 +8,8 @@ import type { VectorMetadata, VectorRecord } from '../store/index.js';
 export interface QueryResult {
   id: string;
   metadata: VectorMetadata;
-  /** Present if `includeVectors` is set. */
-  vector?: number[];
+  /** Empty unless `includeVectors` is set. The text for models never contains it. */
+  vector: number[];
   /** In [0, 1], larger is better; 1 in the mode `filter`. */
   score: number;
   /**
@@ -42,8 +42,8 @@ export interface PassagesOutput<Source extends QueryResult = QueryResult> extend
 
 /** Converts a record of a store to a passage. */
 export function toQueryResult(record: VectorRecord, score: number): QueryResult {
-  const { id, metadata, vector } = record;
-  return { id, metadata, ...(vector && { vector }), score, document: recordText(record) };
+  const { id, metadata, vector = [] } = record;
+  return { id, metadata, vector, score, document: recordText(record) };
 }
 
 const recordsSchema: JsonSchema = {
@@ -101,7 +101,7 @@ export function passagesSchema(
             ...passageProperties,
             ...ofSource,
           },
-          required: ['id', 'metadata', 'score', 'document', ...Object.keys(ofSource)],
+          required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],
         },
       },
       nothingFound: { type: 'boolean', description: 'Present if the documents do not answer the question.' },

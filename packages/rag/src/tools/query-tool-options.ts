@@ -104,7 +104,7 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
 
 /** Checks of the options that all query tools have. */
 export const queryToolChecks: OptionChecks<
-  Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'includeVectors' | 'reranker'>
+  Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'>
 > = {
   vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
   vectorStoreName: stringValue,
@@ -122,6 +122,7 @@ export const queryToolChecks: OptionChecks<
   expand: expandValue,
   maxTokens: wholeNumber(1),
   includeSources: booleanValue,
+  includeVectors: booleanValue,
   databaseConfig: objectsByName,
   providerOptions: objectsByName,
 };
@@ -131,6 +132,5 @@ export const vectorQueryToolChecks: OptionChecks<VectorQueryToolOptions> = {
   ...queryToolChecks,
   mode: modeValue,
   diversity: diversityValue,
-  includeVectors: booleanValue,
   reranker: rerankConfigValue,
 };

@@ -84,6 +84,7 @@ describe('samples of createVectorQueryTool', () => {
     expect(sources[0]).toEqual({
       id: expect.any(String),
       metadata: expect.objectContaining({ source: '0' }),
+      vector: [],
       score: expect.any(Number),
       confidence: expect.any(Number),
       document: 'Deployment: run npm run deploy.',

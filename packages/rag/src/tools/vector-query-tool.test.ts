@@ -50,6 +50,7 @@ describe('createVectorQueryTool', () => {
           id: 'cat',
           document: 'The cat sleeps on the sofa all day.',
           metadata: { kind: 'pet', year: 2020 },
+          vector: [],
           score: expect.any(Number),
           confidence: expect.any(Number),
         },
