@@ -205,7 +205,7 @@ describe('overlap', () => {
       expect(found).toMatch(/^\|/);
   });
 
-  test('begins with a word in a script without spaces, and is left out in a word that is too long', async () => {
+  test('begins with a word in a script without spaces, and with any character where a word is cut', async () => {
     const text = '我们今天下午去图书馆学习计算机程序设计语言和数据结构';
     const starts = new Set(
       Array.from(new Intl.Segmenter('und', { granularity: 'word' }).segment(text), ({ index }) => index),
@@ -215,8 +215,15 @@ describe('overlap', () => {
       chunks.some(({ metadata }, index) => index > 0 && metadata.startIndex < chunks[index - 1]!.metadata.endIndex),
     ).toBe(true);
     for (const { metadata } of chunks) expect(starts).toContain(metadata.startIndex);
-    expect(await chunk('x'.repeat(30), 'text', { maxSize: 10, overlap: 4 })).toEqual(
-      ['x', 'x', 'x'].map((x) => x.repeat(10)),
+    const id = 'abcdefghijklmnopqrstuvwxyz';
+    expect(await chunk(id, 'text', { maxSize: 10, overlap: 4 })).toEqual([
+      'abcdefghij',
+      'ghijklmnop',
+      'mnopqrstuv',
+      'stuvwxyz',
+    ]);
+    expect(await chunk('e\u0301'.repeat(8), 'text', { maxSize: 8, overlap: 3 })).toEqual(
+      [4, 4, 2].map((letters) => 'e\u0301'.repeat(letters)),
     );
   });
 });

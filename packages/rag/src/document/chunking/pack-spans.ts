@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import {
+  ceilGraphemeBoundary,
   ceilUnspacedWord,
   endOfWhiteSpace,
   floorGraphemeBoundary,
@@ -131,8 +132,8 @@ export function createPacker(text: string, options: PackOptions, findCut: FindCu
   }
 
   /**
-   * Returns the start of a repeated part of a span, which is the start of a word; `fresh` if there is none, or the next span would contain
-   * nothing new.
+   * Returns the start of a repeated part of a span, which is the start of a word, or any character if the cut is within a word: an id, a
+   * URL. Returns `fresh` if there is none, or the next span would contain nothing new.
    */
   function overlapStart(start: number, { end: spanEnd, cut }: CutSpan, fresh: number, end: number): number {
     const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
@@ -146,7 +147,9 @@ export function createPacker(text: string, options: PackOptions, findCut: FindCu
     }
     if (chosen === cut) {
       const word = ceilUnspacedWord(text, earliest, cut, start);
-      if (word < cut && (!canBegin || canBegin(word, start))) chosen = word;
+      const isWithinWord = !isWhiteSpace(text.charCodeAt(cut - 1)) && !isWhiteSpace(text.charCodeAt(cut));
+      const first = word === cut && isWithinWord ? ceilGraphemeBoundary(text, earliest, start) : word;
+      if (first < cut && (!canBegin || canBegin(first, start))) chosen = first;
     }
     if (chosen >= cut || !limit.mayRepeat(chosen, spanEnd) || limit.reach(chosen, end) <= fresh) return fresh;
     // A repeated part must not begin with white space either.

@@ -21,6 +21,12 @@ export function floorGraphemeBoundary(text: string, index: number, knownBoundary
   return from === index ? index : from + clusterAt(text.slice(from, index + 2), index - from).index;
 }
 
+/** The first grapheme boundary at or after `index`. */
+export function ceilGraphemeBoundary(text: string, index: number, knownBoundary: number): number {
+  const floor = floorGraphemeBoundary(text, index, knownBoundary);
+  return floor === index ? index : nextGraphemeBoundary(text, floor);
+}
+
 /** The first grapheme boundary after `index`, which itself must be one. */
 export function nextGraphemeBoundary(text: string, index: number): number {
   if (index + 1 >= text.length) return text.length;
