@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
+import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { withSameEmbedder } from '../passages/check-embedder.js';
@@ -28,8 +28,7 @@ export interface IndexQuery {
   readonly queryText: string;
   /** The same. */
   readonly question: Question;
-  readonly model: EmbedderInput;
-  readonly providerOptions?: EmbeddingProviderOptions | undefined;
+  readonly embedder: Embedder;
   readonly topK: number;
   readonly settings: GraphSettings;
   /** Search mode for the seeds, see `createGraphRAGTool`. */
@@ -74,13 +73,12 @@ export interface IndexAnswer {
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, allowed: application, read, queryText, question, settings, providerOptions, onProgress } = query;
+  const { store, allowed: application, read, queryText, question, settings, embedder, onProgress } = query;
   const { indexName, signal } = read;
   const { edges, maxNodes, dimension } = settings;
   const topK = Math.floor(query.topK);
   if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
   if (dimension !== undefined) await requireDimension(query, dimension);
-  const embedder = toEmbedder(query.model, { providerOptions });
   const { modes } = store.capabilities;
   const fusion = fusionWith(embedder, query.fusion);
   // A ranking that does not count needs no search.
@@ -89,7 +87,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const search = searchOf(query);
   // Without explicit seeds, the embedder of the index decides the mode.
   const searchSeeds: IndexSearch = (params) =>
-    query.seeds === 'keyword' ? search(params) : withSameEmbedder({ ...query, embedder }, () => search(params));
+    query.seeds === 'keyword' ? search(params) : withSameEmbedder(query, () => search(params));
   const embed = async (): Promise<Float32Array | undefined> =>
     (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
   const queryVector = mode === 'keyword' ? undefined : await embed();

@@ -1,4 +1,5 @@
 import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { toEmbedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { textAbove } from '../store/record-text.js';
 import type { QueryMode, VectorRecord } from '../store/index.js';
@@ -54,7 +55,7 @@ export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
     store,
     allowed: read,
     read,
-    model: readModel('viewGraph', options, graphSettings),
+    embedder: toEmbedder(readModel('viewGraph', options, graphSettings)),
     queryText,
     question: new Question(queryText),
     topK,

@@ -306,7 +306,8 @@ test.each<[string, Changes & Record<string, unknown>]>([
   ],
   ["retrieve: 'mode' must be one of 'vector', 'keyword', 'hybrid', not 'text'.", { mode: 'text' as never }],
   ["'history[0]' must be a turn", { history: [{ role: 'user', content: [{ type: 'text' }] }] as never }],
-  ['needs a question that is not empty', { question: ' ' }],
+  ['The question is empty', { question: ' ' }],
+  ['at most 8000 are searched for', { question: 'x'.repeat(8001) }],
   ['topK', { topK: 0 }],
   ['Unsupported operator', { filter: { $where: 1 } }],
 ])('rejects wrong options before the first request: %s', async (message, options) => {

@@ -7,6 +7,7 @@ import {
   signalValue,
   stringValue,
   valueThat,
+  wholeNumber,
   type OptionChecks,
 } from '@quiver/core/options';
 import {
@@ -22,10 +23,11 @@ import { bothFilters } from '../filter/index.js';
 import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
 import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
-import { Question } from '../retrieval/question.js';
+import { checkQuestion, Question } from '../retrieval/question.js';
 import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
+import { parseScope } from '../store/scope.js';
 import {
   argumentSettings,
   confidenceValue,
@@ -37,9 +39,13 @@ import {
   storeChecks,
   topKValue,
   type StoreOption,
-  invalidArgument,
 } from '../store/options.js';
-import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
+import {
+  readTrustedFilter,
+  requireScope,
+  trustedFilterChecks,
+  type TrustedFilterOptions,
+} from '../store/trusted-filter.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from '../store/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
@@ -52,6 +58,8 @@ export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
 
 interface RetrieveSettings extends TrustedFilterOptions {
   question: string;
+  /** Largest number of characters of the question. Default 8000. */
+  maxQuestionLength?: number;
   indexName: string;
   /** Steps before the search, each one request to a language model. Default: none, the question is searched for unchanged. */
   steps?: RetrievalSteps;
@@ -90,6 +98,7 @@ const optionChecks: OptionChecks<RetrieveOptions> = {
   fusion: fusionValue,
   ...trustedFilterChecks,
   topK: topKValue,
+  maxQuestionLength: wholeNumber(1),
   minConfidence: confidenceValue,
   reranker: rerankConfigValue,
   databaseConfig: objectsByName,
@@ -143,7 +152,7 @@ export interface Retrieval extends NothingFound {
  * The rankings of all queries are merged by reciprocal rank fusion. The question has the weight 1; the queries of one step share its
  * weight. With a reranker, the best four times `topK` merged results are sorted by it.
  *
- * @throws `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
+ * @throws `QUERY_SCOPE_MISSING`; `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
  *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; `QUERY_EMBEDDER_CHANGED`; errors of store, embedder and reranker; the
  *   abort reason
  * @example
@@ -160,9 +169,9 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   checkOptions('retrieve', options, optionChecks, argumentSettings);
   const { question, reranker, signal, onStepFailure, topK = defaultTopK } = options;
   const store = readStore('retrieve', options, argumentSettings);
-  if (typeof question !== 'string' || question.trim() === '')
-    throw invalidArgument('retrieve() needs a question that is not empty.');
+  checkQuestion(question, options.maxQuestionLength);
   const given = readTrustedFilter(options);
+  const scope = parseScope(options.scope);
   // A model or a cache may not know the signal.
   const planned = await untilAborted(() => runSteps(options), signal);
   for (const { step, error } of planned.answers) {
@@ -174,7 +183,14 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const written = planned.answers.find((answer) => answer.filter)?.filter;
   const candidates = reranker ? rerankDepth(topK) : topK;
   const limit = searches.length > 1 ? fusionDepth(topK) : candidates;
-  const found = mergeLists(await search(options, searches, { store, limit, filter: bothFilters(given, written) }));
+  const lists = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
+  const read = toIndexRead(store, {
+    indexName: options.indexName,
+    databaseConfig: options.databaseConfig,
+    filter: given,
+  });
+  requireScope({ store, read, scope }, lists.flat());
+  const found = mergeLists(lists);
   const merged = merge(searches, found).slice(0, candidates);
   const best = reranker ? await sortBy(reranker, planned.question, merged, { topK, signal }) : merged;
   const { passages: matches, ...emptiness } = ratePassages(best, { ...options, question: searches[0].question });

@@ -1,3 +1,4 @@
+import { invalidArgument } from '../store/options.js';
 import { recordText, textAbove } from '../store/record-text.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { englishAnalysis, hasUnspaced, termsOf } from './terms/analysis.js';
@@ -6,6 +7,19 @@ import { english } from './terms/languages.js';
 import { questionWords } from './terms/question-words.js';
 import { stopWordLists } from './terms/stop-word-lists.js';
 import { TrigramSet } from './trigram-set.js';
+
+/** Default of `maxQuestionLength`. A search takes time for each word: megabytes would block the process for seconds. */
+const defaultMaxQuestionLength = 8000;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a question that is blank or longer than `maxLength` */
+export function checkQuestion(question: unknown, maxLength: number = defaultMaxQuestionLength): void {
+  if (typeof question !== 'string' || question.trim() === '')
+    throw invalidArgument('The question is empty. Pass a text to search for.');
+  if (question.length > maxLength)
+    throw invalidArgument(
+      `The question has ${question.length} characters, and at most ${maxLength} are searched for. Shorten it, or raise maxQuestionLength.`,
+    );
+}
 
 /** A word of a question that has a subject. */
 export interface QuestionWord {

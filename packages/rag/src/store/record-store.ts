@@ -220,6 +220,10 @@ export abstract class RecordStore<
     const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
     // Other stores do not declare the parameter, so the check refuses it.
     const { minScore }: QueryParams & { minScore?: number } = params;
+    if (minScore !== undefined && params.mode === 'hybrid')
+      throw invalidArgument(
+        "minScore does not apply to the mode 'hybrid', whose scores state ranks, not similarities. Use the mode 'vector', or minConfidence of a query tool.",
+      );
     return runSearch(params, store, async (search) => {
       const found = await this.#search(search, params);
       return minScore === undefined ? found : found.filter(({ score }) => score > minScore);

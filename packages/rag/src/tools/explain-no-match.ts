@@ -2,7 +2,7 @@ import { findNearestName } from '@quiver/core/options';
 import { fieldsIn } from '../filter/declared-fields.js';
 import { parseFilter, type CheckedFilter } from '../filter/index.js';
 import type { FilterFields } from './model-filter.js';
-import { describeValues, hasMatch, longestShown, sampleFields, type FilteredIndex } from './sampled-fields.js';
+import { describeValues, longestShown, type SampledIndex } from './sampled-index.js';
 
 /** Conditions that are tried one by one, and fields that are described. */
 const triedConditions = 10;
@@ -17,17 +17,17 @@ const maxFields = 20;
 export async function explainNoMatch(
   filter: CheckedFilter,
   fields: FilterFields | undefined,
-  index: FilteredIndex,
+  index: SampledIndex,
 ): Promise<string | undefined> {
-  if (await hasMatch(index, filter)) return undefined;
+  if (await index.hasMatch(filter)) return undefined;
   const conditions = conditionsOf(filter).slice(0, triedConditions);
-  const found = await Promise.all(conditions.map((condition) => hasMatch(index, condition)));
+  const found = await Promise.all(conditions.map((condition) => index.hasMatch(condition)));
   const wrong = conditions.filter((_, place) => !found[place]);
   const reason =
     wrong.length === 0
       ? 'records match each of its conditions, and none matches all of them'
       : `no record matches ${wrong.map((condition) => JSON.stringify(condition)).join(', and none ')}`;
-  const sample = await sampleFields(index);
+  const sample = await index.fields();
   const used = fieldsIn(parseFilter({ $and: wrong.length === 0 ? conditions : wrong }));
   const names = used.slice(0, triedConditions);
   const isDeclared = fields !== undefined && fields !== 'auto';

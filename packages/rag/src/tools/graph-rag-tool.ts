@@ -61,12 +61,12 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `fusion`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `includeVectors`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and the filter of the request
+ * `includeSources`, `includeVectors`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad
  *   `graphOptions`; `FILTER_INVALID`; `INGEST_SCOPE_INVALID`
- * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
+ * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for a blank or too long question; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
  *   when the store does not support the mode of the seeds; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
  *   never an empty result.
  * @example
@@ -91,6 +91,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
     query: async (call) => {
       const { found, report } = await queryGraph({
         ...call,
+        embedder: call.embedder(),
         settings: parseGraphOptions('createGraphRAGTool', resolveGraphOptions(graphOptions, call.requestContext)),
         seeds,
         onProgress,

@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { describeFields, endSentence, requireDeclared } from '../filter/declared-fields.js';
 import { checkFilter, type CheckedFilter, type FilterField } from '../filter/index.js';
-import { describeValues, hasMatch, sampleFields, type FilteredIndex, type SampledField } from './sampled-fields.js';
+import { describeValues, type SampledField, type SampledIndex } from './sampled-index.js';
 
 /** Metadata fields that a model may filter by: a description, or a description with type and values, by name. `auto`: those of the index. */
 export type FilterFields = Readonly<Record<string, string | FilterField>> | 'auto';
@@ -16,20 +16,20 @@ export type FilterFields = Readonly<Record<string, string | FilterField>> | 'aut
 export async function readModelFilter(
   given: unknown,
   fields: FilterFields | undefined,
-  index: FilteredIndex,
+  index: SampledIndex,
 ): Promise<CheckedFilter> {
   if (fields === undefined) return checkFilter(given);
   const isAuto = fields === 'auto';
-  let known = isAuto ? toFields(await sampleFields(index)) : fields;
+  let known = isAuto ? toFields(await index.fields()) : fields;
   const isTyped = Object.values(known).every((field) => typeof field !== 'string');
-  if (!isTyped) known = withTypes(known, await sampleFields(index));
+  if (!isTyped) known = withTypes(known, await index.fields());
   for (;;) {
     try {
       return requireDeclared(given, known);
     } catch (error) {
       // A record that was not in the sample may have it.
       const name = isQuiverError(error, 'FILTER_INVALID') ? error.details?.['undeclared'] : undefined;
-      if (isAuto && typeof name === 'string' && (await hasMatch(index, { [name]: { $exists: true } })))
+      if (isAuto && typeof name === 'string' && (await index.hasMatch({ [name]: { $exists: true } })))
         known = { ...known, [name]: {} };
       else throw await withValues(error, known, index);
     }
@@ -61,10 +61,10 @@ function withTypes(
 async function withValues(
   error: unknown,
   fields: Exclude<FilterFields, 'auto'>,
-  index: FilteredIndex,
+  index: SampledIndex,
 ): Promise<unknown> {
   if (!isQuiverError(error, 'FILTER_INVALID')) return error;
-  const sample = await sampleFields(index);
+  const sample = await index.fields();
   const described = Object.entries(fields).map(([name, field]): string => {
     const line = describeFields({ [name]: field });
     const values = typeof field === 'object' && field.values ? '' : describeValues(sample.get(name));

@@ -1,11 +1,14 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import { checkOptions } from '@quiver/core/options';
+import { canonicalJson } from '../document/content-hash.js';
+import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
-import { Question } from '../retrieval/question.js';
+import { checkQuestion, Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { argumentSettings, defaultTopK, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
+import { parseScope, toScopeFilter } from '../store/scope.js';
 import { readModelFilter } from './model-filter.js';
 import {
   vectorQueryToolChecks,
@@ -13,6 +16,7 @@ import {
   type VectorQueryToolOptions,
   type VectorStoreRegistry,
 } from './query-tool-options.js';
+import { SampledIndex } from './sampled-index.js';
 
 /** Input of a query tool. */
 export interface VectorQueryInput {
@@ -65,11 +69,15 @@ export interface QueryCall extends CallSettings {
   readonly cursor: string | undefined;
   /** The records that the application allows. */
   readonly allowed: IndexRead;
+  /** The same, with what a filter of a model needs to know of them. */
+  readonly sample: SampledIndex;
   /** Filter of the model, if filters are enabled. */
   readonly modelFilter: CheckedFilter | undefined;
   /** The records that match both filters: that of the model can narrow the search, never widen it. */
   readonly read: IndexRead;
   readonly requestContext: AnyRequestContext;
+  /** Embedder of the model. @throws in the mode `filter`, which has none */
+  readonly embedder: () => Embedder;
 }
 
 /** Numbers of passages. */
@@ -90,33 +98,55 @@ interface CreatedTool {
   readonly options: QueryToolOptions;
   readonly limits: Limits;
   readonly trusted: CheckedFilter | undefined;
+  readonly embedderOf: EmbedderOf;
+}
+
+type EmbedderOf = (call: Pick<CallSettings, 'model' | 'providerOptions'>) => Embedder;
+
+const maxEmbedders = 16;
+
+/**
+ * Returns the embedders of a tool. All calls with one model share one, so that its limit of parallel requests holds. At most 16 are kept; the
+ * oldest is evicted.
+ */
+export function createEmbedderOf(): EmbedderOf {
+  const known: { model: EmbedderInput; options: string; embedder: Embedder }[] = [];
+  return ({ model, providerOptions }) => {
+    const options = canonicalJson(providerOptions ?? {});
+    const found = known.find((one) => one.model === model && one.options === options);
+    if (found) return found.embedder;
+    const embedder = toEmbedder(model, { providerOptions });
+    if (known.push({ model, options, embedder }) > maxEmbedders) known.shift();
+    return embedder;
+  };
 }
 
 /**
  * Merges the options of the tool with the input and the request context, which takes precedence.
  *
- * @throws `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK`; `FILTER_INVALID` for an invalid filter. In the request
- *   context `undefined` is an invalid filter, too: an unknown tenant must not open all tenants.
+ * @throws `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` or question; `FILTER_INVALID` for an invalid filter; `INGEST_SCOPE_INVALID`
+ *   for an invalid scope. In the request context `undefined` is invalid, too: an unknown tenant must not open all tenants.
  */
 export async function resolveCall(
-  { options, limits, trusted }: CreatedTool,
+  { options, limits, trusted, embedderOf }: CreatedTool,
   { queryText, topK, filter, cursor }: VectorQueryInput & RecordListInput,
   context: ToolContext,
 ): Promise<QueryCall> {
   const { requestContext, abortSignal: signal } = context;
+  if (options.mode !== 'filter') checkQuestion(queryText, options.maxQuestionLength);
   const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): QueryToolOptions[Key] =>
     settingOf(options, requestContext, key);
-  const trustedFilter = requestContext.has('filter')
-    ? bothFilters(trusted, checkFilter(requestContext.get('filter')))
-    : trusted;
+  const ofContext = requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined;
+  // `null`: an unknown scope is invalid, as an unknown filter is.
+  const scopeOfContext = requestContext.has('scope') ? parseScope(requestContext.get('scope') ?? null) : undefined;
+  const trustedFilter = bothFilters(trusted, bothFilters(ofContext, toScopeFilter(scopeOfContext)));
   const store = await resolveStore(options, setting('vectorStoreName'), context);
   const indexName = setting('indexName');
   const databaseConfig = setting('databaseConfig');
   const allowed = toIndexRead(store, { indexName, databaseConfig, filter: trustedFilter, signal });
+  const sample = new SampledIndex({ store, read: allowed, scope: scopeOfContext ?? parseScope(options.scope) });
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
-  const modelFilter = hasModelFilter
-    ? await readModelFilter(filter, options.filterFields, { store, allowed })
-    : undefined;
+  const modelFilter = hasModelFilter ? await readModelFilter(filter, options.filterFields, sample) : undefined;
   const settings = Object.fromEntries(callSettings.map((key) => [key, setting(key)])) as unknown as CallSettings;
   return {
     ...settings,
@@ -124,6 +154,7 @@ export async function resolveCall(
     ...(options.mode === 'filter' && { mode: options.mode }),
     store,
     allowed,
+    sample,
     modelFilter,
     read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
     queryText,
@@ -131,6 +162,7 @@ export async function resolveCall(
     topK: resolveTopK(requestContext.get('topK'), topK, limits),
     cursor,
     requestContext,
+    embedder: () => embedderOf(settings),
   };
 }
 

@@ -68,6 +68,8 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   topK?: number;
   /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
   maxTopK?: number;
+  /** Largest number of characters of a question. Default 8000. */
+  maxQuestionLength?: number;
   /**
    * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound` and `nearestTopics`, so that a
    * model can say that the documents do not answer the question. Default 0.
@@ -103,9 +105,7 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
 }
 
 /** Checks of the options that all query tools have. */
-export const queryToolChecks: OptionChecks<
-  Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'>
-> = {
+export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'>> = {
   vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
   vectorStoreName: stringValue,
   indexName: stringValue,
@@ -115,6 +115,7 @@ export const queryToolChecks: OptionChecks<
   ...trustedFilterChecks,
   topK: topKValue,
   maxTopK: topKValue,
+  maxQuestionLength: wholeNumber(1),
   minConfidence: confidenceValue,
   enableFilter: booleanValue,
   filterFields: eitherOf("'auto', or an object of descriptions by field", oneOf('auto'), fieldsValue),

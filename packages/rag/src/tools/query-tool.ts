@@ -1,22 +1,21 @@
-import {
-  getDefaultLogger,
-  isQuiverError,
-  traceChannels,
-  type QuiverError,
-  type RetrievalTraceEvent,
-} from '@quiver/core';
+import { isQuiverError, traceChannels, type QuiverError, type RetrievalTraceEvent } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { ingestKeys } from '../document/metadata-keys.js';
 import { expandMatches } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { ratePassages } from '../passages/rate-passages.js';
-import { isScoped } from '../store/scope.js';
-import { readTrustedFilter } from '../store/trusted-filter.js';
-import type { VectorStore } from '../store/index.js';
+import { readTrustedFilter, requireScope } from '../store/trusted-filter.js';
 import { explainNoMatch } from './explain-no-match.js';
 import { writePassages } from './passage-text.js';
-import { hasFilters, readLimits, resolveCall, type QueryCall, type VectorQueryInput } from './query-call.js';
+import {
+  createEmbedderOf,
+  hasFilters,
+  readLimits,
+  resolveCall,
+  type QueryCall,
+  type VectorQueryInput,
+} from './query-call.js';
 import { queryInputSchema } from './query-input-schema.js';
 import type { PassagesOutput, QueryResult } from './query-result.js';
 import type { QueryToolOptions } from './query-tool-options.js';
@@ -41,7 +40,7 @@ export function createQueryTool<Output extends PassagesOutput>(
 } {
   const { options, name, outputSchema, toFailure, query } = definition;
   const limits = readLimits(options);
-  const trusted = readTrustedFilter(options);
+  const tool = { options, limits, trusted: readTrustedFilter(options), embedderOf: createEmbedderOf() };
   const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `${name} ${vectorStoreName} ${indexName} Tool`,
@@ -56,10 +55,10 @@ export function createQueryTool<Output extends PassagesOutput>(
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
     toModelOutput: (output) => ({ type: 'text', value: toModelText(output as PassagesOutput & RecordPage) }),
     execute: async (input: VectorQueryInput, context): Promise<Output> => {
-      const call = await resolveCall({ options, limits, trusted }, input, context);
+      const call = await resolveCall(tool, input, context);
       try {
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
-        if (options.scope !== 'all') warnOfMissingFilter(call, result.sources);
+        requireScope(call.sample, result.sources);
         const { passages, ...emptiness } =
           call.mode === 'filter' ? { passages: result.sources } : ratePassages(result.sources, call);
         // Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround.
@@ -69,7 +68,9 @@ export function createQueryTool<Output extends PassagesOutput>(
         const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
         const isFiltered = result.sources.length === 0 && call.modelFilter !== undefined;
-        const filterHint = isFiltered ? await explainNoMatch(call.modelFilter, options.filterFields, call) : undefined;
+        const filterHint = isFiltered
+          ? await explainNoMatch(call.modelFilter, options.filterFields, call.sample)
+          : undefined;
         return {
           relevantContext: text,
           ...result,
@@ -119,23 +120,4 @@ function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>
     event.documents = result.sources;
     return result;
   });
-}
-
-/** Indexes with a warning, by their store, each at most once. They live as long as their store. */
-const warned = new WeakMap<VectorStore, Set<string>>();
-
-/** A model could read the documents of every owner. The results tell so without a request. */
-function warnOfMissingFilter(call: QueryCall, sources: readonly QueryResult[]): void {
-  const { store, allowed } = call;
-  const { indexName, filter } = allowed;
-  const scoped = sources.find(isScoped);
-  if (!scoped || warned.get(store)?.has(indexName) || Object.keys(filter ?? {}).length > 0) return;
-  const settings: Readonly<Record<string, unknown>> = { ...allowed };
-  if (store.capabilities.restrictions?.some((name) => settings[name])) return;
-  warned.set(store, (warned.get(store) ?? new Set()).add(indexName));
-  const keys = String(scoped.metadata['scopeKeys']).split('.');
-  const example = keys.map((key) => `${key}: …`).join(', ');
-  getDefaultLogger().warn(
-    `A query tool returned documents of the index '${indexName}', whose owners are separated by the scope { ${keys.join(', ')} }, without a filter of the application: it finds the documents of every owner. Pass scope: { ${example} } to the tool, or set a filter for each call: requestContext.set('filter', { ${example} }). If the tool may return all documents, pass scope: 'all'.`,
-  );
 }

@@ -1,16 +1,18 @@
-import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
+import type { QuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
+import { retrieve } from '../planning/retrieve.js';
 import { runSearch } from '../store/search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { createGraphRAGTool } from './graph-rag-tool.js';
+import { createGraphRAGTool, type GraphRAGTool } from './graph-rag-tool.js';
 import type { VectorQueryToolOptions } from './query-tool-options.js';
-import { createVectorQueryTool } from './vector-query-tool.js';
+import type { VectorQueryInput } from './query-call.js';
+import { createVectorQueryTool, type VectorQueryTool } from './vector-query-tool.js';
 
 const model = createLexicalEmbedder();
 const passages = [
@@ -597,46 +599,88 @@ describe('the reranker of createVectorQueryTool', () => {
   });
 });
 
-describe('a query tool without a filter of the application', () => {
-  const before = getDefaultLogger();
-  let lines: string[];
+it('shares the limit of parallel requests among the calls of a tool', async () => {
+  let running = 0;
+  let most = 0;
+  const doEmbed = async ({ values }: { values: string[] }): Promise<{ embeddings: number[][] }> => {
+    most = Math.max(most, (running += 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    return { embeddings: (await model.embed(values)).map((vector) => [...vector]) };
+  };
+  const slow = {
+    specificationVersion: 'v2',
+    provider: 'test',
+    modelId: 'slow',
+    maxEmbeddingsPerCall: 1,
+    supportsParallelCalls: true,
+    doEmbed,
+  } as const;
+  const tool = create({ model: slow as never });
+  await Promise.all(Array.from({ length: 12 }, () => tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })));
+  expect(most).toBe(4);
+});
+
+describe('an index with scopes', () => {
+  const ask = async (
+    tool: VectorQueryTool | GraphRAGTool,
+    context: Record<string, unknown> = {},
+    input: Partial<VectorQueryInput> = {},
+  ): Promise<string[] | string> => {
+    const requestContext = new RequestContext(Object.entries(context));
+    try {
+      const output = await tool.execute({ queryText: 'salaries', ...input }, { requestContext, onFailure: 'throw' });
+      return output.sources.map(({ metadata }) => String(metadata['org']));
+    } catch (error) {
+      return (error as QuiverError).code;
+    }
+  };
 
   beforeEach(async () => {
-    lines = [];
-    setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
     const documents = [MDocument.fromText('Salaries of the team.', { source: 's.txt' })];
-    for (const indexName of ['notes', 'plans'])
-      for (const org of ['a', 'b'])
-        await ingest({ documents, store, indexName, embedder: model, scope: { org, team: 1 } });
+    for (const org of ['a', 'b'])
+      await ingest({ documents, store, indexName: 'notes', embedder: model, scope: { org, team: 1 } });
   });
-  afterEach(() => setDefaultLogger(before));
 
   it.each([
     ['createVectorQueryTool', createVectorQueryTool],
     ['createGraphRAGTool', createGraphRAGTool],
-  ] as const)('%s warns once for each index that holds documents of several owners', async (_name, createTool) => {
-    const query = async (indexName: string, queryText = 'salaries'): Promise<number> => {
-      const tool = createTool({ vectorStore: store, indexName, model });
-      return (await tool.execute({ queryText }, { onFailure: 'throw' })).sources.length;
-    };
-    expect(await query('animals', 'cat')).toBeGreaterThan(0);
-    expect(lines).toEqual([]);
-    for (const indexName of ['notes', 'notes', 'plans', 'notes']) expect(await query(indexName)).toBe(2);
-    expect(lines).toEqual([
-      expect.stringMatching(/'notes'.*scope \{ org, team \}.*set\('filter', \{ org: …, team: … \}\)/),
-      expect.stringMatching(/'plans'/),
-    ]);
+  ] as const)('is found by %s only with a scope or a filter of the application', async (_name, createTool) => {
+    const options = { vectorStore: store, indexName: 'notes', model };
+    const tool = createTool(options);
+    expect(await ask(tool)).toBe('QUERY_SCOPE_MISSING');
+    expect(await ask(tool, { filter: {} })).toBe('QUERY_SCOPE_MISSING');
+    expect(await ask(tool, { filter: { org: 'a' } })).toEqual(['a']);
+    expect(await ask(tool, { scope: { org: 'b', team: 1 } })).toEqual(['b']);
+    expect(await ask(tool, { scope: undefined })).toBe('INGEST_SCOPE_INVALID');
+    expect(await ask(createTool({ ...options, scope: { org: 'a', team: 1 } }))).toEqual(['a']);
+    const one = createTool({ ...options, scope: { org: 'a', team: 1 } });
+    expect(await ask(one, { scope: 'all' })).toEqual(['a']);
+    expect(await ask(one, { scope: { org: 'b', team: 1 } })).toEqual([]);
+    expect(await ask(createTool({ ...options, scope: 'all' }))).toHaveLength(2);
+    expect(await ask(createTool({ ...options, indexName: 'animals' }), {}, { queryText: 'cat' })).not.toEqual([]);
   });
 
-  it('warns for filters of the model, and not for those of the application', async () => {
-    const query = async (options: Partial<VectorQueryToolOptions>, filter?: object): Promise<number> => {
-      const requestContext = new RequestContext();
-      if (filter) requestContext.set('filter', filter);
-      const tool = create({ indexName: 'notes', enableFilter: true, ...options });
-      const input = { queryText: 'salaries', filter: { org: 'a' } };
-      return (await tool.execute(input, { requestContext, onFailure: 'throw' })).sources.length;
-    };
-    expect(await query({}, { org: 'a' })).toBe(1);
+  it('is searched by retrieve() only with a scope or a filter', async () => {
+    const options = { vectorStore: store, indexName: 'notes', model, question: 'salaries' };
+    await expect(retrieve(options)).rejects.toMatchObject({
+      code: 'QUERY_SCOPE_MISSING',
+      details: { indexName: 'notes', keys: ['org', 'team'] },
+    });
+    expect((await retrieve({ ...options, scope: { org: 'a', team: 1 } })).matches).toHaveLength(1);
+    expect((await retrieve({ ...options, scope: 'all' })).matches).toHaveLength(2);
+  });
+
+  it('shows no value of an owner in a hint or an error about a filter of the model', async () => {
+    const declared = { indexName: 'notes', filterFields: { org: 'Organization' } };
+    expect(await ask(create(declared), {}, { filter: { org: 'c' } })).toBe('QUERY_SCOPE_MISSING');
+    expect(await ask(create(declared), {}, { filter: { other: 'c' } })).toBe('QUERY_SCOPE_MISSING');
+    expect(await ask(create({ indexName: 'notes', enableFilter: true }), {}, { filter: { org: 'c' } })).toBe(
+      'QUERY_SCOPE_MISSING',
+    );
+  });
+
+  it('is separated by settings of a store as well', async () => {
     const withWhere: VectorStore = Object.assign(Object.create(store) as VectorStore, {
       capabilities: { ...store.capabilities, restrictions: ['where'] },
       query: ({ where, ...params }: QueryParams & { where?: object }) => {
@@ -644,10 +688,35 @@ describe('a query tool without a filter of the application', () => {
         return store.query(params);
       },
     });
-    expect(await query({ vectorStore: withWhere, databaseConfig: { local: { where: { org: 'a' } } } })).toBe(1);
-    expect(lines).toEqual([]);
-    expect(await query({}, {})).toBe(1);
-    expect(await query({})).toBe(1);
-    expect(lines).toHaveLength(1);
+    const tool = create({
+      indexName: 'notes',
+      enableFilter: true,
+      vectorStore: withWhere,
+      databaseConfig: { local: { where: { org: 'a' } } },
+    });
+    expect(await ask(tool, {}, { filter: { org: 'a' } })).toEqual(['a']);
+  });
+});
+
+describe('a question', () => {
+  it.each([
+    [' ', 'The question is empty. Pass a text to search for.'],
+    [
+      'why '.repeat(3000),
+      'The question has 12000 characters, and at most 8000 are searched for. Shorten it, or raise maxQuestionLength.',
+    ],
+  ])('must have a text of a limited length', async (queryText, message) => {
+    await expect(create().execute({ queryText }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message,
+    });
+  });
+
+  it('may be longer where the tool allows it', async () => {
+    const { sources } = await create({ maxQuestionLength: 12_000 }).execute(
+      { queryText: 'cat '.repeat(3000) },
+      { onFailure: 'throw' },
+    );
+    expect(sources).toHaveLength(3);
   });
 });

@@ -2,7 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { checkOptions, oneOf, type OptionChecks } from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { Tool, ToolExecute } from '@quiver/core/tools';
-import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import type { EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerankDepth, selectByReranker } from '../rerank/rerank.js';
 import { findPassages } from '../passages/find-passages.js';
@@ -31,7 +31,15 @@ export interface VectorQueryTool<Input = VectorQueryInput> extends Omit<
 /** Options of `createVectorQueryTool()` in the mode `filter`, which needs no embedder. */
 export interface RecordListToolOptions extends Omit<
   VectorQueryToolOptions,
-  'mode' | 'model' | 'enableFilter' | 'fusion' | 'diversity' | 'reranker' | 'providerOptions' | 'minConfidence'
+  | 'mode'
+  | 'model'
+  | 'enableFilter'
+  | 'fusion'
+  | 'diversity'
+  | 'reranker'
+  | 'providerOptions'
+  | 'minConfidence'
+  | 'maxQuestionLength'
 > {
   mode: 'filter';
   /** Not used. */
@@ -46,6 +54,7 @@ const {
   reranker: _reranker,
   providerOptions: _providerOptions,
   minConfidence: _minConfidence,
+  maxQuestionLength: _maxQuestionLength,
   ...sharedChecks
 } = vectorQueryToolChecks;
 const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks, mode: oneOf('filter') };
@@ -55,12 +64,12 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * filters of model and application, by id, page by page.
  *
  * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `includeVectors`, `includeSources`, `maxTokens`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters of the options and of the
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters and scopes of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;
  *   `INGEST_SCOPE_INVALID`
- * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `QUERY_EMBEDDER_CHANGED`; `VECTOR_QUERY_FAILED` with the cause when store or
+ * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for a blank or too long question; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `QUERY_EMBEDDER_CHANGED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
  * @example
  * const searchDocs = createVectorQueryTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
@@ -119,9 +128,9 @@ async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'so
 }
 
 async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise<VectorMatch[]> {
-  const { store, read, queryText, question, topK, fusion, diversity, reranker, providerOptions } = call;
+  const { store, read, queryText, question, topK, fusion, diversity, reranker } = call;
   const { signal } = read;
-  const embedder = toEmbedder(call.model, { providerOptions });
+  const embedder = call.embedder();
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const includeVector = call.includeVectors ?? false;
   // Among more of them, the reranker would select results that repeat each other.

@@ -37,7 +37,7 @@ describe.skipIf(!server)('an abort', () => {
   it('rolls a transaction back', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const store = new PgVector({ ...connection, schemaName });
-    await store.createIndex({ indexName: 'kept', dimension: 1 });
+    await store.createIndex({ indexName: 'kept', dimension: 1, textSearch: false });
     const database = openDatabase(connection);
     const controller = new AbortController();
     const work = database.transaction(async (query) => {

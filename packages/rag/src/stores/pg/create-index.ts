@@ -48,14 +48,14 @@ export interface PgCreateIndexParams extends CreateIndexParams {
   /** Default `vector`: numbers of 32 bits. An existing index keeps its type. */
   vectorType?: PgVectorType;
   /**
-   * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language.
-   * `simple` knows none. Default `english`; `false` leaves the words out. An existing index keeps its words, and another
-   * `language` is an error: `addTextSearch()` adds or replaces them.
+   * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language, in place
+   * of the terms of `language`. `simple` knows none; `{}` is `english`; `false` leaves the words out. An existing index keeps its words, and
+   * another `language` is an error: `addTextSearch()` adds or replaces them.
    */
   textSearch?: { language?: string } | false;
   /**
    * Language of the texts, for keyword and hybrid search with terms that Quiver computes, as in `LocalVector`: a code such as `zh`, a
-   * language tag, an English name, or `auto`. Unlike `textSearch`, it needs no dictionary of the database. Default: `textSearch`.
+   * language tag, an English name, or `auto`. Unlike `textSearch`, it needs no dictionary of the database. Default `auto`.
    */
   language?: string;
   /** Metadata fields that filters compare by equality, such as a tenant. Missing ones are added to an existing index. */
@@ -64,14 +64,14 @@ export interface PgCreateIndexParams extends CreateIndexParams {
 
 /** Runs inside a transaction; any number of processes may do so at once. */
 export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & IndexShape & PgTarget): Promise<void> {
-  const { schemaName, indexName, dimension, metric, indexConfig = {}, textSearch = {} } = params;
+  const { schemaName, indexName, dimension, metric, indexConfig = {}, textSearch } = params;
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
   const elements = requestedElements(indexConfig, { dimension, vectorType, metric });
-  if (params.language !== undefined && params.textSearch !== undefined)
+  if (params.language !== undefined && textSearch !== undefined)
     throw invalidArgument('createIndex accepts language or textSearch, not both.');
-  const analyzer = params.language === undefined ? undefined : toAnalyzerId(params.language);
+  const analyzer = textSearch === undefined ? toAnalyzerId(params.language ?? 'auto') : undefined;
   const type = typeOf(indexConfig) ?? (dimension > indexableDimension[elements] ? 'flat' : 'hnsw');
   requireIndexable(type, dimension, elements);
   // Most calls end here: they wait for no lock and need only the right to read.
@@ -85,7 +85,7 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
   const table = quoteIdentifier(schemaName, indexName);
   if (!existing) {
     await requireFreeName(query, params);
-    const language = !analyzer && textSearch && (await readLanguage(query, textSearch.language ?? defaultLanguage));
+    const language = textSearch && (await readLanguage(query, textSearch.language ?? defaultLanguage));
     // Columns that filters read come before the vector, in the part of the row that is already in the processor's cache.
     const columns = [
       'id text COLLATE "C" PRIMARY KEY',

@@ -57,7 +57,10 @@ describe.each(databases)('an index in $name', (database) => {
       const found = await store.query({ indexName, queryVector: vector(1), topK: 3 });
       expect(found.map(({ id }) => id)).toEqual(['a', 'c', 'd']);
       await store.createIndex({ indexName, dimension, indexConfig });
-      await store.buildIndex({ indexName });
+      await store.buildIndex({ indexName, metric: 'cosine' });
+      await expect(store.buildIndex({ indexName, metric: 'euclidean' })).rejects.toMatchObject({
+        code: 'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
+      });
       expect(await store.describeIndex({ indexName })).toMatchObject({ elements });
     },
   );

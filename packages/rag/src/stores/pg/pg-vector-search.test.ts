@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
+import type { PGlite } from '@electric-sql/pglite';
 import { Pool } from 'pg';
 import { registerTypes, toSql } from 'pgvector/pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
@@ -20,6 +21,24 @@ function pseudoRandom(count: number, dimension: number): number[][] {
   };
   return Array.from({ length: count }, () => Array.from({ length: dimension }, next));
 }
+
+it('settles a tie at the last place without comparing all rows', async () => {
+  const database = pgliteForTests();
+  const { pglite, schemaName = '' } = (await database.open()) as PgVectorOptions & { pglite: PGlite };
+  onTestFinished(() => database.close());
+  await using store = new PgVector({ pglite, schemaName });
+  await store.createIndex({ indexName: 'equal', dimension: 2 });
+  const ids = Array.from({ length: 60 }, (_, n) => `m${n}`);
+  await store.upsert({ indexName: 'equal', ids, vectors: ids.map(() => [1, 1]) });
+  const query = { indexName: 'equal', queryVector: [1, 1], topK: 5 };
+  await store.query(query);
+  const statements = vi.spyOn(pglite, 'query');
+  expect(await store.query(query)).toHaveLength(5);
+  expect(statements).toHaveBeenCalledOnce();
+  expect(await store.query({ ...query, exact: true })).toMatchObject(
+    ['m0', 'm1', 'm10', 'm11', 'm12'].map((id) => ({ id })),
+  );
+});
 
 describe.each(databases)('searching in $name', (database) => {
   const indexName = 'search';

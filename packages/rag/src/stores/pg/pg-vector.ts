@@ -13,7 +13,7 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import { languageOfAnalyzer } from '../../retrieval/terms/term-analyzer.js';
-import { requireIndexName } from '../../store/index-shape.js';
+import { requireIndexName, requireSameShape } from '../../store/index-shape.js';
 import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
@@ -23,6 +23,7 @@ import type {
   IndexDescription,
   IndexParams,
   UpdateVectorParams,
+  VectorMetric,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
@@ -127,7 +128,7 @@ export interface PgIndexDescription extends IndexDescription {
  * the index finds fewer than `topK` rows, because of a filter for example, all are compared. Above 2,000 dimensions the index
  * holds 16-bit numbers, above 4,000 there is none unless it holds signs (`quantization`). Reading needs no right but to read.
  *
- * Words are those of PostgreSQL's text search. In the mode `keyword` a text scores higher the rarer the words are that it shares with
+ * Words are analyzed by Quiver, or by PostgreSQL's text search (`textSearch`). In the mode `keyword` a text scores higher the rarer the words are that it shares with
  * the query.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
@@ -166,7 +167,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
         },
         methods: {
           createIndex: createIndexChecks,
-          buildIndex: { indexConfig: indexConfigValue },
+          buildIndex: { indexConfig: indexConfigValue, metric: anyValue },
           addTextSearch: { language: anyValue },
         },
       },
@@ -210,13 +211,18 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
   /**
    * Rebuilds the vector index; rows can be read meanwhile, not written.
    *
-   * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `VECTOR_ARGUMENT_INVALID` where the type is not known
+   * @param params - `metric`: that of the index, which cannot change
+   * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `VECTOR_ARGUMENT_INVALID` where the type is not known;
+   *   `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` for another metric
    */
-  async buildIndex(params: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
+  async buildIndex(params: IndexParams & { indexConfig?: PgIndexConfig; metric?: VectorMetric }): Promise<void> {
     this.check('buildIndex', params);
-    const { indexConfig } = params;
-    const target = { indexName: params.indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
-    await this.#alter(params, (index) => buildIndex(index.query, index, target));
+    const { indexName, metric, indexConfig } = params;
+    const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
+    await this.#alter(params, async (index) => {
+      if (metric !== undefined) requireSameShape(indexName, index, { dimension: index.dimension, metric });
+      await buildIndex(index.query, index, target);
+    });
   }
 
   /**

@@ -81,12 +81,10 @@ export async function findNearest(
     filter &&
     (await context.selectivity({ query, index, filter, wanted: limit }));
   if (hasUsableIndex && !isSelective) {
-    const candidates = (rest ? limit * candidatesPerResult : limit) + 1;
+    const candidates = rest ? limit * candidatesPerResult : limit;
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
     const found = keepMatching(seen, createFilterTest(rest)).slice(0, limit);
-    // A farther row shows that the last place is not tied with rows that were not returned. Only all rows can settle a tie.
-    const isCertain = distanceOf(seen.at(-1)) > distanceOf(found.at(-1));
-    if (isCertain && found.length === limit) return found.map((row) => toMatch(row, index.metric));
+    if (found.length === limit) return found.map((row) => toMatch(row, index.metric));
   }
   const rows = await collectMatching(limit, rest, (size, offset) =>
     runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
@@ -198,7 +196,7 @@ export function approximateSql({
   );
   const operator = elements === 'bit' ? `OPERATOR(${extension.schema}.<~>)` : operatorSql(index);
   const indexed = elements === vectorType ? distance : `${stored} ${operator} ${wanted}`;
-  const candidates = limit * rescoredPerResult(index);
+  const candidates = Math.max(limit * rescoredPerResult(index), limit + tiedRows);
   const selected = ['id', ...columns, `${distance} AS distance`].join(', ');
   const scan = (condition: string): string =>
     `(SELECT ${selected} FROM ${index.table} WHERE ${condition} ORDER BY ${indexed} LIMIT ${candidates}) AS candidates`;
@@ -207,6 +205,12 @@ export function approximateSql({
   const set = settings.map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`).join(' || ');
   return `SELECT candidates.* FROM (SELECT ${set} AS made) AS settings CROSS JOIN LATERAL ${scan(`settings.made IS NOT NULL AND ${where}`)} ${order}`;
 }
+
+/**
+ * Rows that the index returns in addition to the result, so that the usual ties at the last place are settled by id. Among more equal vectors, such
+ * as those of a footer on thousands of pages, the index chooses: only a comparison of all rows could settle them.
+ */
+const tiedRows = 20;
 
 /** Candidates that a search through an HNSW index keeps for each result by default. */
 const efPerResult = 4;

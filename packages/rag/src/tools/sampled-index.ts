@@ -1,15 +1,8 @@
 import { hiddenKeys } from '../document/metadata-keys.js';
 import { bothFilters } from '../filter/index.js';
-import type { IndexRead } from '../store/index-read.js';
 import { isScalar } from '../store/scope.js';
-import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
-
-/** An index as a call may read it. */
-export interface FilteredIndex {
-  readonly store: VectorStore;
-  /** The records that the application allows. */
-  readonly allowed: IndexRead;
-}
+import { requireScope, type ScopedRead } from '../store/trusted-filter.js';
+import type { VectorFilter, VectorMetadata, VectorRecord } from '../store/index.js';
 
 /** Number of records that are read to find fields, types and values. */
 const sampleSize = 1000;
@@ -24,16 +17,38 @@ export interface SampledField {
   readonly counts: Map<string | number | boolean, number>;
 }
 
-/** Returns the metadata fields of the first records that the application allows, by name. */
-export async function sampleFields(index: FilteredIndex): Promise<Map<string, SampledField>> {
-  const { records } = await scan(index, undefined, sampleSize);
-  const sample = new Map<string, SampledField>();
-  for (const { metadata } of records) addFields(sample, metadata, '');
-  return sample;
-}
+/** The records of an index that the application allows in one call. */
+export class SampledIndex implements ScopedRead {
+  readonly store: ScopedRead['store'];
+  readonly read: ScopedRead['read'];
+  readonly scope: ScopedRead['scope'];
+  #fields: Promise<Map<string, SampledField>> | undefined;
 
-function scan({ store, allowed }: FilteredIndex, filter: VectorFilter, limit: number): ReturnType<VectorStore['scan']> {
-  return store.scan({ ...allowed, filter: bothFilters(allowed.filter, filter), limit });
+  constructor({ store, read, scope }: ScopedRead) {
+    this.store = store;
+    this.read = read;
+    this.scope = scope;
+  }
+
+  /** Returns the metadata fields of the first records, by name. They are read once. @throws `QUERY_SCOPE_MISSING` */
+  fields(): Promise<Map<string, SampledField>> {
+    return (this.#fields ??= this.#scan(undefined, sampleSize).then((records) => {
+      const sample = new Map<string, SampledField>();
+      for (const { metadata } of records) addFields(sample, metadata, '');
+      return sample;
+    }));
+  }
+
+  /** Whether a record matches a filter. @throws `QUERY_SCOPE_MISSING` */
+  async hasMatch(filter: VectorFilter): Promise<boolean> {
+    return (await this.#scan(filter, 1)).length > 0;
+  }
+
+  async #scan(filter: VectorFilter, limit: number): Promise<VectorRecord[]> {
+    const { records } = await this.store.scan({ ...this.read, filter: bothFilters(this.read.filter, filter), limit });
+    requireScope(this, records);
+    return records;
+  }
 }
 
 function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, prefix: string): void {
@@ -52,12 +67,6 @@ function addFields(sample: Map<string, SampledField>, metadata: VectorMetadata, 
       }
     }
   }
-}
-
-/** Whether a record that the application allows matches a filter. */
-export async function hasMatch(index: FilteredIndex, filter: VectorFilter): Promise<boolean> {
-  const { records } = await scan(index, filter, 1);
-  return records.length > 0;
 }
 
 /** Returns the frequent values of a field as a sentence; empty if there are none. */
