@@ -177,6 +177,13 @@ describe('a file is rejected for its structure:', () => {
     const text = '<row r="1"><c r="A1" t="inlineStr"><is><t>r="ZZZZZ1" &lt;c r="A9999999"></t></is></c></row>';
     expect((await load(xlsx(text), 'a.xlsx')).texts.join()).toContain('r="ZZZZZ1"');
   });
+
+  test('a workbook whose rows have a style, a height and more attributes is read', async () => {
+    const attributes = 'spans="1:20" s="1" customFormat="1" ht="24" customHeight="1" x14ac:dyDescent="0.25"';
+    const cell = '<c r="A1" t="inlineStr"><is><t>Name</t></is></c>';
+    const { texts } = await load(xlsx(`<row r="1" ${attributes} ${'a'.repeat(40)}r="">${cell}</row>`), 'a.xlsx');
+    expect(texts.join()).toContain('Name');
+  });
 });
 
 describe('the event loop runs while a file takes long:', () => {

@@ -1,7 +1,7 @@
 import { limitExceeded, unreadableDocument, type DocumentLoader, type ExceededLimit } from './document-loader.js';
 import { groupRows } from './group-rows.js';
 import { readOfficeTitle, repackOffice, unpackOffice } from './office-package.js';
-import { decodeXml } from './xml.js';
+import { attribute, decodeXml, readXml } from './xml.js';
 import type { UnpackedFiles } from './zip.js';
 
 /** Last row and column of a sheet. */
@@ -45,34 +45,22 @@ function toDigits(value: number): string {
   return text.length <= 15 ? text : String(Number(value.toPrecision(15)));
 }
 
-/**
- * Row or cell: the letters and digits of its reference if that is its first attribute, which is nearly always the case, and no other
- * attribute has an `r`; otherwise all attributes.
- */
-const cellTag =
-  /<(?:[^\s<>/:"'=]+:)?(?:row|c)(?=\s)(?:\sr="([A-Z]*)(\d+)"(?:[^<>"'r]+|"[^"]*")*(?=>)|((?:[^<>"']+|"[^"]*"|'[^']*')*))/g;
-/** `r="AB12"` of a cell or `r="12"` of a row. */
-const reference = /(?<![^\s:])r\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-
+/** @throws `DOCUMENT_LIMIT_EXCEEDED` before the parser fills the cells */
 function requireCells(files: UnpackedFiles, name: string): void {
   for (const [path, content] of files) {
-    const xml = decodeXml(content);
     // A sheet can be in any folder.
-    if (!xml.includes('sheetData')) continue;
+    if (!decodeXml(content).includes('sheetData')) continue;
     let rows = 0;
     let columns = 0;
-    const add = (letters: string, digits: string): void => {
-      rows = Math.max(rows, Number(digits) || 0);
-      columns = Math.max(columns, columnNumber(letters));
-    };
-    for (const [, letters = '', digits, attributes = ''] of xml.matchAll(cellTag)) {
-      if (digits !== undefined) add(letters, digits);
-      for (const [, quoted = '', value = quoted] of attributes.matchAll(reference)) {
-        if (value.includes('&')) throw unreadableDocument(name, `${path} has an invalid cell reference.`);
-        const [start = ''] = /^\D*/.exec(value) ?? [];
-        add(start, value.slice(start.length));
-      }
-    }
+    readXml(content, name, {
+      open: (element, attributes) => {
+        if (element !== 'c' && element !== 'row') return;
+        const reference = attribute(attributes, 'r') ?? '';
+        const [letters = ''] = /^\D*/.exec(reference) ?? [];
+        rows = Math.max(rows, Number(reference.slice(letters.length)) || 0);
+        columns = Math.max(columns, columnNumber(letters));
+      },
+    });
     const check = (limit: ExceededLimit['limit'], value: number, max: number): void => {
       if (value <= max) return;
       throw limitExceeded(name, `${path} has ${value} ${limit}, and the limit is ${max}`, { limit, max, value });
