@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -133,6 +134,25 @@ describe('loadDocuments', () => {
     await symlink('/etc/hostname', join(root, 'outside.txt'));
     expect(sources(await load())).toEqual(['a.md']);
   });
+
+  test.skipIf(process.platform === 'win32')('skips pipes and devices, also those that a caller names', async () => {
+    await write({ 'a.md': '# A' });
+    execFileSync('mkfifo', [join(root, 'pipe.md')]);
+    expect(sources(await load({ paths: ['pipe.md', 'a.md'] }))).toEqual(['a.md']);
+    expect(skipped).toMatchObject([{ path: 'pipe.md', reason: 'unreadable', error: { code: 'DOCUMENT_UNREADABLE' } }]);
+  });
+
+  test.skipIf(process.platform === 'win32')(
+    'keeps the chunks of files that cannot be opened for the moment',
+    async () => {
+      await write(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n}.md`, `Text number ${n}.`])));
+      const program = join(import.meta.dirname, 'few-files.fixture.ts');
+      const hooks = new URL('../../../../scripts/source-hooks.mjs', import.meta.url).href;
+      const command = [process.execPath, '--conditions=@quiver/source', '--import', hooks, program, root];
+      const output = execFileSync('bash', ['-c', 'ulimit -n 100; exec "$0" "$@"', ...command], { encoding: 'utf8' });
+      expect(JSON.parse(output)).toEqual({ before: 8, after: 8, codes: ['EMFILE'] });
+    },
+  );
 
   test('reads on demand, reports its progress, and stops for its signal', async () => {
     await write({ 'a.md': 'a', 'b.md': 'b', 'c.md': '\0' });

@@ -1,4 +1,5 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { runAhead } from '@quiver/core/async-items';
@@ -12,7 +13,13 @@ import {
 } from '@quiver/core/options';
 import { MDocument } from '@quiver/rag/document';
 import { findFormat } from '../formats/document-formats.js';
-import { tooLargeDocument, toSkippedFile, type LoadedDocument, type SkippedFile } from '../formats/document-loader.js';
+import {
+  tooLargeDocument,
+  toSkippedFile,
+  unreadableDocument,
+  type LoadedDocument,
+  type SkippedFile,
+} from '../formats/document-loader.js';
 import {
   defaultMaxSize,
   isReadInline,
@@ -85,7 +92,8 @@ const defaultExclude = ['node_modules', '.*'];
 /**
  * Reads the documents of a folder on demand, in the order of their paths, in every format of `loadDocument()`. Each has its path from the
  * folder as `metadata.source`. Up to four files are read at a time, two of them by threads. A file that cannot be read does not affect the
- * others.
+ * others. One that the system could not open or read for the moment (`EMFILE`, `ENFILE`, `EIO`, `EBUSY`, `ENOMEM`) is reported and takes the form of
+ * an empty document, `MDocument.unavailable(path)`, so that `ingest({ cleanup: 'all' })` keeps its stored chunks.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
  *   `loadDocument()`; the abort reason
@@ -129,6 +137,7 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     else skip(toSkippedFile(path, error));
     onProgress?.({ loaded, skipped, total, path });
     for (const document of documents ?? []) yield new MDocument(document);
+    if (passingErrors.has((error as NodeJS.ErrnoException | undefined)?.code ?? '')) yield MDocument.unavailable(path);
   }
   if (unread.length > 0 && onSkip === log)
     getDefaultLogger().warn(`Documents in formats that are not read: ${listUnread(unread)}`);
@@ -139,6 +148,9 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
  * threads, a large file does not stop the other thread.
  */
 const filesAhead = 4;
+
+/** Errors of the system that say nothing about the file. */
+const passingErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'ENOMEM']);
 
 /** Files that `include` matches are text if their extension is unknown. */
 const mediaType = 'text/plain';
@@ -177,9 +189,7 @@ async function loadFile(root: string, path: string, options: LoadFileOptions): P
   try {
     if (isGiven) await requireInside(root, path);
     const file = join(root, path);
-    const { size } = await stat(file);
-    if (size > maxSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxSize}`);
-    const bytes = await readFile(file, { signal });
+    const bytes = await readRegularFile(file, { path, maxSize, signal });
     const read = (): Promise<LoadedDocument[]> =>
       readBytes(bytes, {
         ...rest,
@@ -202,6 +212,23 @@ async function loadFile(root: string, path: string, options: LoadFileOptions): P
     // Every other file would fail as well.
     if (isQuiverError(error, 'DOCUMENT_WORKER_UNAVAILABLE')) throw error;
     return { path, parts, error };
+  }
+}
+
+/** Reads a file. A pipe or a device could wait indefinitely: it is opened without waiting, and refused. */
+async function readRegularFile(
+  file: string,
+  { path, maxSize, signal }: { path: string; maxSize: number; signal: AbortSignal },
+): Promise<Uint8Array> {
+  // Windows has no such flag.
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw unreadableDocument(path, 'it is not a regular file.');
+    if (stats.size > maxSize) throw tooLargeDocument(path, `it has ${stats.size} bytes, and the limit is ${maxSize}`);
+    return await handle.readFile({ signal });
+  } finally {
+    await handle.close();
   }
 }
 

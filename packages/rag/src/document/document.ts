@@ -83,6 +83,8 @@ const checks: OptionChecks<AnyDocumentOptions> = {
 export class MDocument {
   readonly type: DocumentType;
   readonly language: CodeLanguage | undefined;
+  /** Whether it could not be read for a reason that passes: `ingest` keeps its stored chunks. See {@link MDocument.unavailable}. */
+  readonly isUnavailable: boolean = false;
   /** Original texts and metadata. */
   readonly sources: readonly { readonly text: string; readonly metadata: Metadata }[];
   readonly #places: readonly (readonly TextPlace[])[];
@@ -103,6 +105,14 @@ export class MDocument {
       for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks, settings);
     this.#places = sources.map(parsePlaces);
     this.#skip = sources.map((source) => parseSkip(source, this.type));
+  }
+
+  /**
+   * Returns an empty document in place of one that could not be read for a reason that passes, such as too many open files. `ingest` keeps the stored
+   * chunks of this source, also with `cleanup: 'all'`.
+   */
+  static unavailable(source: string): MDocument {
+    return Object.assign(new MDocument({ text: '', metadata: { source } }), { isUnavailable: true });
   }
 
   static fromText(text: string, metadata?: Metadata): MDocument {

@@ -60,6 +60,8 @@ export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<
 export interface StaleChunks {
   /** Ids to keep. */
   keep?: ReadonlySet<string>;
+  /** Sources whose chunks stay. */
+  keepSources?: Sources;
   /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
   sources?: Sources;
   scope: RunScope;
@@ -74,10 +76,14 @@ const recordsPerPage = 5000;
  * @returns the number of chunks removed so far, after each page
  * @throws the abort reason; errors of the store
  */
-export async function* removeStale(access: StoreAccess, { keep, sources, scope }: StaleChunks): AsyncGenerator<number> {
+export async function* removeStale(
+  access: StoreAccess,
+  { keep, keepSources, sources, scope }: StaleChunks,
+): AsyncGenerator<number> {
   const { indexName } = access;
   const isStale = ({ id, metadata }: VectorRecord): boolean =>
     !keep?.has(id) &&
+    !keepSources?.has(canonicalJson(metadata['source'])) &&
     // Without a scope, the filter selects records of all owners. With one, this check protects them if a store filters incorrectly.
     isInScope(metadata, scope) &&
     (!sources || (metadata['embedder'] !== undefined && sources.has(canonicalJson(metadata['source']))));

@@ -231,13 +231,23 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   const { scope, signal } = target;
   const seen = new Set<string>();
   const sources: Sources = new Map();
+  const unavailable: Sources = new Map();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const skippedText: SkippedCounts = {};
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const notify = (): void => onProgress?.({ ...report, ...total });
 
   let created = 0;
-  const batches = readBatches(documents, { target, known, seen, sources, batchSize, chunkOptions, vectors });
+  const batches = readBatches(documents, {
+    target,
+    known,
+    seen,
+    sources,
+    unavailable,
+    batchSize,
+    chunkOptions,
+    vectors,
+  });
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
     const counts = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
     return { ...batch, ...counts, unchanged: counts.unchanged + batch.unchanged };
@@ -253,7 +263,7 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   const toClean = known?.sourcesToClean(sources) ?? sources;
   const isClean = cleanup === 'none' || (cleanup === 'all' ? known?.isWhole === true : toClean.size === 0);
   if (target.isUpdate && !isClean) {
-    const stale = { keep: seen, scope, ...(cleanup === 'source' && { sources: toClean }) };
+    const stale = { keep: seen, keepSources: unavailable, scope, ...(cleanup === 'source' && { sources: toClean }) };
     for await (const removed of removeStale(target, stale)) {
       report.removed = removed;
       notify();
@@ -301,6 +311,8 @@ interface BatchOptions {
   seen: Set<string>;
   /** Sources of all documents; this function adds to it. */
   sources: Sources;
+  /** Sources that could not be read; this function adds to it. */
+  unavailable: Sources;
   batchSize: number;
   chunkOptions: ChunkParams | undefined;
   vectors: ChunkVectors | undefined;
@@ -316,7 +328,7 @@ const longestTurn = 10;
 /** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id in `seen`. */
 async function* readBatches(
   documents: Iterable<MDocument> | AsyncIterable<MDocument>,
-  { target, known, seen, sources, batchSize, chunkOptions = {}, vectors }: BatchOptions,
+  { target, known, seen, sources, unavailable, batchSize, chunkOptions = {}, vectors }: BatchOptions,
 ): AsyncGenerator<Batch> {
   let batch = emptyBatch();
   let nextPause = 0;
@@ -324,7 +336,9 @@ async function* readBatches(
     if (!Array.isArray(document?.sources))
       throw invalidArgument(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
-    for (const { metadata } of document.sources) addSource(sources, metadata['source']);
+    for (const { metadata } of document.sources)
+      addSource(document.isUnavailable ? unavailable : sources, metadata['source']);
+    if (document.isUnavailable) continue;
     addSkipped(batch.skippedText, document.skippedText);
     const hash = known?.hashOf(document);
     if (hash !== undefined && known?.has(hash)) {
