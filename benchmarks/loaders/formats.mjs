@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { init } from '@embedpdf/pdfium';
 import { setDefaultLogger } from '@quiver/core';
 import { loadDocument } from '@quiver/loaders/document';
 import { parse } from 'csv-parse/sync';
@@ -13,7 +14,6 @@ import { Parser } from 'htmlparser2';
 import mammoth from 'mammoth';
 import PostalMime from 'postal-mime';
 import readWorkbook from 'read-excel-file/universal';
-import { getDocumentProxy } from 'unpdf';
 import { defaultCache, readDocuments } from '../field/documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
@@ -26,14 +26,28 @@ const { cache, format, rounds } = readFlags({
 
 const textOf = (bytes) => new TextDecoder().decode(bytes);
 
-async function parsePdf(bytes) {
-  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
-  for (let number = 1; number <= document.numPages; number += 1) {
-    const page = await document.getPage(number);
-    await page.getTextContent();
-    page.cleanup();
+const { pdfium: pdfiumModule, PDFiumExt_Init: startPdfium } = await init({});
+startPdfium();
+const pdfium = pdfiumModule.wasmExports;
+
+/** Reads each character with its box. */
+function parsePdf(bytes) {
+  const file = pdfium.malloc(bytes.length + 32);
+  const box = file + bytes.length;
+  pdfiumModule.HEAPU8.set(bytes, file);
+  const document = pdfium.FPDF_LoadMemDocument(file, bytes.length, 0);
+  for (let number = 0; number < pdfium.FPDF_GetPageCount(document); number += 1) {
+    const page = pdfium.FPDF_LoadPage(document, number);
+    const text = pdfium.FPDFText_LoadPage(page);
+    for (let index = pdfium.FPDFText_CountChars(text) - 1; index >= 0; index -= 1) {
+      pdfium.FPDFText_GetUnicode(text, index);
+      pdfium.FPDFText_GetLooseCharBox(text, index, box);
+    }
+    pdfium.FPDFText_ClosePage(text);
+    pdfium.FPDF_ClosePage(page);
   }
-  await document.destroy();
+  pdfium.FPDF_CloseDocument(document);
+  pdfium.free(file);
 }
 
 const parseMarkup = (text, options = {}) => new Parser({ ontext() {} }, options).end(text);
@@ -45,7 +59,7 @@ function parseArchive(bytes, isText) {
 
 /** Parsers by the extension of the files. */
 const parsers = {
-  pdf: { name: 'unpdf, text of each page', run: parsePdf },
+  pdf: { name: 'PDFium, each character with its box', run: parsePdf },
   docx: { name: 'mammoth', run: (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) }) },
   xlsx: { name: 'read-excel-file', run: (bytes) => readWorkbook(bytes.slice().buffer) },
   csv: { name: 'csv-parse', run: (bytes) => parse(textOf(bytes), { relax_column_count: true, relax_quotes: true }) },

@@ -9,16 +9,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { LoadedDocument } from './formats/document-loader.js';
-import type { RecognizeText, ScannedPage } from './formats/pdf/scanned-page.js';
 import { readDocument } from './formats/read-document.js';
-import {
-  HookError,
-  serializeError,
-  workerMark,
-  type FromWorker,
-  type SerializedError,
-  type ToWorker,
-} from './worker/messages.js';
+import { serializeError, workerMark, type FromWorker, type SerializedError, type ToWorker } from './worker/messages.js';
 
 /** Size of the parts in which documents are sent: the receiving thread runs other work between them. */
 const maxTexts = 1000;
@@ -29,31 +21,12 @@ if (parentPort && workerData === workerMark) serve(parentPort);
 /** Reads the files that are received, one after another. */
 function serve(port: MessagePort): void {
   const send = (message: FromWorker): void => port.postMessage(message);
-  let onResponse: (message: ToWorker) => void = () => undefined;
-  /** The page that `ocr` recognizes on the other thread, and the number of its call. */
-  let scanned: ScannedPage | undefined;
-  let call = 0;
+  let onNext: () => void = () => undefined;
 
-  const ask = (message: FromWorker): Promise<ToWorker> =>
-    new Promise((resolve) => {
-      onResponse = resolve;
-      send(message);
-    });
-
-  const recognize: RecognizeText = async (page) => {
-    scanned = page;
-    call += 1;
-    const response = await ask({ type: 'recognize', call, name: page.name, page: page.page });
-    scanned = undefined;
-    if (response.type === 'recognized') return response.text;
-    throw new HookError(response.type === 'recognition failed' ? response.hookError : -1);
-  };
-
-  const read = async ({ request, bytes, hasOcr }: ToWorker & { type: 'read' }): Promise<void> => {
+  const read = async ({ request, bytes }: ToWorker & { type: 'read' }): Promise<void> => {
     let error: SerializedError | undefined;
     try {
       const documents = await readDocument(bytes, request, {
-        ocr: hasOcr ? recognize : undefined,
         onSkip: ({ error, ...file }) =>
           send({ type: 'skipped', file, error: error === undefined ? undefined : serializeError(error) }),
         signal: undefined,
@@ -61,7 +34,8 @@ function serve(port: MessagePort): void {
       let received: Promise<unknown> = Promise.resolve();
       for (const part of splitDocuments(documents)) {
         await received;
-        received = ask({ type: 'documents', documents: part });
+        received = new Promise<void>((resolve) => (onNext = resolve));
+        send({ type: 'documents', documents: part });
       }
     } catch (thrown) {
       error = serializeError(thrown);
@@ -71,19 +45,9 @@ function serve(port: MessagePort): void {
     send({ type: 'end', error, usedMemory: heap + external });
   };
 
-  const sendImages = async (of: number): Promise<void> => {
-    try {
-      const images = of === call ? await scanned?.images() : undefined;
-      send({ type: 'images', call: of, images: images ?? [] });
-    } catch (error) {
-      send({ type: 'images failed', call: of, error: serializeError(error) });
-    }
-  };
-
   port.on('message', (message: ToWorker) => {
     if (message.type === 'read') void read(message);
-    else if (message.type === 'images') void sendImages(message.call);
-    else onResponse(message);
+    else onNext();
   });
   send({ type: 'ready' });
 }

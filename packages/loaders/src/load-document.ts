@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
 import {
   checkOptions,
   functionValue,
@@ -15,12 +15,13 @@ import { MDocument } from '@quiver/rag/document';
 import { readInWorker } from './document-worker-pool.js';
 import {
   tooLargeDocument,
+  type DrawRequest,
   type LoadedDocument,
   type PageContent,
   type SkippedFile,
 } from './formats/document-loader.js';
-import type { RecognizeText } from './formats/pdf/scanned-page.js';
 import { readDocument, requireFormat, type ReadRequest } from './formats/read-document.js';
+import { recognizePages, type RecognizeText } from './recognize-pages.js';
 
 /** Options of `loadDocument()`. */
 export interface LoadDocumentOptions {
@@ -46,6 +47,8 @@ export interface LoadDocumentOptions {
   content?: PageContent;
   /** Recognizes the text of scanned PDF pages, one page of a file at a time. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
   ocr?: RecognizeText;
+  /** Password of encrypted PDF files. */
+  password?: string;
   /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
   onSkip?: (file: SkippedFile) => void;
   /** Time that reading the file may take, in milliseconds, without the calls of `ocr`. Default 60,000. */
@@ -68,7 +71,7 @@ export const positiveValue: OptionCheck = valueThat(
 export const readChecks: OptionChecks<
   Pick<
     LoadDocumentOptions,
-    'encoding' | 'metadata' | 'content' | 'ocr' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
+    'encoding' | 'metadata' | 'content' | 'ocr' | 'password' | 'groupSize' | 'timeout' | 'maxMemoryMb' | 'signal'
   >
 > = {
   encoding: stringValue,
@@ -76,6 +79,7 @@ export const readChecks: OptionChecks<
   groupSize: positiveValue,
   content: oneOf('main', 'all'),
   ocr: functionValue,
+  password: stringValue,
   timeout: positiveValue,
   maxMemoryMb: positiveValue,
   signal: signalValue,
@@ -161,14 +165,47 @@ export function isReadInline(name: string, size: number, mediaType: string | und
  */
 export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): Promise<LoadedDocument[]> {
   const { name, mediaType, encoding, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
-  const { content = 'main', ocr, onSkip = () => undefined, signal, timeout, maxMemoryMb, isOwned } = options;
-  const request = { name, mediaType, encoding, content, groupSize, maxUnpackedSize: maxSize * unpackedRatio };
-  const hooks = { ocr, onSkip, signal };
-  const loaded =
-    (isReadInline(name, bytes.length, mediaType)
-      ? undefined
-      : await readInWorker(bytes, request, { ...hooks, timeout, maxMemoryMb, isOwned })) ??
-    (await readDocument(bytes, request, hooks));
+  const { content = 'main', ocr, password, onSkip = () => undefined, signal, timeout, maxMemoryMb } = options;
+  const request: ReadRequest = {
+    name,
+    mediaType,
+    encoding,
+    password,
+    content,
+    groupSize,
+    maxUnpackedSize: maxSize * unpackedRatio,
+    recognized: undefined,
+    draw: undefined,
+  };
+  const isOwned = options.isOwned && ocr === undefined;
+  const read = async (changes: Partial<ReadRequest>, report: typeof onSkip): Promise<LoadedDocument[]> => {
+    const changed = { ...request, ...changes };
+    const hooks = { onSkip: report, signal };
+    return (
+      (isReadInline(name, bytes.length, mediaType)
+        ? undefined
+        : await readInWorker(bytes, changed, { ...hooks, timeout, maxMemoryMb, isOwned })) ??
+      readDocument(bytes, changed, hooks)
+    );
+  };
+  const scanned: SkippedFile[] = [];
+  let problem: unknown;
+  let loaded = await read({}, (file) => {
+    if (ocr && file.page !== undefined) scanned.push(file);
+    else onSkip(file);
+  }).catch((error: unknown): LoadedDocument[] => {
+    if (scanned.length === 0 || !isQuiverError(error) || error.code !== 'DOCUMENT_EMPTY') throw error;
+    problem = error;
+    return [];
+  });
+  if (ocr && scanned.length > 0) {
+    const ignore = (): void => undefined;
+    const draw = async (request: DrawRequest): Promise<Uint8Array> =>
+      (await read({ draw: request }, ignore)).find(({ picture }) => picture)!.picture!;
+    const recognized = await recognizePages(scanned, ocr, draw, { onSkip, signal });
+    if (recognized.size > 0) loaded = await read({ recognized }, ignore);
+    else if (problem !== undefined) throw problem;
+  }
   return loaded.map(({ docs, ...document }) => ({
     ...document,
     docs: docs.map((doc) => ({ ...doc, metadata: { source: name, ...doc.metadata, ...metadata } })),

@@ -36,7 +36,7 @@ test.each([
   ['a.md', 'chardet'],
   ['a.html', 'chardet'],
   ['a.csv', 'chardet csv-parse'],
-  ['a.pdf', 'unpdf'],
+  ['a.pdf', '@embedpdf/pdfium'],
   ['a.docx', 'fflate mammoth'],
   ['a.pptx', 'fflate'],
   ['a.xlsx', 'fflate read-excel-file'],

@@ -9,7 +9,7 @@ import { createLexicalEmbedder } from '@quiver/rag';
 import { ingest } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { column, scan, writePdf } from '../formats/pdf/pdf-document.fixture.js';
-import type { RecognizeText } from '../formats/pdf/scanned-page.js';
+import type { RecognizeText } from '../recognize-pages.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
@@ -257,7 +257,7 @@ describe('loadDocuments', () => {
       for (let count = 0; count < 2; count += 1) {
         skipped = [];
         await load({ cache: cache() });
-        expect(skipped).toEqual([{ path: 'a.pdf#page=2', reason: 'no text' }]);
+        expect(skipped).toEqual([{ path: 'a.pdf#page=2', page: 2, reason: 'no text' }]);
       }
       await run({ ocr: () => Promise.reject(new Error('offline')) });
       expect(skipped.at(-1)).toMatchObject({ reason: 'no text', error: { message: 'offline' } });

@@ -10,7 +10,7 @@ import { loadNotebook } from './notebook.js';
 import { loadOdt } from './odt.js';
 import { loadPptx } from './pptx.js';
 import { loadSubtitles } from './subtitles.js';
-import { loadPdf } from './pdf.js';
+import { loadPdf } from './pdf/load-pdf.js';
 import { textLoader } from './text.js';
 import { loadXlsx } from './xlsx.js';
 

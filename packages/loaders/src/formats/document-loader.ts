@@ -1,7 +1,6 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import type { CodeLanguage } from '@quiver/rag/document';
 import type { DocumentType, SourceDocument } from '@quiver/rag/document';
-import type { RecognizeText } from './pdf/scanned-page.js';
 
 /**
  * Reason for which a file was not loaded. `unknown encoding`: text that is neither UTF-8 nor UTF-16 with a byte order mark, and whose
@@ -23,6 +22,8 @@ export interface SkippedFile {
   /** Path from the folder, with `/`; an attachment has the path of its email, `#` and its name. */
   path: string;
   reason: SkipReason;
+  /** Number of a page of a PDF document, from 1, whose text cannot be read. */
+  page?: number;
   /** Cause of the reason. */
   error?: unknown;
 }
@@ -35,10 +36,20 @@ export interface LoadedDocument {
   type: DocumentType;
   language?: CodeLanguage;
   docs: SourceDocument[];
+  /** The page that `draw` requests, as PNG. */
+  picture?: Uint8Array;
 }
 
 /** Part of a file that is searched: the main content without text that is only read, such as navigation and quoted mail, or everything. */
 export type PageContent = 'main' | 'all';
+
+/** Page of a PDF document that is drawn in place of reading the document. */
+export interface DrawRequest {
+  /** Path under which the page was reported. */
+  readonly path: string;
+  /** In dots per inch. */
+  readonly resolution: number;
+}
 
 /** Input of a format's loader, apart from the bytes. */
 export interface LoaderOptions {
@@ -54,8 +65,12 @@ export interface LoaderOptions {
   readonly groupSize: number;
   /** Part of the file that is searched. */
   readonly content: PageContent;
-  /** Recognizes the text of scanned pages. */
-  readonly ocr: RecognizeText | undefined;
+  /** Password of encrypted files. */
+  readonly password: string | undefined;
+  /** Texts of pages without text, by the path under which they are reported. */
+  readonly recognized: ReadonlyMap<string, string> | undefined;
+  /** Page that is drawn; the texts are not used. */
+  readonly draw: DrawRequest | undefined;
   /** Loads a file inside the file by the loader of its own format. */
   readonly loadPart: (bytes: Uint8Array, part: { name: string; mediaType?: string }) => Promise<LoadedDocument[]>;
   /** Reports a part that is not loaded. */

@@ -13,14 +13,14 @@ import { unknownFormat } from './unread-formats.js';
 /** Description of a file, apart from functions: it can be sent to another thread. */
 export interface ReadRequest extends Pick<
   LoaderOptions,
-  'name' | 'encoding' | 'maxUnpackedSize' | 'groupSize' | 'content'
+  'name' | 'encoding' | 'maxUnpackedSize' | 'groupSize' | 'content' | 'password' | 'recognized' | 'draw'
 > {
   /** Media type. A known one decides before the extension of the name. */
   readonly mediaType: string | undefined;
 }
 
 /** Functions of the caller. */
-export type ReadHooks = Pick<LoaderOptions, 'ocr' | 'onSkip' | 'signal'>;
+export type ReadHooks = Pick<LoaderOptions, 'onSkip' | 'signal'>;
 
 /** Maximum depth of files in files, such as emails that are attached to emails. */
 const maxDepth = 5;
@@ -83,7 +83,7 @@ async function readPart(
     throw isQuiverError(error) ? error : unreadableDocument(name, `${toErrorMessage(error)}.`, error);
   });
   options.signal?.throwIfAborted();
-  if (loaded.some(({ docs }) => docs.length > 0)) return loaded.map(withoutGeneratedTitle);
+  if (loaded.some(({ docs, picture }) => docs.length > 0 || picture)) return loaded.map(withoutGeneratedTitle);
   throw new QuiverError(
     'DOCUMENT_EMPTY',
     `${name} contains no text. A scanned document needs text recognition first.`,

@@ -110,8 +110,6 @@ function readDirectory(bytes: Uint8Array, name: string): Entry[] {
 }
 
 /** Returns the error of a file that only its owner can decrypt. */
-export function encryptedDocument(name: string): QuiverError {
-  return new QuiverError('DOCUMENT_ENCRYPTED', `${name} is encrypted. Save it without a password or copy protection.`, {
-    details: { name },
-  });
+export function encryptedDocument(name: string, remedy = 'Save it without a password or copy protection'): QuiverError {
+  return new QuiverError('DOCUMENT_ENCRYPTED', `${name} is encrypted. ${remedy}.`, { details: { name } });
 }

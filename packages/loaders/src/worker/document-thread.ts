@@ -3,9 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { toErrorMessage, type QuiverError } from '@quiver/core';
 import { limitExceeded, unreadableDocument, type LoadedDocument } from '../formats/document-loader.js';
 import type { ReadHooks, ReadRequest } from '../formats/read-document.js';
-import { Clock } from './clock.js';
 import { deserializeError, type FromWorker, type ToWorker } from './messages.js';
-import { Recognition } from './recognition.js';
 
 /** Options of the reading of one file. */
 export interface ReadInThreadOptions extends ReadHooks {
@@ -26,6 +24,8 @@ const limitedHeapShare = 0.5;
 const idleShare = 0.25;
 /** Milliseconds between two measurements. */
 const measureInterval = 50;
+/** The longest time of a timer. */
+const maxTimeout = 2 ** 31 - 1;
 export const megabyte = 1_048_576;
 
 /** A worker thread that reads one file at a time. */
@@ -76,7 +76,7 @@ export class DocumentThread {
   async read(
     bytes: Uint8Array,
     request: ReadRequest,
-    { ocr, onSkip, signal, timeout, isOwned }: ReadInThreadOptions,
+    { onSkip, signal, timeout, isOwned }: ReadInThreadOptions,
   ): Promise<LoadedDocument[]> {
     const { name } = request;
     const documents: LoadedDocument[] = [];
@@ -87,18 +87,14 @@ export class DocumentThread {
         this.isReusable = false;
         reject(error as Error);
       };
-      const clock = new Clock(timeout, () => stop(outOfTime(name, timeout)));
-      const recognition: Recognition = new Recognition(ocr, signal, send, () =>
-        recognition.isWaiting ? clock.pause() : clock.run(),
-      );
+      const timer = setTimeout(() => stop(outOfTime(name, timeout)), Math.min(timeout, maxTimeout));
       const measuring = this.#watchMemory((maxMb) => stop(outOfMemory(name, maxMb)));
       const onAbort = (): void => stop(signal?.reason);
       signal?.addEventListener('abort', onAbort);
       release = () => {
         signal?.removeEventListener('abort', onAbort);
         clearInterval(measuring);
-        clock.pause();
-        recognition.end();
+        clearTimeout(timer);
       };
       const receive = (message: FromWorker): void => {
         if (message.type === 'documents') {
@@ -109,12 +105,12 @@ export class DocumentThread {
           send({ type: 'next' });
         } else if (message.type === 'skipped') {
           const { file, error } = message;
-          onSkip(error ? { ...file, error: deserializeError(error, recognition.errors) } : file);
+          onSkip(error ? { ...file, error: deserializeError(error) } : file);
         } else if (message.type === 'end') {
           this.isReusable = message.usedMemory < this.maxMemoryMb * megabyte * idleShare;
-          if (message.error) reject(deserializeError(message.error, recognition.errors) as Error);
+          if (message.error) reject(deserializeError(message.error) as Error);
           else resolve();
-        } else if (message.type !== 'ready') recognition.receive(message);
+        }
       };
       this.#onMessage = (message) => {
         try {
@@ -129,14 +125,13 @@ export class DocumentThread {
         const problem = `its parser failed: ${toErrorMessage(cause)}.`;
         stop(isOutOfMemory ? outOfMemory(name, this.maxMemoryMb) : unreadableDocument(name, problem, cause));
       };
-      clock.run();
     });
     try {
       this.#worker.ref();
       const { buffer } = bytes;
       const isWhole = buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength;
       const sent = isOwned && isWhole ? bytes : new Uint8Array(bytes);
-      const message: ToWorker = { type: 'read', request, bytes: sent, hasOcr: ocr !== undefined };
+      const message: ToWorker = { type: 'read', request, bytes: sent };
       this.#worker.postMessage(message, [sent.buffer as ArrayBuffer]);
       await end;
       return documents;

@@ -1,6 +1,5 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { LoadedDocument, SkippedFile } from '../formats/document-loader.js';
-import type { PageImage } from '../formats/pdf/scanned-page.js';
 import type { ReadRequest } from '../formats/read-document.js';
 
 /** Value of `workerData`, by which the program of the worker knows that the pool started it. */
@@ -8,14 +7,9 @@ export const workerMark = 'quiver-document-worker';
 
 /** Message to the worker, which reads one file at a time. */
 export type ToWorker =
-  | { type: 'read'; request: ReadRequest; bytes: Uint8Array; hasOcr: boolean }
+  | { type: 'read'; request: ReadRequest; bytes: Uint8Array }
   /** Response to `documents`. */
-  | { type: 'next' }
-  /** Request for the images of the page with this call of `ocr`. */
-  | { type: 'images'; call: number }
-  /** Response to `recognize`. */
-  | { type: 'recognized'; text: string }
-  | { type: 'recognition failed'; hookError: number };
+  | { type: 'next' };
 
 /** Message from the worker. */
 export type FromWorker =
@@ -25,21 +19,16 @@ export type FromWorker =
   /** Documents of the file, by their indexes, each with a part of its texts. The worker waits for `next` before it sends more. */
   | { type: 'documents'; documents: { index: number; document: LoadedDocument }[] }
   /** The file was read, or failed. Memory in bytes, with what is not reclaimed yet. */
-  | { type: 'end'; error: SerializedError | undefined; usedMemory: number }
-  | RecognitionMessage;
-
-/** Message from the worker that belongs to a call of `ocr`. */
-export type RecognitionMessage =
-  | { type: 'recognize'; call: number; name: string; page: number }
-  /** Response to `images`. */
-  | { type: 'images'; call: number; images: PageImage[] }
-  | { type: 'images failed'; call: number; error: SerializedError };
+  | { type: 'end'; error: SerializedError | undefined; usedMemory: number };
 
 /** An error as data. Clones of errors lose their code and their class. */
-export type SerializedError =
-  | { type: 'error' | 'quiver error'; name: string; message: string; stack?: string | undefined; more: ErrorData }
-  /** An error that a function of the caller threw on the other thread. */
-  | { type: 'hook error'; hookError: number };
+export interface SerializedError {
+  type: 'error' | 'quiver error';
+  name: string;
+  message: string;
+  stack?: string | undefined;
+  more: ErrorData;
+}
 
 interface ErrorData {
   code?: string | undefined;
@@ -47,21 +36,10 @@ interface ErrorData {
   cause?: SerializedError | undefined;
 }
 
-/** Error of a function of the caller, which stays on the thread of the caller. */
-export class HookError extends Error {
-  readonly hookError: number;
-
-  constructor(hookError: number) {
-    super('A function of the caller failed.');
-    this.hookError = hookError;
-  }
-}
-
 /** Causes of causes are kept up to this depth. */
 const maxCauses = 8;
 
 export function serializeError(thrown: unknown, depth = 0): SerializedError {
-  if (thrown instanceof HookError) return { type: 'hook error', hookError: thrown.hookError };
   const { name, stack, code, cause } = (thrown instanceof Error ? thrown : {}) as Error & { code?: unknown };
   const isQuiver = isQuiverError(thrown);
   return {
@@ -77,11 +55,9 @@ export function serializeError(thrown: unknown, depth = 0): SerializedError {
   };
 }
 
-/** @param hookErrors - errors of functions of the caller, by their numbers */
-export function deserializeError(plain: SerializedError, hookErrors: readonly unknown[]): unknown {
-  if (plain.type === 'hook error') return hookErrors[plain.hookError];
+export function deserializeError(plain: SerializedError): unknown {
   const { name, message, stack, more } = plain;
-  const cause = more.cause && deserializeError(more.cause, hookErrors);
+  const cause = more.cause && deserializeError(more.cause);
   const error =
     plain.type === 'quiver error'
       ? new QuiverError(more.code ?? '', message, { cause, ...(more.details && { details: more.details }) })

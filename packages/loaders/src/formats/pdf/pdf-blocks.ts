@@ -1,180 +1,124 @@
-import { uniteBoxes, type PageBox } from '@quiver/rag/document';
-import { joinFragments, type PdfSegment } from './pdf-fragments.js';
-import { isEntry } from './pdf-lists.js';
-import { readTable, type PdfColumn, type PdfTable } from './pdf-table.js';
+import { findLists } from './pdf-contents.js';
+import { isCode, textOf, type Line, type PdfPage } from './pdf-page.js';
+import { findTables, type Table } from './pdf-tables.js';
 
-/** A paragraph, heading, list item, table or listing of a page. */
-export type PdfBlock = PdfTextBlock | PdfTableBlock | PdfListing;
-
-export interface PdfTextBlock extends Placed {
-  readonly kind: 'text';
-  /** Lines that are not joined yet. */
-  readonly lines: readonly string[];
-  /** Font of all letters, or empty. */
-  readonly font: string;
-  /** Part of the width of its column that the last line fills. */
-  readonly fill: number;
+/** A paragraph, a heading or a listing. */
+export interface TextBlock {
+  readonly kind: 'text' | 'listing';
+  readonly lines: Line[];
+  /** List of page numbers that the text is a part of. */
+  readonly list: string | undefined;
 }
 
-export interface PdfTableBlock extends Placed {
-  readonly kind: 'table';
-  readonly table: PdfTable;
-  readonly columns: readonly PdfColumn[];
+export type Block = TextBlock | { readonly kind: 'table'; rows: Table };
+
+/** Typography of a document. */
+export interface Style {
+  /** Font size of paragraphs. */
+  readonly body: number;
+  /** Sizes of headings, largest first. */
+  readonly headings: readonly number[];
+  /** Distance of lines, by their size. */
+  readonly leading: ReadonlyMap<number, number>;
 }
 
-export interface PdfListing extends Placed {
-  readonly kind: 'code';
-  readonly lines: readonly string[];
-}
+export const headingSize = 1.08;
+/** Share of the text that may have the size of a heading. */
+const mostHeadings = 0.2;
 
-interface Placed {
-  readonly size: number;
-  readonly box: PageBox;
-}
-
-interface Line extends PdfSegment {
-  readonly parts: readonly PdfSegment[];
-}
-
-const bullet = /^[•◦▪‣·]/;
-/** Start of an item of a list. */
-export const listItem: RegExp = /^(?:[•◦▪‣·]|[*–—-] |\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)] |\[\d+\] )/;
-
-/**
- * Reads the blocks of a column of a page.
- *
- * @param rows - from top to bottom
- * @param known - columns of a table at the end of the page before, which may continue
- */
-export function readBlocks(rows: readonly (readonly PdfSegment[])[], known?: readonly PdfColumn[]): PdfBlock[] {
-  const blocks: PdfBlock[] = [];
-  let lines: Line[] = [];
-  const endText = (): void => {
-    const right = lines.reduce((most, line) => Math.max(most, line.right), -Infinity);
-    for (const paragraph of splitParagraphs(lines, right)) blocks.push(toBlock(paragraph, right));
-    lines = [];
-  };
-  let listEnd = 0;
-  for (let index = 0; index < rows.length; index++) {
-    const row = rows[index]!;
-    const found = index >= listEnd ? readTable(rows, index, index === 0 ? known : undefined) : undefined;
-    if (found?.table) {
-      endText();
-      const { table, columns } = found;
-      blocks.push({
-        kind: 'table',
-        table,
-        columns,
-        size: row[0]!.size,
-        box: toBox(rows.slice(index, found.end).flat()),
-      });
-      index = found.end - 1;
-      continue;
+export function readStyle(pages: readonly PdfPage[]): Style {
+  const [prose, all] = [new Map<number, number>(), new Map<number, number>()];
+  const gaps = new Map<number, Map<number, number>>();
+  let total = 0;
+  for (const { lines } of pages) {
+    for (const [index, line] of lines.entries()) {
+      const text = textOf(line);
+      const previous = lines[index - 1];
+      const gap = previous?.size === line.size ? Math.round((line.baseline - previous.baseline) * 2) / 2 : 0;
+      if (gap > line.size * 0.8 && gap < line.size * 2.2) {
+        if (!gaps.has(line.size)) gaps.set(line.size, new Map());
+        count(gaps.get(line.size)!, gap, 1);
+      }
+      if (isCode(line)) continue;
+      total += text.length;
+      count(all, line.size, text.length);
+      if (text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text)) count(prose, line.size, text.length);
     }
-    if (found) listEnd = found.end;
-    const line = joinFragments(row);
-    lines.push({ ...line, isMonospaced: line.isMonospaced && !bullet.test(line.text), parts: row });
   }
-  endText();
+  const body = most(prose.size > 0 ? prose : all) ?? 0;
+  const headings = [...all].flatMap(([size, letters]) =>
+    size >= body * headingSize && letters <= mostHeadings * total ? [size] : [],
+  );
+  const leading = new Map([...gaps].map(([size, own]) => [size, most(own)!]));
+  return { body, headings: headings.toSorted((a, b) => b - a), leading };
+}
+
+function count(counts: Map<number, number>, key: number, more: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + more);
+}
+
+function most(counts: ReadonlyMap<number, number>): number | undefined {
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** Joins lines to paragraphs and listings, and tables that continue on the next page. */
+export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>, style: Style): Block[] {
+  const blocks: Block[] = [];
+  let list: string | undefined;
+  for (const page of pages) {
+    const lines = page.lines.filter((line) => !running.has(line));
+    const lists = findLists(lines, list);
+    list = lists.get(lines.at(-1)!);
+    for (const item of findTables(page, lines, lists)) {
+      const last = blocks.at(-1);
+      if (!('cells' in item)) {
+        const above = last?.kind === 'table' ? last.rows : undefined;
+        if (above && above.at(-1)!.page !== page.number && above[0]!.cells.length === item[0]!.cells.length)
+          blocks[blocks.length - 1] = { kind: 'table', rows: joinTables(above, item) };
+        else blocks.push({ kind: 'table', rows: item });
+        continue;
+      }
+      const kind = isCode(item) ? 'listing' : 'text';
+      const isOpen = last && last.kind !== 'table' && last.list === undefined && !lists.has(item);
+      if (isOpen && continues(last, item, style)) last.lines.push(item);
+      else blocks.push({ kind, lines: [item], list: lists.get(item) });
+    }
+  }
   return blocks;
 }
 
-/** Groups lines into paragraphs by distance, indentation, size and font. */
-function splitParagraphs(lines: readonly Line[], right: number): Line[][] {
-  if (lines.length === 0) return [];
-  const left = lines.reduce((least, line) => Math.min(least, line.left), Infinity);
-  const distances = lines.slice(1).map((line, index) => line.baseline - lines[index]!.baseline);
-  // Most lines of a region may be paragraphs of one line; a quarter of them is not.
-  const pitch = distances.toSorted((a, b) => a - b)[distances.length >> 2] ?? 0;
-  const paragraphs: Line[][] = [[lines[0]!]];
-  for (let index = 1; index < lines.length; index++) {
-    const [above, line, below] = [lines[index - 1]!, lines[index]!, lines[index + 1]];
-    const paragraph = paragraphs.at(-1)!;
-    if (startsParagraph()) paragraphs.push([line]);
-    else paragraph.push(line);
+/** Leaves out a header that is repeated. */
+function joinTables(above: Table, [first, ...rows]: Table): Table {
+  const isRepeated = String(first!.cells) === String(above[0]!.cells);
+  return [...above, ...(isRepeated ? rows : [first!, ...rows])];
+}
 
-    function startsParagraph(): boolean {
-      const size = Math.max(line.size, above.size);
-      if (isEntry(above.text)) return true;
-      if (line.isMonospaced !== above.isMonospaced) return true;
-      if (Math.min(line.size, above.size) < size * 0.9) return true;
-      const distance = line.baseline - above.baseline;
-      // A listing has empty lines.
-      if (line.isMonospaced) return distance > size * longestBlank;
-      if (distance > Math.max(Math.min(pitch * 1.2, size * longestDistance), size * lineDistance)) return true;
-      const [first] = paragraph as [Line];
-      const inItem = line.left - first.left;
-      if (isItem(line) && inItem < size * 0.5) return true;
-      if (isItem(first) && inItem > size * 0.5) return false;
-      const indent = line.left - above.left;
-      const isShort = above.right < right - (right - left) * 0.2;
-      if (indent > size * 0.5) return isShort || (below !== undefined && below.left < line.left - size * 0.5);
-      // A term below the definition of another, but not the second line of a paragraph.
-      if (indent < -size * 0.5) return paragraph.length > 1 || isShort || indent < -size * deepestIndent;
-      return isShort && /[.!?:]["”’)]?$/.test(above.text);
-    }
+const item = /^(?:[-•◦▪‣·∙●○■–*]|\(?(?:\d{1,3}|[a-z])[.)])\s/;
+const sentenceEnd = /[.!?:;。！？：]["”’»)\]]*$/;
+
+function continues({ kind, lines }: TextBlock, line: Line, { leading, body }: Style): boolean {
+  const [first, last] = [lines[0]!, lines.at(-1)!];
+  if (line.isRotated || last.isRotated) return line.isRotated && last.isRotated && line.page === last.page;
+  const isNext = line.page === last.page && line.top > last.top - 1;
+  const gap = isNext ? line.baseline - last.baseline : 0;
+  const usual = leading.get(line.size) ?? line.size * 1.2;
+  const isFull = last.right > last.edge - 5 * last.size;
+  const dx = line.left - last.left;
+  if (kind === 'listing' || isCode(line)) {
+    const isInline =
+      kind === 'text' && isNext && gap < usual * 1.2 && isFull && Math.abs(dx) < 1 && !/[:：]$/.test(textOf(last));
+    return kind === 'listing' ? isCode(line) && gap < 3 * usual && (isNext || first.size === line.size) : isInline;
   }
-  return paragraphs;
-}
-
-/** @param right - end of the longest line of the column */
-function toBlock(lines: readonly Line[], right: number): PdfBlock {
-  const [{ size, font, isMonospaced }] = lines as [Line];
-  const box = toBox(lines);
-  const [left] = box;
-  if (!isMonospaced) {
-    const fill = (lines.at(-1)!.right - left) / (right - left || 1);
-    const own = lines.every((line) => line.font === font) ? font : '';
-    return { kind: 'text', lines: lines.map(({ text }) => text), size, font: own, fill, box };
-  }
-  const listing = lines.flatMap(({ parts, baseline }, index) => {
-    const isBlank = index > 0 && baseline - lines[index - 1]!.baseline > size * blankDistance;
-    return [...(isBlank ? [''] : []), placeCells(parts, left)];
-  });
-  return { kind: 'code', lines: listing, size, box };
-}
-
-/** Whether a line starts an item of a list, or the description of an option next to it: “-v  Prints more”. */
-function isItem({ text, parts }: Line): boolean {
-  return listItem.test(text) || (parts.length > 1 && option.test(parts[0]!.text));
-}
-
-const option = /^[-−–]{1,2}[\p{L}\d?]/u;
-/** Indentation of the first line of a paragraph, in font sizes. */
-const deepestIndent = 3;
-
-/** Distances of the baselines of two lines, in font sizes: within a paragraph, with an empty line between, and within a listing. */
-const lineDistance = 1.35;
-const longestDistance = 2.6;
-const blankDistance = 1.6;
-const longestBlank = 4;
-
-/** Width of a letter of monospaced fonts, in font sizes. */
-const letterWidth = 0.6;
-const maxSpaces = 60;
-
-/** A line of a listing, whose indentation and columns become spaces. */
-function placeCells(parts: readonly PdfSegment[], left: number): string {
-  let line = '';
-  for (const part of parts) {
-    const width = part.text.length > 2 ? (part.right - part.left) / part.text.length : part.size * letterWidth;
-    const spaces = Math.round((part.left - left) / (width || 1)) - line.length;
-    line += ' '.repeat(Math.max(line === '' ? 0 : 1, Math.min(maxSpaces, spaces))) + part.text;
-  }
-  return line;
-}
-
-function toBox(segments: readonly PdfSegment[]): PageBox {
-  const boxes = segments.map(({ left, right, baseline, size }): PageBox => [
-    left,
-    baseline - size,
-    right,
-    baseline + size * 0.25,
-  ]);
-  const [left, top, right, bottom] = uniteBoxes(boxes);
-  return [toTenth(left), toTenth(top), toTenth(right), toTenth(bottom)];
-}
-
-function toTenth(points: number): number {
-  return Math.round(points * 10) / 10;
+  if (Math.abs(line.size - last.size) > last.size * 0.07) return false;
+  const text = textOf(line);
+  const isEnded = sentenceEnd.test(textOf(last));
+  if (line.font.isBold !== last.font.isBold && (!isFull || isEnded)) return false;
+  if (item.test(text)) return false;
+  if (!isNext) return !isEnded && line.size < body * headingSize && /^[^\p{Lu}\d]|^\p{Lu}/u.test(text) && isFull;
+  if (gap > usual * 1.25) return false;
+  if (line.size >= body * headingSize) return true;
+  if (isEnded && !isFull) return false;
+  if (Math.abs(dx) < 0.6 * line.size) return true;
+  if (dx > 0) return lines.length === 1 && (item.test(textOf(first)) || (isFull && !/[.!?。！？]$/.test(textOf(last))));
+  return lines.length === 1 && isFull && dx > -4 * line.size;
 }

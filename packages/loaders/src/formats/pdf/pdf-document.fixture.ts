@@ -47,6 +47,11 @@ export function writePdf(
     }),
     ...toOutline(bookmarks, outline),
   ];
+  return writeObjects(objects);
+}
+
+/** Returns a PDF document of its objects, the first of which is the catalog. */
+export function writeObjects(objects: readonly string[]): Uint8Array {
   let text = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {
     const at = text.length;
@@ -78,6 +83,17 @@ function toOutline(bookmarks: readonly Bookmark[], root: number): string[] {
       return `<< /Title (${title}) /Parent ${number(parent)} /Dest [${firstPage + 2 * page} 0 R /Fit] ${links(index)} ${siblings} >>`;
     }),
   ];
+}
+
+/** Returns a document of one page. @param page - entries of the page @param more - objects from number 5 */
+export function writePage(page: string, content: string, more: readonly string[] = []): Uint8Array {
+  return writeObjects([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R ${page} >>`,
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    ...more,
+  ]);
 }
 
 /** The content of a page with an image and no text. */

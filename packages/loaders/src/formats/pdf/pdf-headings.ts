@@ -1,119 +1,78 @@
-import { listItem, type PdfBlock, type PdfTextBlock } from './pdf-blocks.js';
-import { titleKey, type PdfOutline } from './pdf-outline.js';
-import { roundSize, type PdfStyle } from './pdf-style.js';
+import { headingSize, type Block, type Style, type TextBlock } from './pdf-blocks.js';
 
-/** A block that may be a heading, with what is around it. */
-export interface HeadingCandidate {
-  readonly block: PdfTextBlock;
-  /** Lines as one text. */
-  readonly text: string;
-  /** Index of the page. */
-  readonly page: number;
-  readonly next: PdfBlock | undefined;
-}
+/** Levels of headings, by the number of their page and their title as `titleKey` returns it. */
+export type Outline = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 const longestHeading = 200;
-/** Length of a heading that has the size of the text. */
 const longestTitle = 100;
-const mostLines = 2;
 const maxLevel = 6;
-/** Blocks that look like headings, below which their font or their numbers tell nothing. */
-const leastHeadings = 2;
-const leastNumbered = 3;
-/** Part of the numbered lines that are in order. */
-const leastOrdered = 0.9;
-
-const numbered = /^(\d{1,3}(?:\.\d{1,3}){1,4})\.?\s+\p{Lu}/u;
-/** Letters in a drawing. */
-const labels = /^(?:\w ){0,20}\w$/;
-const chapterNumber = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
+/** Least number of bold titles of a document. */
+const leastTitles = 2;
+const chapter = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
 
 /**
- * Returns the levels of headings. They are those of the outline; or larger than the text; or, below both, short lines above a paragraph
- * that are in a separate font, or numbered (“3.2 Title”) where there is no outline.
+ * Returns the levels of headings: those of the outline; or of text that is larger than paragraphs; or, below both, short bold lines above text
+ * that is not indented, as a definition is below its term.
+ *
+ * @param textOf - returns the text of a block
  */
 export function findHeadings(
-  candidates: readonly HeadingCandidate[],
-  style: PdfStyle,
-  outline: PdfOutline,
-): Map<HeadingCandidate, number> {
-  const levels = new Map<HeadingCandidate, number>();
-  /** Blocks that are titles, the last first: a title may have another below it. */
-  const headed = new Set<PdfBlock>();
-  const titled: HeadingCandidate[] = [];
+  blocks: readonly Block[],
+  { body, headings }: Style,
+  outline: Outline,
+  textOf: (block: TextBlock) => string,
+): Map<Block, number> {
+  const levels = new Map<Block, number>();
+  const titles: { block: TextBlock; text: string }[] = [];
+  const headed = new Set<Block>();
   let deepest = 0;
-  for (const candidate of candidates.toReversed()) {
-    const { block, text, page } = candidate;
-    if (text.length > longestHeading || !/\p{L}/u.test(text) || labels.test(text)) continue;
-    const titles = outline.get(page);
-    const level = titles?.get(titleKey(text)) ?? style.headings.indexOf(roundSize(block.size)) + 1;
-    if (level > 0) {
-      levels.set(candidate, Math.min(maxLevel, level));
+  for (const [index, block] of [...blocks.entries()].toReversed()) {
+    if (block.kind !== 'text' || block.list !== undefined || block.lines.length > 3) continue;
+    const text = textOf(block);
+    if (text.length > longestHeading || !/\p{L}/u.test(text) || /^(?:\w ){0,20}\w$/.test(text)) continue;
+    const [first] = block.lines as [TextBlock['lines'][0]];
+    const level = outline.get(first.page)?.get(titleKey(text)) ?? headings.indexOf(first.size) + 1;
+    if (level > 0 && first.size >= body * 0.95) {
+      levels.set(block, Math.min(maxLevel, level));
       deepest = Math.max(deepest, level);
       headed.add(block);
-    } else if (isTitle(candidate, style, headed)) {
-      titled.push(candidate);
+    } else if (isTitle(block, text, blocks[index + 1], body, headed)) {
+      titles.push({ block, text });
       headed.add(block);
     }
   }
-  titled.reverse();
-  const distinct = titled.filter(({ block, next }) => {
-    const isSame = next?.kind === 'text' && next.font === block.font && !headed.has(next);
-    return block.font !== '' && block.font !== style.font && !isSame;
-  });
-  const fonts = headingFonts(distinct);
-  const marked = distinct.filter(({ block }) => fonts.includes(block.font));
-  const depths = marked.flatMap(({ text }) => depthOf(text) ?? []);
-  const least = Math.min(...depths);
-  for (const candidate of marked) {
-    const depth = depthOf(candidate.text);
-    const below = depth === undefined ? fonts.indexOf(candidate.block.font) : depth - least;
-    levels.set(candidate, Math.min(maxLevel, deepest + 1 + below));
-  }
-  if (outline.size > 0) return levels;
-  const plain = titled.filter((candidate) => !levels.has(candidate) && numbered.test(candidate.text));
-  if (plain.length < leastNumbered || !areInOrder(plain)) return levels;
-  for (const candidate of plain) {
-    const depth = depthOf(candidate.text)!;
-    const from = Number.isFinite(least) ? least : Math.min(...plain.map(({ text }) => depthOf(text)!));
-    levels.set(candidate, Math.min(maxLevel, deepest + 1 + Math.max(0, depth - from)));
-  }
+  const depths = titles.map(({ text }) => depthOf(text)).filter((depth) => depth > 0);
+  if (titles.length < leastTitles) return levels;
+  for (const { block, text } of titles)
+    levels.set(block, Math.min(maxLevel, deepest + 1 + Math.max(0, depthOf(text) - Math.min(...depths))));
   return levels;
 }
 
-/** Whether a block has the form of a title, and text below it that is not indented, as a definition is below its term. */
-function isTitle({ block, text, next }: HeadingCandidate, style: PdfStyle, headed: ReadonlySet<PdfBlock>): boolean {
-  if (next?.kind !== 'text' || block.lines.length > mostLines || text.length > longestTitle) return false;
-  if (block.size < style.body * 0.95 || !/\p{L}{3}/u.test(text)) return false;
-  if (!/^["“(]?[\p{Lu}\d]/u.test(text) || /[.,;:!?]$/.test(text)) return false;
-  if (listItem.test(text) && !chapterNumber.test(text)) return false;
-  if (headed.has(next)) return true;
-  const isText = next.lines.length > 1 || next.fill > 0.6;
-  const isIndented = next.box[0] > block.box[0] + block.size * 0.8;
-  return isText && !isIndented;
+function isTitle(
+  { lines }: TextBlock,
+  text: string,
+  next: Block | undefined,
+  body: number,
+  headed: ReadonlySet<Block>,
+): boolean {
+  if (!next || !lines.every(({ runs }) => runs.every(({ font }) => font.isBold)) || text.length > longestTitle)
+    return false;
+  if (lines[0]!.size < body * 0.95 || lines[0]!.size >= body * headingSize) return false;
+  if (!/^["“(¿¡]?[\p{Lu}\p{Lo}\d]/u.test(text) || /[.,;:!?]$/.test(text)) return false;
+  if (next.kind !== 'text' || headed.has(next)) return true;
+  return next.lines[0]!.left < lines[0]!.left + lines[0]!.size * 1.8 || next.lines.at(-1)!.left < lines[0]!.left + 2;
 }
 
-/** Returns the fonts in which several titles are, the first in the document first. */
-function headingFonts(titled: readonly HeadingCandidate[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { block } of titled) counts.set(block.font, (counts.get(block.font) ?? 0) + 1);
-  return [...counts].flatMap(([font, count]) => (count >= leastHeadings ? [font] : []));
+function depthOf(text: string): number {
+  return chapter.exec(text)?.[1]?.split('.').length ?? 0;
 }
 
-function depthOf(text: string): number | undefined {
-  return chapterNumber.exec(text)?.[1]?.split('.').length;
-}
-
-function areInOrder(candidates: readonly HeadingCandidate[]): boolean {
-  const numbers = candidates.map(({ text }) => numbered.exec(text)![1]!.split('.').map(Number));
-  const ordered = numbers.filter((number, index) => index === 0 || compare(numbers[index - 1]!, number) < 0);
-  return ordered.length >= numbers.length * leastOrdered;
-}
-
-function compare(one: readonly number[], other: readonly number[]): number {
-  for (let index = 0; index < Math.max(one.length, other.length); index += 1) {
-    const difference = (one[index] ?? -1) - (other[index] ?? -1);
-    if (difference !== 0) return difference;
-  }
-  return 0;
+/** Returns what is equal in a bookmark and in the heading on the page: no numbers in front, no spaces and marks. */
+export function titleKey(title: string): string {
+  return title
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/^(?:chapter|appendix|part|section|kapitel|anhang)\s+/, '')
+    .replace(/^(?:\d+(?:\.\d+)*[.:]?|[a-z](?:\.\d+)+|[ivxlc]{1,6}[.:])\s+(?=\S)/, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -1,162 +1,67 @@
-import { toRows, type PdfPage, type PdfSegment } from './pdf-fragments.js';
-import { titleKey, type PdfOutline } from './pdf-outline.js';
-import { headingSize } from './pdf-style.js';
+import { textOf, type Line, type PdfPage } from './pdf-page.js';
 
-/** Number of pages with a text at the same place that makes it a header or footer. */
+/** Number of pages with a line that makes it a header or a footer. */
 const minPages = 3;
-/** Part of all pages that have a number next to changing texts, which makes it the number of the page. */
-const minPageShare = 0.3;
+/** Distance of two such pages: a header may be on one side of the sheets only. */
+const longestGap = 3;
 /** Number of lines at the top and at the bottom that are compared. */
 const edgeLines = 2;
-/** Number of numbers at the start and at the end of a line that may be the number of the page. */
-const edgeNumbers = 4;
-const pageNumber = /^[^\p{L}\d]*\d{1,5}[^\p{L}\d]*$/u;
-/** Distance of two pages that are neighbors: a header may be on one side of the sheets only, and missing on a page with a picture. */
-const longestGap = 3;
-/** Distance from a running line to the text of the page, in font sizes. */
-const leastDistance = 1.5;
-/** Share of the lines at a height that are titles of the document. */
-const leastTitles = 0.5;
-
-/** A line at the edge of a page. */
-interface EdgeLine {
-  readonly row: readonly PdfSegment[];
-  readonly page: number;
-  /** Whether it is the first or last line of its page. */
-  readonly isOutermost: boolean;
-  readonly isHeading: boolean;
-}
-
-/** Headers and footers of a document, and page numbers. */
-export interface RunningText {
-  /** Lines that are not part of the text of their page. */
-  readonly segments: ReadonlySet<PdfSegment>;
-  /** The different headers and footers, in order. */
-  readonly lines: readonly string[];
-}
+const pageNumber = /^[^\p{L}\d]*(?:\d{1,5}|[ivxlc]{1,7})[^\p{L}\d]*$/iu;
 
 /**
- * Finds the headers and footers of all pages, and page numbers: lines at the edge of three neighboring pages or more with the same text, apart from one
- * number that grows with the pages; and further lines at the height at which many pages have one of them, or a title of the document. Rows of a table are not: their other
- * numbers differ. Nor are numbered headings, and the first of equal titles of pages that follow each other.
+ * Finds headers and footers: lines at the edges of three neighboring pages or more whose texts are equal, apart from one number that grows with
+ * the pages, or whose first or last cell is the number of the page.
  *
- * @param body - font size of the text
+ * @returns lines that are not part of the text of their page
  */
-export function findRunningText(pages: readonly PdfPage[], body: number, outline: PdfOutline): RunningText {
-  const edges = pages.map(({ segments }, page) => edgesOf(segments, page, body));
-  const groups = new Map<string, EdgeLine[]>();
-  const numbers = new Map<string, PdfSegment[]>();
-  for (const line of edges.flat()) {
-    const { row, page, isHeading } = line;
-    const height = Math.round(row[0]!.baseline / 3);
-    for (const name of new Set(toRunningNames(row, isHeading ? undefined : page)))
-      add(groups, `${height} ${name}`, line);
-    const single = row.filter(({ text }) => /\d/.test(text) && !/\p{L}/u.test(text));
-    const [segment] = single;
-    if (!segment || single.length > 1 || !pageNumber.test(segment.text)) continue;
-    if (segment === row[0] || segment === row.at(-1))
-      add(numbers, `${height} ${Number(/\d+/.exec(segment.text)![0]) - page}`, segment);
-  }
-  const running = new Set<EdgeLine>();
-  for (const group of groups.values()) {
-    // The text of several pages may begin with the same words.
-    const runs = splitAtGaps(group.filter(({ isOutermost }) => isOutermost)).filter(({ length }) => length >= minPages);
-    const isFrequent = group.length >= Math.max(minPages, pages.length * minPageShare);
-    const found = group[0]!.isHeading
-      ? runs.flatMap((run) => run.slice(1))
-      : runs.length > 0 || isFrequent
-        ? group
-        : [];
-    for (const line of found) running.add(line);
-  }
-  addTitles(edges, running, readTitles(pages, body, outline));
-  const segments = new Set([...running].flatMap(({ row }) => row));
-  for (const group of numbers.values())
-    if (group.length >= Math.max(minPages, pages.length * minPageShare))
-      for (const segment of group) segments.add(segment);
-  return { segments, lines: differentLines([...running].toSorted((a, b) => a.page - b.page)) };
-}
-
-function edgesOf(segments: readonly PdfSegment[], page: number, body: number): EdgeLine[] {
-  const rows = toRows(segments);
-  return [...new Set([...rows.slice(0, edgeLines), ...rows.slice(-edgeLines)])].map((row) => ({
-    row,
-    page,
-    isOutermost: row === rows[0] || row === rows.at(-1),
-    isHeading: row.some(({ text, size }) => /\p{L}/u.test(text) && size >= body * headingSize),
-  }));
-}
-
-/** Splits the lines with a title, which another part of the document may share. */
-function splitAtGaps(lines: readonly EdgeLine[]): EdgeLine[][] {
-  const runs: EdgeLine[][] = [];
-  for (const line of lines) {
-    const last = runs.at(-1);
-    if (last && line.page - last.at(-1)!.page <= longestGap) last.push(line);
-    else runs.push([line]);
-  }
-  return runs;
-}
-
-/**
- * Adds the outermost lines at a height, and of a size, at which most pages have a title of the document that is apart from the text: those
- * of short chapters and sections are on a page or two.
- */
-function addTitles(edges: readonly (readonly EdgeLine[])[], running: Set<EdgeLine>, titles: ReadonlySet<string>): void {
-  const groups = new Map<string, EdgeLine[]>();
-  for (const lines of edges) {
-    for (const [line, next] of [lines, lines.toReversed()] as [EdgeLine?, EdgeLine?][]) {
-      if (!line || !next || line.isHeading) continue;
-      const [{ baseline, size }] = line.row as [PdfSegment];
-      if (Math.abs(next.row[0]!.baseline - baseline) >= size * leastDistance)
-        add(groups, `${Math.round(baseline)} ${Math.round(size * 2)}`, line);
+export function findRunningLines(pages: readonly PdfPage[], body: number): Set<Line> {
+  const running = new Set<Line>();
+  const edges = pages.map(({ lines }) => {
+    const sorted = lines.filter(({ isRotated }) => !isRotated).toSorted((a, b) => a.top - b.top);
+    return { top: sorted.slice(0, edgeLines), bottom: sorted.slice(-edgeLines).toReversed() };
+  });
+  for (const edge of ['top', 'bottom'] as const) {
+    const groups = new Map<string, { line: Line; page: number }[]>();
+    for (const [page, { [edge]: lines }] of edges.entries()) {
+      for (const [at, line] of lines.entries()) {
+        for (const name of namesOf(textOf(line), line.size > body * 1.08 ? undefined : page))
+          add(groups, `${Math.round(line.baseline / 3)} ${name}`, { line, page });
+        // Next to the number of the page, the title of a section may change.
+        const numbers = [line.cells[0]!, line.cells.at(-1)!].filter(({ text }) => /^\d{1,5}$/.test(text));
+        for (const { text } of at === 0 ? numbers : [])
+          add(groups, `${Math.round(line.baseline / 3)} ${Number(text) - page}`, { line, page });
+      }
+    }
+    for (const group of groups.values()) {
+      const near = group.filter(({ page }, at) => {
+        const [before, after] = [group[at - 1], group[at + 1]];
+        return [before, after].some((other) => other && Math.abs(other.page - page) <= longestGap);
+      });
+      // The first of equal titles is the title.
+      const isTitle = group[0]!.line.size > body * 1.08;
+      if (near.length >= minPages) for (const { line } of near.slice(isTitle ? 1 : 0)) running.add(line);
     }
   }
-  for (const lines of groups.values()) {
-    const known = lines.filter((line) => running.has(line) || hasTitle(line, titles));
-    const isRunning =
-      lines.length >= Math.max(minPages, edges.length * minPageShare) && known.length >= lines.length * leastTitles;
-    if (isRunning) for (const line of lines) running.add(line);
-  }
+  return running;
 }
 
-function hasTitle({ row }: EdgeLine, titles: ReadonlySet<string>): boolean {
-  const parts = row.flatMap(({ text }) => text.split(/\s[|•·…–—-]\s/));
-  return parts.some((part) => titles.has(titleKey(part)));
-}
-
-/** Returns the keys of the titles in the outline, and of those in a larger font. */
-function readTitles(pages: readonly PdfPage[], body: number, outline: PdfOutline): Set<string> {
-  const titles = new Set([...outline.values()].flatMap((own) => [...own.keys()]));
-  for (const { segments } of pages)
-    for (const { text, size } of segments) if (size >= body * headingSize) titles.add(titleKey(text));
-  titles.delete('');
-  return titles;
-}
-
-/** Returns the texts of lines, each once, regardless of its numbers. */
-function differentLines(lines: readonly EdgeLine[]): string[] {
+/** Returns the different texts of lines, regardless of numbers, without those of pages. */
+export function differentTexts(lines: Iterable<Line>): string[] {
   const texts = new Map<string, string>();
-  for (const { row } of lines) {
-    const text = row.flatMap((segment) => (pageNumber.test(segment.text) ? [] : [segment.text])).join(' ');
+  for (const { cells } of lines) {
+    const text = cells.flatMap((cell) => (pageNumber.test(cell.text) ? [] : [cell.text])).join(' ');
     const key = text.replace(/\d+/g, '#');
     if (/\p{L}{2}/u.test(text) && !texts.has(key)) texts.set(key, text);
   }
   return [...texts.values()];
 }
 
-/** Returns the text of a line, and for each number in it, its distance from the page and the text without it. */
-function toRunningNames(row: readonly PdfSegment[], page: number | undefined): string[] {
-  const roman = row.map(({ text }) => text.replace(/^[ivxlc]+$/i, '#')).join(' ');
-  // A row of numbers that repeats is data.
-  const names = /\p{L}{2}|#/u.test(roman) ? [roman] : [];
+/** Returns the text, and the text with each of its numbers as the distance to the page. */
+function namesOf(text: string, page: number | undefined): Set<string> {
+  const names = new Set(/\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : []);
   if (page === undefined) return names;
-  const text = row.map((segment) => segment.text).join(' ');
-  const found = [...text.matchAll(/\d+/g)];
-  for (const { 0: digits, index } of new Set([...found.slice(0, edgeNumbers), ...found.slice(-edgeNumbers)])) {
-    if (digits.length > 5) continue;
-    names.push(`${Number(digits) - page} ${text.slice(0, index)}#${text.slice(index + digits.length)}`);
-  }
+  for (const { 0: digits, index } of [...text.matchAll(/\d{1,5}/g)].slice(0, 8))
+    names.add(`${text.slice(0, index)}#${Number(digits) - page}${text.slice(index + digits.length)}`);
   return names;
 }
 

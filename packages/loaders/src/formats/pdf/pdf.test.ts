@@ -1,20 +1,16 @@
-import { array, assert, constant, double, integer, oneof, property, record, string, tuple } from 'fast-check';
-import { MDocument } from '@quiver/rag/document';
+import { init } from '@embedpdf/pdfium';
 import { describe, expect, test, vi } from 'vitest';
 import type { SkippedFile } from '../document-loader.js';
+import { loadDocument, type LoadDocumentOptions } from '../../load-document.js';
 import { load, read } from '../../load-pdf.fixture.js';
-import { column, left, right, scan, type PlacedText } from './pdf-document.fixture.js';
-import { readPage } from './pdf-fragments.js';
-import { toMarkdown } from './pdf-markdown.js';
-import { FontWidths } from './pdf-widths.js';
-import type { PageImage, RecognizeText } from './scanned-page.js';
+import { column, left, right, scan, writePage, writePdf, type PlacedText } from './pdf-document.fixture.js';
 
 describe('PDF pages', () => {
   test('are read column by column, below the lines that cross both', async () => {
     const title = { text: 'How the store answers a query and how it writes records', x: 90, y: 760, size: 16 };
     // In the file, lines of both columns alternate.
     const lines = column(60, 700, left).flatMap((line, index) => [line, { ...line, x: 320, text: right[index]! }]);
-    expect(await read([[...lines, title]])).toEqual([`# ${title.text}\n\n${left.join(' ')}\n\n${right.join(' ')}`]);
+    expect(await read([[title, ...lines]])).toEqual([`# ${title.text}\n\n${left.join(' ')}\n\n${right.join(' ')}`]);
   });
 
   test('get headings by font size, and paragraphs by distance and indentation', async () => {
@@ -124,7 +120,7 @@ describe('PDF pages', () => {
     expect((await read(statement)).join().match(/Payment of/g)).toHaveLength(4 * 6);
   });
 
-  test('keep numbered headings, and remove page numbers next to changing headers', async () => {
+  test('keep numbered headings, and remove headers with a page number', async () => {
     const pages = ['good', 'bad', 'ugly'].map((word, index) => [
       { text: `Part ${word}`, x: 60, y: 780 },
       { text: `${index + 7}`, x: 500, y: 780 },
@@ -135,10 +131,10 @@ describe('PDF pages', () => {
     ]);
     expect(await read(pages)).toEqual([
       [
-        'Part good\n\n# Experiment 1\n\nThe liquid was heated.\n\nIt went good.',
-        'Part bad\n\n# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
-        'Part ugly\n\n# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
-        'Page 7 of 9',
+        '# Experiment 1\n\nThe liquid was heated.\n\nIt went good.',
+        '# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
+        '# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
+        'Part good\nPart bad\nPart ugly\nPage 7 of 9',
       ].join('\n\n'),
     ]);
   });
@@ -152,34 +148,24 @@ describe('PDF pages', () => {
     const skipped: SkippedFile[] = [];
     const onSkip = (file: SkippedFile): void => void skipped.push(file);
     expect(await read(pages, { onSkip })).toEqual(['Text.']);
-    expect(skipped).toEqual([{ path: 'manual.pdf#page=2', reason: 'no text' }]);
+    expect(skipped).toEqual([{ path: 'manual.pdf#page=2', page: 2, reason: 'no text' }]);
     skipped.length = 0;
     const document = await load(pages, {
       onSkip,
-      ocr: async ({ page, images }) => {
-        const [image] = await images();
-        return `Page ${page}: ${image?.width} pixels`;
+      ocr: async ({ name, page, image }) => {
+        const pixels = new DataView((await image({ resolution: 36 })).buffer).getUint32(16);
+        return `${name.slice(7)} ${page}: ${pixels} px`;
       },
     });
     expect(await document.chunk({ maxSize: 16, overlap: 0 })).toMatchObject([
       { text: 'Text.', metadata: { page: 1 } },
-      { text: 'Page 2: 2 pixels', metadata: { page: 2 } },
+      { text: 'pdf 2: 300 px', metadata: { page: 2 } },
     ]);
     expect(skipped).toEqual([]);
     const failure = new Error('no language data');
     expect(await read(pages, { onSkip, ocr: () => Promise.reject(failure) })).toEqual(['Text.']);
-    expect(skipped).toEqual([{ path: 'manual.pdf#page=2', reason: 'no text', error: failure }]);
+    expect(skipped).toEqual([{ path: 'manual.pdf#page=2', page: 2, reason: 'no text', error: failure }]);
     await expect(read([scan])).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
-  });
-
-  test('have images only until they are recognized', async () => {
-    let late: (() => Promise<PageImage[]>) | undefined;
-    const ocr: RecognizeText = ({ images }) => {
-      late = images;
-      return 'Recognized.';
-    };
-    expect(await read([scan], { ocr })).toEqual(['Recognized.']);
-    await expect(late?.()).rejects.toMatchObject({ code: 'DOCUMENT_UNREADABLE' });
   });
 
   test('give chunks their number and the rectangle around them', async () => {
@@ -188,12 +174,16 @@ describe('PDF pages', () => {
       [...column(60, 700, ['First line', 'and second.']), ...column(100, 600, ['Another paragraph.'])],
     ]);
     const [whole] = await document.chunk();
-    expect(whole?.metadata).toMatchObject({ page: 2, source: 'manual.pdf', box: [60, 90, expect.any(Number), 202.5] });
+    expect(whole?.metadata).toMatchObject({
+      page: 2,
+      source: 'manual.pdf',
+      box: [60, expect.closeTo(90.5, 0), expect.any(Number), expect.closeTo(202.2, 0)],
+    });
     const [first, second] = await document.chunk({ maxSize: 25, overlap: 0 });
-    expect(first?.metadata.box?.slice(0, 2)).toEqual([60, 90]);
+    expect(first?.metadata.box?.slice(0, 2)).toEqual([60, expect.closeTo(90.5, 0)]);
     expect(second).toMatchObject({
       text: 'Another paragraph.',
-      metadata: { box: [100, 190, expect.any(Number), 202.5] },
+      metadata: { box: [100, expect.closeTo(190.5, 0), expect.any(Number), expect.closeTo(202.2, 0)] },
     });
   });
 
@@ -208,43 +198,77 @@ describe('PDF pages', () => {
   });
 });
 
-const item = record({
-  str: oneof(string(), constant('word'), constant(undefined)),
-  width: oneof(double(), integer({ min: 0, max: 300 })),
-  transform: oneof(
-    tuple(...Array.from({ length: 6 }, () => double())),
-    tuple(integer({ min: 0, max: 550 }), integer({ min: 0, max: 800 })).map(([x, y]) => [9, 0, 0, 9, x, y]),
-    constant(undefined),
-  ),
-});
+describe('PDF texts', () => {
+  const helvetica = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';
+  const textOf = async (file: Uint8Array, options: LoadDocumentOptions = {}): Promise<string> =>
+    (await loadDocument(file, { name: 'a.pdf', ...options }))[0]!.getText().join();
 
-describe('toMarkdown', () => {
-  const view = [1, 0, 0, -1, 0, 800];
-
-  test('returns the same text for the same items, also with invalid places', () => {
-    assert(
-      property(array(array(item, { maxLength: 60 }), { maxLength: 4 }), (pages) => {
-        const contents = pages.map((items) => readPage({ content: { items }, view }, new FontWidths()));
-        const first = toMarkdown(contents);
-        expect(toMarkdown(contents)).toEqual(first);
-        // Places and skipped parts are valid.
-        expect(() => new MDocument({ ...first, type: 'markdown' })).not.toThrow();
-      }),
-      { numRuns: 200 },
-    );
+  test('have the letters of fonts with a predefined character map', async () => {
+    const hex = [...'你好世界，这是一个测试。'].map((letter) => letter.charCodeAt(0).toString(16)).join('');
+    const file = writePage('/Resources << /Font << /F1 5 0 R >> >>', `BT /F1 12 Tf 72 700 Td <${hex}> Tj ET`, [
+      '<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UTF16-H /DescendantFonts [6 0 R] >>',
+      '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> >>',
+    ]);
+    expect(await textOf(file)).toBe('你好世界，这是一个测试。');
   });
 
-  test.each([
-    ['in one line', (index: number) => [index / 10, 400]],
-    ['in one column', (index: number) => [60, index / 10]],
-    ['in a grid', (index: number) => [(index % 60) * 10, Math.floor(index / 60)]],
-    ['in rows of two cells', (index: number) => [(index % 2) * 200, Math.floor(index / 2) * 0.9]],
-  ] as const)('reads 30,000 items %s in one go', (_what, place) => {
-    const items = Array.from({ length: 30_000 }, (_, index) => {
-      const [x, y] = place(index);
-      return { str: `w${index % 100}`, width: 0.6, transform: [0.7, 0, 0, 0.7, x, y] };
+  test('have the ligatures of bitmap fonts, and a mark for unknown glyphs', async () => {
+    const codes = Array.from({ length: 256 }, (_, code) => code);
+    const glyph = '600 0 0 0 500 700 d1 0 0 500 700 re f';
+    const text = String.raw`The e\033ect of coe\036cients, pages 6\0259.\001`;
+    const file = writePage('/Resources << /Font << /F1 5 0 R >> >>', `BT /F1 12 Tf 72 700 Td (${text}) Tj ET`, [
+      `<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 700] /FontMatrix [.001 0 0 .001 0 0] /FirstChar 0 /LastChar 255 /Widths [${'600 '.repeat(256)}] /Encoding << /Differences [${codes.map((code) => `${code} /a${code}`).join(' ')}] >> /CharProcs << ${codes.map((code) => `/a${code} 6 0 R`).join(' ')} >> /Resources << >> >>`,
+      `<< /Length ${glyph.length} >>\nstream\n${glyph}\nendstream`,
+    ]);
+    expect(await textOf(file)).toContain('The effect of coefficients, pages 6–9.\uFFFD');
+  });
+
+  test('have the values of forms and the texts of notes', async () => {
+    const page = '/Resources << /Font << /F1 5 0 R >> >> /Annots [6 0 R 7 0 R]';
+    const file = writePage(page, 'BT /F1 12 Tf 72 700 Td (Your name) Tj ET', [
+      helvetica,
+      '<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /V (Ada Lovelace) /Rect [200 690 300 710] >>',
+      '<< /Type /Annot /Subtype /Text /Contents (Check the spelling.) /Rect [10 10 30 30] >>',
+    ]);
+    expect(await textOf(file)).toBe('Your name\n\nAda Lovelace\n\nCheck the spelling.');
+  });
+
+  test('have places on the page as it is shown, also when it is turned', async () => {
+    const page = '/Rotate 90 /Resources << /Font << /F1 5 0 R >> >>';
+    const content = 'BT /F1 10 Tf 0 1 -1 0 100 50 Tm (Landscape) Tj ET BT /F1 10 Tf 50 400 Td (Upright) Tj ET';
+    const [document] = await loadDocument(writePage(page, content, [helvetica]), { name: 'a.pdf' });
+    const [chunk] = await document!.chunk({ maxSize: 10, overlap: 0 });
+    expect(chunk).toMatchObject({ text: 'Landscape', metadata: { page: 1 } });
+    const [x, y, endX, endY] = chunk!.metadata.box!;
+    expect([x, y < 100, y > 85, endX > 90, endY > 100]).toEqual([50, true, true, true, true]);
+  });
+
+  test('of encrypted files need the password', async () => {
+    const file = await encrypt(writePdf([[{ text: 'Secret', x: 60, y: 700 }]]), 'sesame');
+    expect(await textOf(file, { password: 'sesame' })).toBe('Secret');
+    await expect(textOf(file)).rejects.toMatchObject({
+      code: 'DOCUMENT_ENCRYPTED',
+      message: expect.stringContaining('Pass its `password`'),
     });
-    const { text } = toMarkdown([readPage({ content: { items }, view }, new FontWidths())]);
-    expect(text.length).toBeGreaterThan(30_000);
+    await expect(textOf(file, { password: 'x' })).rejects.toMatchObject({
+      message: expect.stringContaining('`password` is wrong'),
+    });
   });
 });
+
+/** Encrypts a file by PDFium. */
+async function encrypt(file: Uint8Array, password: string): Promise<Uint8Array> {
+  const { pdfium, ...call } = await init({});
+  call.PDFiumExt_Init();
+  const { malloc, memory } = pdfium.wasmExports as typeof pdfium.wasmExports & { memory: { buffer: ArrayBuffer } };
+  const address = malloc(file.length);
+  new Uint8Array(memory.buffer).set(file, address);
+  const document = call.FPDF_LoadMemDocument(address, file.length, '');
+  call.EPDF_SetEncryption(document, password, password, 0);
+  const writer = call.PDFiumExt_OpenFileWriter();
+  call.PDFiumExt_SaveAsCopy(document, writer);
+  const size = call.PDFiumExt_GetFileWriterSize(writer);
+  const target = malloc(size);
+  call.PDFiumExt_GetFileWriterData(writer, target, size);
+  return new Uint8Array(memory.buffer, target, size).slice();
+}

@@ -1,0 +1,90 @@
+import { limitExceeded, type DocumentLoader } from '../document-loader.js';
+import { titleKey } from './pdf-headings.js';
+import { toMarkdown } from './pdf-markdown.js';
+import { readPage, type PdfFont, type PdfPage } from './pdf-page.js';
+import { openPdf, type Pdfium } from './pdfium.js';
+
+const maxPages = 100_000;
+/** Number of lines in the document, in addition to the limit of each page. */
+const maxLines = 5_000_000;
+
+/**
+ * Reads a PDF document as Markdown, with the places of its parts on the pages, through PDFium.
+ *
+ * @throws `DOCUMENT_ENCRYPTED`
+ */
+export const loadPdf: DocumentLoader = (bytes, { name, password, recognized, draw, onSkip }) =>
+  openPdf(bytes, { name, password }, (pdfium, document) => {
+    const drawn = draw?.path.startsWith(`${name}#page=`) ? Number(draw.path.slice(name.length + 6)) : 0;
+    if (draw && drawn > 0)
+      return [{ type: 'text', docs: [], picture: drawPage(pdfium, document, drawn, draw.resolution) }];
+    const count = pdfium.call.FPDF_GetPageCount(document);
+    if (count > maxPages) {
+      const problem = `it has ${count} pages, and the limit is ${maxPages}`;
+      throw limitExceeded(name, problem, { limit: 'pages', max: maxPages, value: count });
+    }
+    const pages: PdfPage[] = [];
+    const fonts = new Map<string, PdfFont>();
+    const texts = new Map<number, string>();
+    let lines = 0;
+    for (let number = 1; number <= count; number += 1) {
+      const page = readPage(pdfium, document, number, fonts);
+      lines += page.lines.length;
+      if (lines > maxLines) {
+        const problem = `it has more than ${maxLines} lines`;
+        throw limitExceeded(name, problem, { limit: 'texts', max: maxLines });
+      }
+      const path = `${name}#page=${number}`;
+      const text = recognized?.get(path);
+      if (text !== undefined) texts.set(number, text);
+      else if (page.isUnreadable) onSkip({ path, page: number, reason: 'no text' });
+      pages.push(page.isUnreadable ? { ...page, lines: [] } : page);
+    }
+    const read = toMarkdown(pages, readOutline(pdfium, document), texts);
+    return [{ type: 'markdown', docs: read.text === '' ? [] : [read] }];
+  });
+
+/** Bookmarks that are read. */
+const maxItems = 5000;
+const maxLevel = 6;
+
+/** Reads the bookmarks of a document: its headings as its author wrote them. */
+function readOutline(pdfium: Pdfium, document: number): Map<number, Map<string, number>> {
+  const { call } = pdfium;
+  const outline = new Map<number, Map<string, number>>();
+  const open = [{ item: call.FPDFBookmark_GetFirstChild(document, 0), level: 1 }];
+  for (let count = 0; count < maxItems; count += 1) {
+    const { item, level } = open.pop() ?? { item: 0, level: 0 };
+    if (item === 0 && open.length === 0) break;
+    if (item === 0) continue;
+    open.push({ item: call.FPDFBookmark_GetNextSibling(document, item), level });
+    open.push({ item: call.FPDFBookmark_GetFirstChild(document, item), level: Math.min(level + 1, maxLevel) });
+    const page = call.FPDFDest_GetDestPageIndex(document, call.FPDFBookmark_GetDest(document, item)) + 1;
+    const key = titleKey(pdfium.text((buffer, size) => call.FPDFBookmark_GetTitle(item, buffer, size)));
+    const titles = outline.get(page) ?? new Map<string, number>();
+    if (key !== '' && !titles.has(key)) titles.set(key, level);
+    outline.set(page, titles);
+  }
+  return outline;
+}
+
+/** Draws a page as PNG. */
+function drawPage(pdfium: Pdfium, document: number, number: number, resolution: number): Uint8Array {
+  const { call, out } = pdfium;
+  const page = call.FPDF_LoadPage(document, number - 1);
+  const toPixels = (points: number): number => Math.max(1, Math.round((points * resolution) / 72));
+  const [width, height] = [toPixels(call.FPDF_GetPageWidthF(page)), toPixels(call.FPDF_GetPageHeightF(page))];
+  const bitmap = call.FPDFBitmap_Create(width, height, 1);
+  if (bitmap === 0) throw new RangeError(`A picture of ${width} × ${height} pixels is too large.`);
+  call.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xffffffff);
+  const [withNotes, withRedFirst, compression] = [1, 16, 6];
+  call.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, withNotes | withRedFirst);
+  const pixels = call.FPDFBitmap_GetBuffer(bitmap);
+  const size = call.EPDF_PNG_EncodeRGBA(pixels, width, height, call.FPDFBitmap_GetStride(bitmap), compression, out);
+  const address = pdfium.address;
+  const png = pdfium.bytes(address, size).slice();
+  call.free(address);
+  call.FPDFBitmap_Destroy(bitmap);
+  call.FPDF_ClosePage(page);
+  return png;
+}

@@ -1,0 +1,32 @@
+const unknown = '\uFFFD';
+/** Fonts of symbols: the code of a glyph without a Unicode value is not that of a letter. */
+const symbolFont = /CM(?:SY|EX|MI|BSY)|MS[AB]M|Math|Symbol|LINEW|CIRCLE|stmary/i;
+/** Codes of TeX's encodings OT1 and T1, in bitmap fonts without Unicode values. */
+const texCodes: ReadonlyMap<number, string> = new Map([
+  ...['ff', 'fi', 'fl', 'ffi', 'ffl', '“', '”', '„', '«', '»', '–', '—'].map((text, at) => [0x0b + at, text] as const),
+  ...['ı', 'ȷ', 'ff', 'fi', 'fl', 'ffi', 'ffl'].map((text, at) => [0x19 + at, text] as const),
+  [0x88, '•'],
+]);
+/** Codes for private use of Adobe's and Microsoft's fonts of symbols: bullets. */
+const bullets = new Set([0xf06e, 0xf076, 0xf0a7, 0xf0a8, 0xf0b7, 0xf0d8, 0xf0fc]);
+
+/** Returns the text of a glyph, U+FFFD if it is not known. @param isUnmapped - whether the file has no Unicode value for it */
+export function decodeGlyph(code: number, isUnmapped: boolean, fontName: string): string {
+  if (isUnmapped && symbolFont.test(fontName)) return unknown;
+  if (isUnmapped || code < 32) return texCodes.get(code) ?? (code < 32 ? unknown : String.fromCodePoint(code));
+  if (code < 0xe000 || code > 0xf8ff) return code > 0x10ffff ? unknown : String.fromCodePoint(code);
+  // Digits of old style and small capitals have the codes of ASCII.
+  if (code > 0xf720 && code < 0xf77f) return String.fromCodePoint(code - 0xf700).toLowerCase();
+  return bullets.has(code) ? '•' : unknown;
+}
+
+/** Letters that OT1 composes of an accent in front of a letter. */
+const accents = new Map([...'`´ˆ˜¨¯˘˙˚ˇ¸˝'].map((accent, at) => [accent, '̧̀́̂̃̈̄̆̇̊̌̋'[at]!]));
+const composed = new RegExp(`([${[...accents.keys()].join('').replace('`', '')}])([A-Za-zıȷ])`, 'g');
+
+/** Composes letters of accents and letters, which overlap. */
+export function composeAccents(text: string): string {
+  return text.replace(composed, (_, accent: string, letter: string) =>
+    `${letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter}${accents.get(accent)!}`.normalize('NFC'),
+  );
+}
