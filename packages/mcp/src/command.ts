@@ -147,5 +147,12 @@ async function readText(path: string): Promise<string> {
 
 /** Writes one line to standard error. */
 function report(text: string): void {
-  process.stderr.write(`${escapeForLog(text.replaceAll(/\s*\n\s*/g, ' '))}\n`);
+  process.stderr.write(
+    `${escapeForLog(
+      text
+        .split(/\n/)
+        .map((line) => line.trim())
+        .join(' '),
+    )}\n`,
+  );
 }

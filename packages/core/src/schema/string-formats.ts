@@ -17,7 +17,7 @@ export const stringFormats: Readonly<Record<string, (text: string) => boolean>> 
   uri: (text) => /^[a-z][a-z\d+.-]*:/i.test(text) && isUriReference(text),
   'uri-reference': isUriReference,
   'uri-template': (text) =>
-    /^([^\0-\x20"<>%\\^`{|}\x7f]|%[\da-f]{2}|\{[+#./;?&]?[^{}]+\})*$/i.test(text) && hasTemplateVariables(text),
+    /^([^\0-\x20"<>%\\^`{|}\x7f]|%[\da-f]{2}|\{[^{}]+\})*$/i.test(text) && hasTemplateVariables(text),
   uuid: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text),
   'json-pointer': (text) => /^(\/([^/~]|~[01])*)*$/.test(text),
   'relative-json-pointer': (text) => /^(0|[1-9]\d*)(#|(\/([^/~]|~[01])*)*)$/.test(text),
@@ -82,7 +82,7 @@ function isUriReference(text: string): boolean {
 /** @see [RFC 6570, section 2](https://www.rfc-editor.org/rfc/rfc6570.html#section-2) */
 function hasTemplateVariables(text: string): boolean {
   const variable = /^([\w]|%[\da-f]{2})+(\.([\w]|%[\da-f]{2})+)*(:[1-9]\d{0,3}|\*)?$/i;
-  const expressions = text.match(/\{[^}]*\}/g) ?? [];
+  const expressions = text.match(/\{[^{}]*\}/g) ?? [];
   return expressions.every((part) =>
     part
       .slice(1, -1)

@@ -146,10 +146,31 @@ describe('loadDocuments', () => {
     'keeps the chunks of files that cannot be opened for the moment',
     async () => {
       await write(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n}.md`, `Text number ${n}.`])));
-      const program = join(import.meta.dirname, 'few-files.fixture.ts');
+      const program = `
+      import { closeSync, openSync } from 'node:fs';
+      import { createLexicalEmbedder, ingest } from '@quiver/rag';
+      import { LocalVector } from '@quiver/rag/local';
+      import { loadDocuments } from ${JSON.stringify(new URL('load-documents.ts', import.meta.url))};
+      const index = { vectorStore: new LocalVector(), indexName: 'notes', model: createLexicalEmbedder() };
+      const codes = new Set();
+      const run = async () => {
+        const documents = loadDocuments(${JSON.stringify(root)}, { onSkip: ({ error }) => codes.add(error.code) });
+        await ingest({ ...index, documents, cleanup: 'all' });
+        return (await index.vectorStore.scan({ indexName: 'notes' })).records.length;
+      };
+      const before = await run();
+      const open = [];
+      try { for (;;) open.push(openSync('.', 'r')); } catch { closeSync(open.pop()); }
+      const after = await run();
+      for (const descriptor of open) closeSync(descriptor);
+      console.log(JSON.stringify({ before, after, codes: [...codes] }));`;
       const hooks = new URL('../../../../scripts/source-hooks.mjs', import.meta.url).href;
-      const command = [process.execPath, '--conditions=@quiver/source', '--import', hooks, program, root];
-      const output = execFileSync('bash', ['-c', 'ulimit -n 100; exec "$0" "$@"', ...command], { encoding: 'utf8' });
+      const options = ['--conditions=@quiver/source', '--import', hooks, '--input-type=module', '-e', program];
+      const command = [process.execPath, ...options];
+      const output = execFileSync('bash', ['-c', 'ulimit -n 100; exec "$0" "$@"', ...command], {
+        encoding: 'utf8',
+        cwd: import.meta.dirname,
+      });
       expect(JSON.parse(output)).toEqual({ before: 8, after: 8, codes: ['EMFILE'] });
     },
   );

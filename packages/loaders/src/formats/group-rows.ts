@@ -79,7 +79,7 @@ function groupsOf(rows: readonly Row[], at: number): Row | undefined {
 }
 
 function isNumber(cell: string): boolean {
-  return /^[-+]?[\d.,\s]*\d[\d.,\s]*%?$/.test(cell.trim());
+  return /\d/.test(cell) && /^[-+]?[\d.,\s]*%?$/.test(cell.trim());
 }
 
 function countFilled(cells: Row): number {

@@ -57,7 +57,8 @@ function withoutTitleOnly({ text, skip }: MarkdownText, title: string | undefine
     const from = skip[index - 1]?.end ?? 0;
     const end = from + text.slice(from, part.start).trimEnd().length;
     const start = end - title.length;
-    const isAlone = start >= from && text.startsWith(title, start) && /(?:^|\n\s*)$/.test(text.slice(from, start));
+    const isFirst = text.slice(Math.max(from, text.lastIndexOf('\n', start - 1)), start).trim() === '';
+    const isAlone = start >= from && text.startsWith(title, start) && isFirst;
     return isAlone ? [{ start, end, kind: 'heading' }, part] : [part];
   });
   return { text, skip: parts };

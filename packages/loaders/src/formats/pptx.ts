@@ -64,7 +64,8 @@ function readSlidePaths(files: UnpackedFiles, name: string): string[] {
 /** Returns the files to which a part of the presentation refers, by the ids of the references. */
 function readRelations(files: UnpackedFiles, path: string, name: string): Map<string, { type: string; path: string }> {
   const relations = new Map<string, { type: string; path: string }>();
-  const content = files.get(path.replace(/([^/]*)$/, '_rels/$1.rels'));
+  const at = path.lastIndexOf('/') + 1;
+  const content = files.get(`${path.slice(0, at)}_rels/${path.slice(at)}.rels`);
   if (!content) return relations;
   readXml(content, name, {
     open(element, attributes) {

@@ -12,12 +12,18 @@ export class HeadingPath {
     for (const [, marks = '', title = ''] of withoutCode(text).matchAll(heading)) {
       const open = this.#open.findIndex(({ level }) => level >= marks.length);
       if (open !== -1) this.#open.splice(open);
-      this.#open.push({ level: marks.length, title });
+      this.#open.push({ level: marks.length, title: withoutClosingMarks(title) });
     }
   }
 }
 
-const heading = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*$/gm;
+const heading = /^(#{1,6})[ \t]+(\S.*)$/gm;
+
+function withoutClosingMarks(title: string): string {
+  let end = title.length;
+  while (title[end - 1] === '#') end -= 1;
+  return title.slice(0, end).trimEnd();
+}
 
 function withoutCode(text: string): string {
   return text.includes('```') ? text.replace(/^```[^]*?^```/gm, '') : text;

@@ -282,7 +282,8 @@ function addDefinition(list: Container, name: 'dt' | 'dd', blocks: readonly stri
     return;
   }
   if (name === 'dt') {
-    const term = blocks.join(' ').replace(/\s*\n\s*/g, ' ');
+    const lines = blocks.join(' ').split('\n');
+    const term = lines.map((line) => line.trim()).join(' ');
     if (list.next > 0) list.blocks.push(`${list.blocks.pop()!}\n${term}`);
     else list.blocks.push(term);
     list.next += 1;

@@ -7,7 +7,7 @@ export class JsoncError extends Error {
 const maxDepth = 200;
 
 /** White space and comments, a separator, a string, or a number or name. Tried at one position, so the work is linear. */
-const token = /(?:[\s\uFEFF]|\/\/[^\n]*|\/\*[^]*?\*\/)+|[{}[\]:,]|"(?:[^"\\\n]|\\.)*"|[\w.+-]+/gy;
+const token = /(?:[\s\uFEFF]|\/\/[^\n]*|\/\*[^*]*\*+(?:[^*/][^*]*\*+)*\/)+|[{}[\]:,]|"(?:[^"\\\n]|\\.)*"|[\w.+-]+/gy;
 
 /**
  * Parses JSON with comments and trailing commas, as editors write it.

@@ -10,7 +10,7 @@ afterAll(() => counter.stop());
 /** Repeated, these lead rules about neighbors through the whole text: initials, marks that are never closed, clusters without an end. */
 const fragments = [
   ['A. ', 'z. B. ', 'J. K. ', 'e.g. a. ', '1. ', '3. Mai ', 'a.b', '!', '! ', '。', '." ', '"'],
-  ['word ', 'a', 'Ab', 'A', '日本語', 'ไทย', 'नमस्', '\u0301', '🇩🇪', '👩‍👩‍👧‍👦'],
+  ['word ', 'a', 'Ab', 'A', '日本語', 'ไทย', 'नमस्', '\u0301', '🇩🇪', '👩‍👩‍👧‍👦', '’'],
   [' ', '\t', '\n', '\r\n', ' \n', '\u00a0'],
   ['* ', '> ', '- ', '#', '# a\n', 'x\n=\n', '```\n', '| a ', '[a]: b "c\n', '[', '{'],
   ['<div ', '<p>', '</', '&amp;', '<!--', '\\section{', '\\begin{a}', '%', '$$', '// c\n', '\nfunction f() {\n'],
@@ -40,7 +40,8 @@ test.each(cases)('$strategy with $options takes about twice the steps for twice 
   const { strategy, options } = given;
   const toSource = (text: string): string => (strategy === 'json' ? JSON.stringify([text, text.split(' ')]) : text);
   const stepsOf = async (fragment: string, size: number): Promise<number> => {
-    const source = toSource(fragment.repeat(Math.ceil(size / fragment.length)));
+    // Behind a full stop, closing marks belong to its sentence.
+    const source = toSource(`。${fragment.repeat(Math.ceil(size / fragment.length))}`);
     // Counts of words and pieces of words are cached.
     const chunk = await createChunker(strategy, options);
     clearMergeCache();

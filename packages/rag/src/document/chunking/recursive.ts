@@ -25,8 +25,8 @@ export interface RecursiveChunkOptions
 
 const anyLanguage = oneOf(...codeLanguages);
 
-/** Matches behind the full stop and its closing quotation marks. */
-const cjkSentenceEnd = /(?<=[。！？][」』）”’]*)(?![。！？」』）”’])/g;
+/** Matches behind the full stop and its closing quotation marks, of which it reads eight: it looks back from every position. */
+const cjkSentenceEnd = /(?<=[。！？][」』）”’]{0,8})(?![。！？」』）”’])/g;
 
 const prose: readonly Separator[] = ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, ' ', ''];
 
