@@ -6,6 +6,8 @@ export interface DetectedLanguage {
   readonly language: Language;
   /** Whether the evidence is clear; short texts and names often leave it open. */
   readonly isCertain: boolean;
+  /** All languages that the evidence leaves open, the most likely first; one if it is clear. */
+  readonly likely: readonly Language[];
 }
 
 /** Only the beginning of a text is examined. */
@@ -25,6 +27,10 @@ const certainLead = 1.2;
 const certainShare = 0.1;
 /** With this evidence, a text is English if no other language is certain: English texts contain many foreign names. */
 const englishEvidence = 0.6;
+/** A likely language has this evidence, and this share of that of the first. */
+const leastEvidence = 0.2;
+const likelyShare = 0.6;
+const mostLikely = 3;
 /** With this lead, the remaining words are not examined. */
 const decisiveLead = 3;
 
@@ -64,13 +70,14 @@ function addTo(lists: Map<string, number[]>, key: string, number: number): void 
  * @returns English, uncertain, for a text without evidence
  */
 export function detectLanguage(text: string, among: readonly Language[] = languages): DetectedLanguage {
-  if (among === languages && hasManyEnglishWords(text)) return { language: english, isCertain: true };
+  if (among === languages && hasManyEnglishWords(text)) return toCertain(english);
   prepare();
   const start = text.length > examinedLength ? text.slice(0, examinedLength) : text;
   const script = scriptOf(start, among);
   const numbers = among === languages ? (numbersOf.get(script) as number[]) : toNumbers(among, script);
   const [only] = numbers;
-  if (numbers.length < 2) return { language: languages[only ?? 0] as Language, isCertain: only !== undefined };
+  if (only === undefined) return { language: english, isCertain: false, likely: [english] };
+  if (numbers.length === 1) return toCertain(languages[only] as Language);
   // Engines allocate a typed array outside of the heap, which takes longer than the detection in a query.
   const scores = languages.map(() => 0);
   const seen = new Set<string>();
@@ -94,8 +101,20 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
   }
   const { first, lead } = leaderOf(scores, numbers);
   const isCertain = lead >= Math.max(certainLead, seen.size * certainShare);
-  const isEnglish = !isCertain && numbers[0] === 0 && (scores[0] as number) >= englishEvidence;
-  return { language: isEnglish ? english : (languages[first] as Language), isCertain };
+  if (isCertain) return toCertain(languages[first] as Language);
+  const isEnglish = numbers[0] === 0 && (scores[0] as number) >= englishEvidence;
+  const least = Math.max(leastEvidence, (scores[first] as number) * likelyShare);
+  const likely = numbers
+    .filter((number) => (scores[number] as number) >= least)
+    .toSorted((a, b) => (scores[b] as number) - (scores[a] as number))
+    .slice(0, mostLikely)
+    .map((number) => languages[number] as Language);
+  const language = isEnglish ? english : (languages[first] as Language);
+  return { language, isCertain, likely: isEnglish ? [english] : [...new Set([language, ...likely])] };
+}
+
+function toCertain(language: Language): DetectedLanguage {
+  return { language, isCertain: true, likely: [language] };
 }
 
 /** Languages of each script, by their number. */
@@ -217,9 +236,24 @@ export function hasScript(text: string, script: Script): boolean {
  * @param named - language that its metadata names, if any
  */
 export function languageOfText(text: string, named?: unknown): Language | undefined {
+  const { shown } = languagesOfText(text, named);
+  return shown;
+}
+
+/** Languages that the terms of a text are of. */
+export interface TextLanguages {
+  /** Absent where the text leaves its language open. */
+  readonly shown: Language | undefined;
+  readonly likely: readonly Language[];
+}
+
+/** @param named - language that the metadata of the text names, if any */
+export function languagesOfText(text: string, named?: unknown): TextLanguages {
   const known = findLanguage(named);
-  if (known) return known;
-  const { language, isCertain } = detectLanguage(text);
+  if (known) return { shown: known, likely: [known] };
+  const { language, isCertain, likely } = detectLanguage(text);
   // Only for the Latin script, many texts show nothing, and most of them are English.
-  return isCertain || language.script !== 'Latin' ? language : undefined;
+  return isCertain || language.script !== 'Latin'
+    ? { shown: language, likely: [language] }
+    : { shown: undefined, likely };
 }

@@ -11,11 +11,13 @@ export class KeywordIndex {
   readonly #languages: (Language | undefined)[] = [];
   /** Texts by language. */
   readonly #counts = new Map<Language, number>();
-  /** Texts that do not show their language, all of the Latin script: they have that of most others. */
-  readonly #uncertain = new Map<number, string>();
+  /** Texts that do not show their language, all of the Latin script: they get the terms of that of most others, and of those that they may have. */
+  readonly #uncertain = new Map<number, { text: string; likely: readonly Language[] }>();
+  /** Those texts by each language that they may have, which queries are read in as well. */
+  readonly #likely = new Map<Language, number>();
   #common: Language;
   /** Texts whose terms are not in the index yet. */
-  readonly #pending = new Map<number, { text: string; language: Language }>();
+  readonly #pending = new Map<number, { text: string; languages: readonly Language[] }>();
 
   constructor(analyzer: TermAnalyzer) {
     this.#analyzer = analyzer;
@@ -25,16 +27,25 @@ export class KeywordIndex {
   /** Adds a text, or replaces it. @param named - language that its record names, if any */
   set(doc: number, text: string, named?: unknown): void {
     this.delete(doc);
-    const language = this.#analyzer.languageOf(text, named);
-    if (language) this.#count(doc, language, 1);
-    else this.#uncertain.set(doc, text);
-    this.#analyze(doc, text, language ?? this.#common);
+    const { shown, likely } = this.#analyzer.languagesOf(text, named);
+    if (shown) {
+      add(this.#counts, shown, 1);
+      this.#languages[doc] = shown;
+    } else {
+      for (const each of likely) add(this.#likely, each, 1);
+      this.#uncertain.set(doc, { text, likely });
+    }
+    this.#analyze(doc, text, shown ? [shown] : this.#languagesOf(likely));
   }
 
   /** Removes a text, if it exists. */
   delete(doc: number): void {
     const language = this.#languages[doc];
-    if (language) this.#count(doc, language, -1);
+    if (language) {
+      add(this.#counts, language, -1);
+      this.#languages[doc] = undefined;
+    }
+    for (const each of this.#uncertain.get(doc)?.likely ?? []) add(this.#likely, each, -1);
     this.#uncertain.delete(doc);
     this.#pending.delete(doc);
     this.#index.delete(doc);
@@ -55,7 +66,7 @@ export class KeywordIndex {
   /** Returns the terms of a query. */
   async toTerms(text: string): Promise<QueryTerm[]> {
     while (this.isLoading) await this.#load();
-    const stored = languages.filter((language) => this.#counts.has(language) || language === this.#common);
+    const stored = languages.filter((language) => this.#counts.has(language) || this.#likely.has(language));
     // The order does not depend on that of the texts, because it decides the order of the terms and thereby of additions.
     return toQueryTerms(text, this.#analyzer, [this.#common, ...stored.filter((each) => each !== this.#common)]);
   }
@@ -75,25 +86,23 @@ export class KeywordIndex {
     const common = this.#mostCommon();
     if (common !== this.#common) {
       this.#common = common;
-      for (const [doc, text] of this.#uncertain) this.#pending.set(doc, { text, language: common });
+      for (const [doc, { text, likely }] of this.#uncertain)
+        this.#pending.set(doc, { text, languages: this.#languagesOf(likely) });
     }
-    await this.#analyzer.load([...this.#pending.values()].map(({ language }) => language));
-    for (const [doc, { text, language }] of this.#pending) this.#analyze(doc, text, language);
+    await this.#analyzer.load([...this.#pending.values()].flatMap((each) => each.languages));
+    for (const [doc, { text, languages: own }] of this.#pending) this.#analyze(doc, text, own);
   }
 
-  #analyze(doc: number, text: string, language: Language): void {
-    const isLoaded = this.#analyzer.isLoaded(language);
-    if (isLoaded) this.#index.set(doc, this.#analyzer.toTerms(text, language));
+  #languagesOf(likely: readonly Language[]): readonly Language[] {
+    return [...new Set([this.#common, ...likely])];
+  }
+
+  #analyze(doc: number, text: string, own: readonly Language[]): void {
+    const isLoaded = own.every((language) => this.#analyzer.isLoaded(language));
+    if (isLoaded) this.#index.set(doc, this.#analyzer.toTerms(text, own));
     else this.#index.delete(doc);
     if (isLoaded) this.#pending.delete(doc);
-    else this.#pending.set(doc, { text, language });
-  }
-
-  #count(doc: number, language: Language, change: 1 | -1): void {
-    const count = (this.#counts.get(language) ?? 0) + change;
-    if (count === 0) this.#counts.delete(language);
-    else this.#counts.set(language, count);
-    this.#languages[doc] = change === 1 ? language : undefined;
+    else this.#pending.set(doc, { text, languages: own });
   }
 
   /**
@@ -111,6 +120,12 @@ export class KeywordIndex {
 }
 
 const latinLanguages = languages.filter(({ script }) => script === 'Latin');
+
+function add(counts: Map<Language, number>, language: Language, change: 1 | -1): void {
+  const count = (counts.get(language) ?? 0) + change;
+  if (count === 0) counts.delete(language);
+  else counts.set(language, count);
+}
 
 function moveKey<Value>(map: Map<number, Value>, from: number, to: number): void {
   const value = map.get(from);

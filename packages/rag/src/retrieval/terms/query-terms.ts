@@ -24,15 +24,22 @@ export async function toQueryTerms(
   analyzer: TermAnalyzer,
   stored?: readonly Language[],
 ): Promise<QueryTerm[]> {
-  const used = analyzer.single ? [analyzer.single] : languagesOfQuery(text, stored);
+  if (analyzer.single) {
+    await analyzer.load([analyzer.single]);
+    return queryTermsIn(text, [analyzer.single]);
+  }
+  const { used, isCertain } = languagesOfQuery(text, stored);
   await analyzer.load(used);
-  return queryTermsIn(text, used as [Language, ...Language[]]);
+  return queryTermsIn(text, used, stored && !isCertain ? otherAffixWeight : 0);
 }
 
 /** The whole of a name counts in addition to its parts, which every text with the whole has as well. */
 const wholeWeight = 0.5;
 /** The same for a query that looks for nothing else: texts with the whole are first. */
 const wholeWeightAlone = 2;
+
+/** Beginnings and ends of words in other languages of the texts count so much where the language of the query is open. */
+const otherAffixWeight = 0.1;
 
 /** A word of a query, or a name or a part of one. */
 interface QueryWord {
@@ -42,8 +49,16 @@ interface QueryWord {
   readonly terms: readonly string[];
 }
 
-/** Returns the terms of a query in languages that are loaded, its own first. */
-export function queryTermsIn(text: string, [own, ...others]: readonly [Language, ...Language[]]): QueryTerm[] {
+/**
+ * Returns the terms of a query in languages that are loaded, its own first.
+ *
+ * @param affixWeight - weight of beginnings and ends of words that only the other languages add
+ */
+export function queryTermsIn(
+  text: string,
+  [own, ...others]: readonly [Language, ...Language[]],
+  affixWeight = 0,
+): QueryTerm[] {
   const analysis = loadedAnalysis(own) as Analysis;
   const inOthers = others.map((language) => loadedAnalysis(language) as Analysis);
   const words = contentOf(
@@ -69,6 +84,10 @@ export function queryTermsIn(text: string, [own, ...others]: readonly [Language,
       const weight = (found.get(key)?.weight ?? 0) + (part.isWhole ? weightOfWhole : 1);
       found.set(key, { forms, weight, isQuestionWord: ofQuestion.has(word) });
     }
+    const affixes = affixWeight === 0 ? [] : inOthers.flatMap((other) => termsOfWord(part, other).slice(1));
+    for (const affix of affixes)
+      if (!found.has(affix))
+        found.set(affix, { forms: [affix], weight: affixWeight, isQuestionWord: ofQuestion.has(word) });
   }
   return [...found.values()];
 }
@@ -83,7 +102,10 @@ function contentOf(words: readonly QueryWord[]): readonly QueryWord[] {
  * Returns the languages of a query, its own first, then the others of the texts. A store that does not know them has texts of any language:
  * if the language of the query is clear, texts of this one are searched, and of English, which texts count as that do not show theirs.
  */
-function languagesOfQuery(text: string, stored: readonly Language[] | undefined): readonly Language[] {
+function languagesOfQuery(
+  text: string,
+  stored: readonly Language[] | undefined,
+): { used: readonly [Language, ...Language[]]; isCertain: boolean } {
   const { language, isCertain } = detectLanguage(text, stored);
   const candidates = stored ?? (isCertain ? [language, english] : languages);
   const isAscii = !/[\u0080-\uffff]/.test(text);
@@ -91,5 +113,5 @@ function languagesOfQuery(text: string, stored: readonly Language[] | undefined)
   // Words are the same in all languages of other scripts, English among them.
   if (usable.length < candidates.length) usable.push(english);
   const own = isCertain || !stored ? language : (usable[0] ?? english);
-  return [...new Set([own, ...usable])];
+  return { used: [own, ...new Set(usable.filter((each) => each !== own))], isCertain };
 }

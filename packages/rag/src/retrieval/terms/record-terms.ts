@@ -16,10 +16,11 @@ export async function recordTerms(
   const analyzer = await loadAnalyzer(analyzerId);
   const texts = records.map((record) => {
     const text = keywordText(record);
-    return { text, language: analyzer.languageOf(text, record.metadata['language']) ?? english };
+    const { shown, likely } = analyzer.languagesOf(text, record.metadata['language']);
+    return { text, languages: shown ? [shown] : [...new Set([english, ...likely])] };
   });
-  await analyzer.load(texts.map(({ language }) => language));
-  return texts.map(({ text, language }) => analyzer.toTerms(text, language));
+  await analyzer.load(texts.flatMap(({ languages }) => languages));
+  return texts.map(({ text, languages }) => analyzer.toTerms(text, languages));
 }
 
 /** A term of a query with its weight: its occurrences, less for words of questions. */

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { type Analysis, contentTermsOf, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
-import { languageOfText } from './detect-language.js';
+import { type Analysis, contentTermsOf, isFunctionTerm, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
+import { languagesOfText, type TextLanguages } from './detect-language.js';
 import { english, findLanguage, type Language, languages } from './languages.js';
 
 /** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
@@ -20,12 +20,14 @@ export interface TermAnalyzer {
    * @param named - language that its record names, if any
    */
   languageOf(text: string, named?: unknown): Language | undefined;
+  /** The same with all languages that a text leaves open, the terms of which it gets. */
+  languagesOf(text: string, named?: unknown): TextLanguages;
   /** Whether {@link toTerms} can be called. */
   isLoaded(language: Language): boolean;
   /** Loads languages: their stemmers are modules of their own, and all of them take 80 ms of CPU time. */
   load(languages: Iterable<Language>): Promise<void>;
-  /** Returns the terms of a text, in order. */
-  toTerms(text: string, language: Language): string[];
+  /** Returns the terms of a text in its languages: those of the first in order, then those that the others add. */
+  toTerms(text: string, languages: readonly Language[]): string[];
   /** Returns the terms of a text without words that have no subject; all of them if there are no others. */
   toContentTerms(text: string, language: Language): string[];
 }
@@ -104,12 +106,22 @@ export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
   return {
     id,
     single,
-    languageOf: single ? () => single : languageOfText,
+    languageOf: (text, named) => single ?? languagesOfText(text, named).shown,
+    languagesOf: single ? () => ({ shown: single, likely: [single] }) : languagesOfText,
     isLoaded: (language) => loadedAnalysis(language) !== undefined,
     load: async (needed) => {
       for (const language of new Set(needed)) await loadAnalysis(language);
     },
-    toTerms: (text, language) => termsOf(text, loadedAnalysis(language) as Analysis),
+    toTerms: (text, [first, ...others]) => {
+      const terms = termsOf(text, loadedAnalysis(first ?? english) as Analysis);
+      for (const other of others) {
+        const known = new Set(terms);
+        for (const term of termsOf(text, loadedAnalysis(other) as Analysis)) {
+          if (!known.has(term) && !isFunctionTerm(term)) terms.push(term);
+        }
+      }
+      return terms;
+    },
     toContentTerms: (text, language) => contentTermsOf(text, loadedAnalysis(language) as Analysis),
   };
 }
