@@ -1,7 +1,8 @@
 import { limitExceeded, type DocumentLoader } from '../document-loader.js';
 import { titleKey } from './pdf-headings.js';
 import { toMarkdown } from './pdf-markdown.js';
-import { readPage, type PdfFont, type PdfPage } from './pdf-page.js';
+import type { PdfFont } from './pdf-lines.js';
+import { readPage, type PdfPage } from './pdf-page.js';
 import { openPdf, type Pdfium } from './pdfium.js';
 
 const maxPages = 100_000;
@@ -38,7 +39,7 @@ export const loadPdf: DocumentLoader = (bytes, { name, password, recognized, dra
       const text = recognized?.get(path);
       if (text !== undefined) texts.set(number, text);
       else if (page.isUnreadable) onSkip({ path, page: number, reason: 'no text' });
-      pages.push(page.isUnreadable ? { ...page, lines: [] } : page);
+      pages.push(page);
     }
     const read = toMarkdown(pages, readOutline(pdfium, document), texts);
     return [{ type: 'markdown', docs: read.text === '' ? [] : [read] }];

@@ -1,4 +1,4 @@
-import { textOf, type Line } from './pdf-page.js';
+import { textOf, type Line } from './pdf-lines.js';
 
 /** Least number of entries of a list, and of entries with leader dots on a page with other text. */
 const leastEntries = 8;

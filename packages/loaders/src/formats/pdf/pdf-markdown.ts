@@ -1,24 +1,25 @@
 import type { PageBox, SkippedText, TextPlace } from '@quiver/rag/document';
 import { toRow, toTableHeader } from '../../structure/markdown-writer.js';
-import { readBlocks, readStyle, type Block, type TextBlock } from './pdf-blocks.js';
+import { readBlocks, readStyle, type Block } from './pdf-blocks.js';
 import { findHeadings, type Outline } from './pdf-headings.js';
-import { textOf, unite, type Line, type PdfPage } from './pdf-page.js';
+import { boxOf, textOf, unite, type Line } from './pdf-lines.js';
+import type { PdfPage } from './pdf-page.js';
 import { differentTexts, findRunningLines } from './pdf-running.js';
-import type { Table } from './pdf-tables.js';
+import type { Row } from './pdf-tables.js';
 
 /** The text of a document as Markdown. */
 export interface PdfText {
-  readonly text: string;
-  readonly places: readonly TextPlace[];
+  text: string;
+  readonly places: TextPlace[];
   /** Tables of contents and indexes; headers and footers. */
-  readonly skip: readonly SkippedText[];
+  readonly skip: SkippedText[];
 }
 
-/** A part of a block on a page. */
+/** A part of a block, with its page. */
 interface Piece {
-  text: string;
-  page: number;
-  box?: PageBox;
+  readonly text: string;
+  readonly page: number;
+  readonly box?: PageBox;
 }
 
 /**
@@ -34,128 +35,97 @@ export function toMarkdown(
   const style = readStyle(pages);
   const running = findRunningLines(pages, style.body);
   const blocks = readBlocks(pages, running, style);
-  const words = new Set(pages.flatMap(({ lines }) => lines.flatMap((line) => wordsOf(textOf(line)))));
-  const texts = new Map<Block, Piece[]>();
-  for (const block of blocks) if (block.kind === 'text') texts.set(block, joinLines(block.lines, words));
-  const joined = (block: TextBlock): string => (texts.get(block) ?? []).map(({ text }) => text).join('');
-  const levels = findHeadings(blocks, style, outline, joined);
-  const writer = new TextWriter();
-  let written = 0;
-  const addExtra = (until: number): void => {
-    for (; written < Math.min(until, pages.length); written += 1) {
-      const { notes, number } = pages[written]!;
-      for (const text of [...notes, recognized.get(number) ?? '']) writer.add([{ text, page: number }]);
+  const words = new Set(
+    pages.flatMap(({ lines }) => lines.flatMap((line) => textOf(line).toLowerCase().match(word) ?? [])),
+  );
+  const texts = new Map(blocks.map((block) => [block, joinLines(block.lines.map(textOf), words)]));
+  const levels = findHeadings(blocks, style, outline, texts);
+  const result: PdfText = { text: '', places: [], skip: [] };
+  const open = [...pages];
+  const addExtra = (before: number): void => {
+    while (open[0] && open[0].number < before) {
+      const { notes, number } = open.shift()!;
+      for (const text of [...notes, recognized.get(number) ?? '']) add(result, [{ text, page: number }]);
     }
   };
   for (const block of blocks) {
-    const isText = block.kind !== 'table';
-    addExtra((isText ? block.lines[0]! : block.rows[0]!).page - 1);
-    if (block.kind === 'text') writer.add(markText(texts.get(block)!, levels.get(block)), block.list);
-    else writer.add(isText ? writeListing(block.lines) : writeTable(block.rows, words));
+    addExtra((block.lines[0] ?? block.rows[0])!.page);
+    if (block.kind === 'table') add(result, writeTable(block.rows, words));
+    else if (block.kind === 'listing') add(result, writeListing(block.lines));
+    else add(result, writeText(block, texts.get(block)!, levels.get(block)), block.list);
   }
-  addExtra(pages.length);
-  const headers = differentTexts(running);
-  if (headers.length > 0) writer.add([{ text: headers.join('\n'), page: 0 }], 'boilerplate');
-  return writer.end();
+  addExtra(Infinity);
+  add(result, [{ text: differentTexts(running).join('\n'), page: 0 }], 'boilerplate');
+  return result;
 }
 
-/** Joins a text from its blocks, with the place of each part. */
-class TextWriter {
-  #text = '';
-  readonly #places: TextPlace[] = [];
-  readonly #skip: SkippedText[] = [];
-
-  /** @param kind - of text that is not searched */
-  add(pieces: readonly Piece[], kind?: string): void {
-    if (pieces.every(({ text }) => text === '')) return;
-    if (this.#text !== '') this.#text += '\n\n';
-    const start = this.#text.length;
-    for (const { text, ...place } of pieces) {
-      const from = this.#text.length;
-      this.#text += text;
-      if (place.page > 0) this.#places.push({ start: from, end: this.#text.length, ...place });
-    }
-    const end = this.#text.length;
-    const last = this.#skip.at(-1);
-    if (kind !== undefined && last?.kind === kind && last.end + 2 === start) this.#skip.splice(-1, 1, { ...last, end });
-    else if (kind !== undefined) this.#skip.push({ start, end, kind });
+/** Adds a block with the places of its pieces. @param kind - of text that is not searched */
+function add(result: PdfText, pieces: readonly Piece[], kind?: string): void {
+  if (pieces.every(({ text }) => text === '')) return;
+  if (result.text !== '') result.text += '\n\n';
+  const start = result.text.length;
+  for (const { text, page, box } of pieces) {
+    const from = result.text.length;
+    result.text += text;
+    const last = result.places.at(-1);
+    // Lines of a page that follow each other are one place.
+    if (last?.page === page && last.box && box && last.start >= start && last.end === from)
+      result.places.splice(-1, 1, { ...last, end: result.text.length, box: unite(last.box, box) });
+    else if (page > 0) result.places.push({ start: from, end: result.text.length, page, ...(box && { box }) });
   }
-
-  end(): PdfText {
-    return { text: this.#text, places: this.#places, skip: this.#skip };
-  }
+  const end = result.text.length;
+  const last = result.skip.at(-1);
+  if (kind !== undefined && last?.kind === kind && last.end + 2 === start) result.skip.splice(-1, 1, { ...last, end });
+  else if (kind !== undefined) result.skip.push({ start, end, kind });
 }
 
+const word = /\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu;
 const cjk = /[\u2E80-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF]/;
 
-/** Joins lines, and the parts of words that were hyphenated between two lines. */
-function joinLines(lines: readonly Line[], words: ReadonlySet<string>): Piece[] {
-  const pieces: Piece[] = [];
-  for (const [index, line] of lines.entries()) {
+/** Returns lines as the next ones continue them, without the hyphens of words that were hyphenated between two. */
+function joinLines(lines: readonly string[], words: ReadonlySet<string>): string[] {
+  return lines.map((line, index) => {
     const next = lines[index + 1];
-    add(pieces, next ? joinWith(textOf(line), textOf(next), words) : textOf(line), line.page, boxOf(line));
-  }
-  return pieces;
+    if (next === undefined) return line;
+    const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
+    const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
+    if (!end || !start) return cjk.test(line.at(-1) ?? '') && cjk.test(next[0] ?? '') ? line : `${line} `;
+    const compound = `${end[1]}-${start[0]}`.toLowerCase();
+    const isCompound = line.endsWith('-') && words.has(compound) && !words.has(compound.replace('-', ''));
+    return isCompound ? line : line.slice(0, -1);
+  });
 }
 
-const boxOf = ({ left, top, right, bottom }: Line): PageBox => [left, top, right, bottom];
-
-/** Adds a text to the piece of its page. */
-function add(pieces: Piece[], text: string, page: number, box: PageBox): void {
-  const last = pieces.at(-1);
-  if (last?.page !== page) pieces.push({ text, page, box });
-  else Object.assign(last, { text: last.text + text, box: unite(last.box!, box) });
-}
-
-/** Returns a line as the next one continues it. */
-function joinWith(line: string, next: string, words: ReadonlySet<string>): string {
-  const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
-  const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
-  if (!end || !start) return cjk.test(line.at(-1) ?? '') && cjk.test(next[0] ?? '') ? line : `${line} `;
-  const compound = `${end[1]}-${start[0]}`.toLowerCase();
-  const isCompound = line.endsWith('-') && words.has(compound) && !words.has(compound.replace('-', ''));
-  return isCompound ? line : line.slice(0, -1);
-}
-
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu) ?? [];
-}
+const toPiece = (line: Line, text: string): Piece => ({ text, page: line.page, box: boxOf(line) });
 
 /** Marks a heading or an item of a list, and escapes text that looks like the mark of a heading or a listing. */
-function markText([first, ...others]: Piece[], level: number | undefined): Piece[] {
-  const marked = first!.text.replace(/^[•◦▪‣·∙●]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
-  return [{ ...first!, text: level === undefined ? marked : `${'#'.repeat(level)} ${first!.text}` }, ...others];
+function writeText({ lines }: Block, [first = '', ...others]: readonly string[], level: number | undefined): Piece[] {
+  const marked = first.replace(/^[•◦▪‣·∙●]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
+  const texts = [level === undefined ? marked : `${'#'.repeat(level)} ${first}`, ...others];
+  return lines.map((line, index) => toPiece(line, texts[index]!));
 }
 
 /** Writes a listing with its indentation and empty lines. */
 function writeListing(lines: readonly Line[]): Piece[] {
   const left = Math.min(...lines.map((line) => line.left));
-  const pieces: Piece[] = [];
-  for (const [index, line] of lines.entries()) {
-    const width = line.font.least < 2 ? line.font.least * (line.bottom - line.top) : line.size * 0.6;
+  return lines.map((line, index) => {
+    const width = Math.min(line.font.least, 0.6) * (line.bottom - line.top);
     const previous = lines[index - 1];
     const isApart = previous?.page === line.page && line.baseline - previous.baseline > 1.9 * line.size;
     let text = '';
-    for (const cell of line.cells)
-      text =
-        text.padEnd(Math.min(200, Math.round((cell.left - left) / width))) +
-        (text === '' || text.endsWith(' ') ? '' : ' ') +
-        cell.text;
+    for (const cell of line.cells) {
+      const indent = Math.min(200, Math.round((cell.left - left) / width));
+      text = `${text.padEnd(Math.max(indent, text === '' ? 0 : text.length + 1))}${cell.text}`;
+    }
     const start = index === 0 ? '```\n' : isApart ? '\n\n' : '\n';
-    const end = index === lines.length - 1 ? '\n```' : '';
-    add(pieces, start + text.replaceAll('```', "'''") + end, line.page, boxOf(line));
-  }
-  return pieces;
+    return toPiece(line, `${start}${text.replaceAll('```', "'''")}${index === lines.length - 1 ? '\n```' : ''}`);
+  });
 }
 
 /** Writes a table. Its first row becomes the header. */
-function writeTable(rows: Table, words: ReadonlySet<string>): Piece[] {
-  const pieces: Piece[] = [];
-  for (const [index, { cells, page, box }] of rows.entries()) {
-    const texts = cells.map((lines) =>
-      lines.map((line, at) => (lines[at + 1] === undefined ? line : joinWith(line, lines[at + 1]!, words))).join(''),
-    );
-    add(pieces, index === 0 ? toTableHeader(texts) : `\n${toRow(texts)}`, page, box);
-  }
-  return pieces;
+function writeTable(rows: readonly Row[], words: ReadonlySet<string>): Piece[] {
+  return rows.map(({ cells, page, box }, index) => {
+    const texts = cells.map((lines) => joinLines(lines, words).join(''));
+    return { text: index === 0 ? toTableHeader(texts) : `\n${toRow(texts)}`, page, box };
+  });
 }

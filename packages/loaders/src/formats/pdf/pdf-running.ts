@@ -1,11 +1,8 @@
-import { textOf, type Line, type PdfPage } from './pdf-page.js';
+import { textOf, type Line } from './pdf-lines.js';
+import type { PdfPage } from './pdf-page.js';
 
-/** Number of pages with a line that makes it a header or a footer. */
-const minPages = 3;
-/** Distance of two such pages: a header may be on one side of the sheets only. */
-const longestGap = 3;
-/** Number of lines at the top and at the bottom that are compared. */
-const edgeLines = 2;
+/** Number of pages with a line that makes it a header or a footer; distance of two of them; lines at an edge that are compared. */
+const [minPages, longestGap, edgeLines] = [3, 3, 2];
 const pageNumber = /^[^\p{L}\d]*(?:\d{1,5}|[ivxlc]{1,7})[^\p{L}\d]*$/iu;
 
 /**
@@ -15,34 +12,35 @@ const pageNumber = /^[^\p{L}\d]*(?:\d{1,5}|[ivxlc]{1,7})[^\p{L}\d]*$/iu;
  * @returns lines that are not part of the text of their page
  */
 export function findRunningLines(pages: readonly PdfPage[], body: number): Set<Line> {
-  const running = new Set<Line>();
-  const edges = pages.map(({ lines }) => {
-    const sorted = lines.filter(({ isRotated }) => !isRotated).toSorted((a, b) => a.top - b.top);
-    return { top: sorted.slice(0, edgeLines), bottom: sorted.slice(-edgeLines).toReversed() };
-  });
-  for (const edge of ['top', 'bottom'] as const) {
-    const groups = new Map<string, { line: Line; page: number }[]>();
-    for (const [page, { [edge]: lines }] of edges.entries()) {
-      for (const [at, line] of lines.entries()) {
-        for (const name of namesOf(textOf(line), line.size > body * 1.08 ? undefined : page))
-          add(groups, `${Math.round(line.baseline / 3)} ${name}`, { line, page });
+  const groups = new Map<string, Line[]>();
+  for (const page of pages) {
+    const lines = page.lines.filter(({ isRotated }) => !isRotated).toSorted((a, b) => a.top - b.top);
+    const edges = [...lines.slice(0, edgeLines), ...lines.slice(edgeLines).slice(-edgeLines)];
+    for (const line of edges) {
+      const text = textOf(line);
+      const names = /\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : [];
+      const isTitle = line.size > body * 1.08;
+      for (const { 0: digits, index } of isTitle ? [] : [...text.matchAll(/\d{1,5}/g)].slice(0, 8)) {
+        const key = `#${Number(digits) - page.number}`;
+        names.push(text.slice(0, index) + key + text.slice(index + digits.length));
         // Next to the number of the page, the title of a section may change.
-        const numbers = [line.cells[0]!, line.cells.at(-1)!].filter(({ text }) => /^\d{1,5}$/.test(text));
-        for (const { text } of at === 0 ? numbers : [])
-          add(groups, `${Math.round(line.baseline / 3)} ${Number(text) - page}`, { line, page });
+        const isOuter = line === lines[0] || line === lines.at(-1);
+        if (isOuter && (line.cells[0]!.text === digits || line.cells.at(-1)!.text === digits)) names.push(key);
+      }
+      for (const name of new Set(names)) {
+        const place = `${Math.round(line.baseline / 3)} ${isTitle} ${name}`;
+        groups.set(place, [...(groups.get(place) ?? []), line]);
       }
     }
-    for (const group of groups.values()) {
-      const near = group.filter(({ page }, at) => {
-        const [before, after] = [group[at - 1], group[at + 1]];
-        return [before, after].some((other) => other && Math.abs(other.page - page) <= longestGap);
-      });
-      // The first of equal titles is the title.
-      const isTitle = group[0]!.line.size > body * 1.08;
-      if (near.length >= minPages) for (const { line } of near.slice(isTitle ? 1 : 0)) running.add(line);
-    }
   }
-  return running;
+  const isNear = (line: Line, other: Line | undefined): boolean =>
+    other !== undefined && Math.abs(other.page - line.page) <= longestGap;
+  const running = [...groups.values()].flatMap((group) => {
+    const near = group.filter((line, at) => isNear(line, group[at - 1]) || isNear(line, group[at + 1]));
+    // The first of equal titles is the title.
+    return near.length < minPages ? [] : near.slice(near[0]!.size > body * 1.08 ? 1 : 0);
+  });
+  return new Set(running.toSorted((a, b) => a.page - b.page));
 }
 
 /** Returns the different texts of lines, regardless of numbers, without those of pages. */
@@ -54,19 +52,4 @@ export function differentTexts(lines: Iterable<Line>): string[] {
     if (/\p{L}{2}/u.test(text) && !texts.has(key)) texts.set(key, text);
   }
   return [...texts.values()];
-}
-
-/** Returns the text, and the text with each of its numbers as the distance to the page. */
-function namesOf(text: string, page: number | undefined): Set<string> {
-  const names = new Set(/\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : []);
-  if (page === undefined) return names;
-  for (const { 0: digits, index } of [...text.matchAll(/\d{1,5}/g)].slice(0, 8))
-    names.add(`${text.slice(0, index)}#${Number(digits) - page}${text.slice(index + digits.length)}`);
-  return names;
-}
-
-function add<T>(groups: Map<string, T[]>, key: string, value: T): void {
-  const group = groups.get(key);
-  if (group) group.push(value);
-  else groups.set(key, [value]);
 }

@@ -1,5 +1,6 @@
 import type { PageBox } from '@quiver/rag/document';
-import { isCode, unite, type Cell, type Line, type PdfPage } from './pdf-page.js';
+import { boxOf, isCode, unite, type Cell, type Line } from './pdf-lines.js';
+import type { PdfPage } from './pdf-page.js';
 
 /** A row of a table: the lines of each cell. */
 export interface Row {
@@ -8,8 +9,6 @@ export interface Row {
   box: PageBox;
 }
 
-export type Table = readonly Row[];
-
 const tolerance = 3;
 const leastAligned = 3;
 /** Share of the cells that are filled. */
@@ -17,36 +16,33 @@ const leastFilled = 0.4;
 /** Letters of a cell above which aligned cells are columns of text. */
 const proseLength = 24;
 
-/** Finds the tables of a page, by drawn lines and by aligned cells. Returns its lines and tables in their order. */
-export function findTables(
-  { rows, columns }: PdfPage,
-  lines: readonly Line[],
-  lists: ReadonlyMap<Line, string>,
-): (Line | Table)[] {
-  return findAligned(findRuled(lines, rows, columns), lists);
+/**
+ * Finds the tables of a page: lines between drawn columns, and lines below each other whose cells are aligned. Returns its lines and the
+ * rows of its tables in their order.
+ */
+export function findTables(page: PdfPage, lines: readonly Line[], lists: ReadonlyMap<Line, string>): (Line | Row[])[] {
+  return findAligned(findRuled(page, lines), lists);
 }
 
-/** Finds tables whose columns are divided by drawn lines: those that continue each other downwards are one table. */
-function findRuled(lines: readonly Line[], rows: readonly PageBox[], columns: readonly PageBox[]): (Line | Table)[] {
-  const areas: { columns: PageBox[]; box: PageBox }[] = [];
+function findRuled({ rows, columns }: PdfPage, lines: readonly Line[]): (Line | Row[])[] {
+  const areas: PageBox[][] = [];
   for (const rule of columns.toSorted((a, b) => a[1] - b[1])) {
-    const area = areas.at(-1);
-    if (area && rule[1] <= area.box[3] + tolerance) {
-      area.columns.push(rule);
-      area.box = unite(area.box, rule);
-    } else areas.push({ columns: [rule], box: rule });
+    const bottom = Math.max(...(areas.at(-1) ?? []).map((other) => other[3]));
+    if (rule[1] <= bottom + tolerance) areas.at(-1)!.push(rule);
+    else areas.push([rule]);
   }
-  let items: (Line | Table)[] = [...lines];
+  let items: (Line | Row[])[] = [...lines];
   for (const area of areas) {
-    const [, top, , bottom] = area.box;
-    const across = rows.filter((rule) => rule[1] > top - tolerance && rule[3] < bottom + tolerance);
-    const box = across.reduce(unite, area.box);
-    const lefts = cluster([...area.columns.map((rule) => rule[0]), box[0], box[2]]);
-    const tops = cluster([...across.map((rule) => rule[1]), top, bottom]);
-    if (lefts.length < 3 || tops.length < 2) continue;
+    const inner = area.reduce(unite);
+    const across = rows.filter((rule) => rule[1] > inner[1] - tolerance && rule[3] < inner[3] + tolerance);
+    const box = across.reduce(unite, inner);
+    const lefts = cluster([...area.map((rule) => rule[0]), box[0], box[2]]);
+    const tops = cluster([...across.map((rule) => rule[1]), box[1], box[3]]);
     const inside = new Set(lines.filter((line) => isInside(line, box)));
-    const table = toTable(inside, lefts, tops, tops.length > 4);
-    if (!isTable(table)) continue;
+    if (lefts.length < 3 || inside.size === 0) continue;
+    const table = toRows(inside, lefts, tops, tops.length > 4);
+    const cells = table.flatMap((row) => row.cells);
+    if (table.length < 2 || cells.filter(({ length }) => length > 0).length < leastFilled * cells.length) continue;
     const at = items.findIndex((item) => inside.has(item as Line));
     items = items.flatMap((item, index) => (index === at ? [table] : inside.has(item as Line) ? [] : [item]));
   }
@@ -65,80 +61,72 @@ function isInside(line: Line, [left, top, right, bottom]: PageBox): boolean {
 }
 
 /** @param isDivided - whether there is a row for each top; otherwise, a line that begins in the first column begins one */
-function toTable(lines: Iterable<Line>, lefts: readonly number[], tops: readonly number[], isDivided: boolean): Row[] {
-  const rows = new Map<number, Row>();
+function toRows(lines: Iterable<Line>, lefts: readonly number[], tops: readonly number[], isDivided: boolean): Row[] {
+  const rows: (Row & { band: number })[] = [];
   for (const line of [...lines].toSorted((a, b) => a.top - b.top)) {
-    const middle = (line.top + line.bottom) / 2;
-    const band = tops.findLastIndex((top) => top < middle);
-    const isFirst = line.left < lefts[1]!;
-    const above = [...rows.keys()].findLast((key) => Math.floor(key) === band);
-    const key = isDivided || above === undefined ? band : isFirst ? above + 0.0001 : above;
-    const box: PageBox = [line.left, line.top, line.right, line.bottom];
-    const row = rows.get(key) ?? { page: line.page, cells: lefts.slice(1).map(() => []), box };
-    rows.set(key, row);
-    row.box = unite(row.box, box);
+    const band = tops.findLastIndex((top) => top < (line.top + line.bottom) / 2);
+    let row = rows.at(-1);
+    if (row?.band !== band || (!isDivided && line.left < lefts[1]!)) {
+      row = { band, page: line.page, cells: lefts.slice(1).map(() => []), box: boxOf(line) };
+      rows.push(row);
+    }
+    row.box = unite(row.box, boxOf(line));
     for (const { text, left } of line.cells) {
-      const column = Math.max(
-        0,
-        lefts.findLastIndex((start) => start <= left + tolerance),
-      );
-      row.cells[Math.min(column, row.cells.length - 1)]!.push(text);
+      const column = lefts.findLastIndex((start) => start <= left + tolerance);
+      row.cells.at(Math.min(Math.max(0, column), row.cells.length - 1))!.push(text);
     }
   }
-  return [...rows].toSorted(([a], [b]) => a - b).map(([, row]) => row);
+  return rows;
 }
 
-function isTable(rows: Table): boolean {
-  const cells = rows.flatMap((row) => row.cells);
-  return rows.length >= 2 && cells.filter(({ length }) => length > 0).length >= leastFilled * cells.length;
-}
-
-/** Finds lines below each other whose cells do not overlap those of other columns. */
-function findAligned(items: readonly (Line | Table)[], lists: ReadonlyMap<Line, string>): (Line | Table)[] {
-  const found: (Line | Table)[] = [];
+function findAligned(items: readonly (Line | Row[])[], lists: ReadonlyMap<Line, string>): (Line | Row[])[] {
+  const found: (Line | Row[])[] = [];
   for (let index = 0; index < items.length; index += 1) {
     const lines: Line[] = [];
     let columns: Cell[] = [];
-    let aligned = 0;
     for (const line of items.slice(index)) {
-      if (!('cells' in line) || isCode(line) || line.isRotated || lists.has(line)) break;
+      if (Array.isArray(line) || isCode(line) || line.isRotated || lists.has(line)) break;
       const above = lines.at(-1);
       if (above && (line.top < above.top - 1 || line.top - above.bottom > above.size * 1.5)) break;
-      if (line.cells.length < 2) {
-        // A cell of several lines.
-        if (!above || line.left < columns[1]!.left - tolerance) break;
-      } else {
-        const united = uniteColumns([...columns, ...line.cells]);
-        if (united.length < 2 || united.length < columns.length) break;
-        columns = united;
-        aligned += 1;
-      }
+      const united = line.cells.length > 1 ? uniteColumns([...columns, ...line.cells]) : columns;
+      // A line with one cell continues one of a column behind the first.
+      if (united.length < Math.max(2, columns.length) || line.left < (line.cells.length > 1 ? 0 : columns[1]!.left))
+        break;
+      columns = united;
       lines.push(line);
     }
-    if (aligned < leastAligned) {
+    const aligned = lines.filter(({ cells }) => cells.length > 1);
+    if (aligned.length < leastAligned) {
       found.push(items[index]!);
       continue;
     }
     index += lines.length - 1;
-    const letters = lines.flatMap(({ cells }) => cells).map(({ text }) => text.length);
-    const isProse = columns.length === 2 && letters.reduce((a, b) => a + b, 0) / letters.length > proseLength;
+    const cells = lines.flatMap((line) => line.cells);
+    const isProse = columns.length === 2 && meanLength(cells) > proseLength;
+    const lefts = [...columns.map(({ left }) => left), columns.at(-1)!.right];
     if (isProse) for (const column of columns) found.push(...toColumn(lines, column));
-    else {
-      const lefts = [...columns.map(({ left }) => left), columns.at(-1)!.right];
-      const tops = lines.filter((line) => line.cells.length > 1).map(({ top }) => top);
-      // Each line with several cells is a row.
-      found.push(toTable(lines, lefts, tops, true));
-    }
+    else
+      found.push(
+        toRows(
+          lines,
+          lefts,
+          aligned.map(({ top }) => top),
+          true,
+        ),
+      );
   }
   return found;
 }
 
+const meanLength = (cells: readonly Cell[]): number =>
+  cells.reduce((sum, { text }) => sum + text.length, 0) / cells.length;
+
 function uniteColumns(cells: readonly Cell[]): Cell[] {
   const united: Cell[] = [];
-  for (const { left, right } of cells.toSorted((a, b) => a.left - b.left)) {
+  for (const cell of cells.toSorted((a, b) => a.left - b.left)) {
     const last = united.at(-1);
-    if (last && left < last.right) last.right = Math.max(last.right, right);
-    else united.push({ text: '', left, right });
+    if (last && cell.left < last.right) last.right = Math.max(last.right, cell.right);
+    else united.push({ ...cell });
   }
   return united;
 }
@@ -147,7 +135,6 @@ function uniteColumns(cells: readonly Cell[]): Cell[] {
 function toColumn(lines: readonly Line[], { left, right }: Cell): Line[] {
   return lines.flatMap((line) => {
     const cells = line.cells.filter((cell) => cell.left < right && cell.right > left);
-    const [first, last] = [cells[0], cells.at(-1)];
-    return first && last ? [{ ...line, cells, left: first.left, right: last.right, edge: right }] : [];
+    return cells.length > 0 ? [{ ...line, cells, left: cells[0]!.left, right: cells.at(-1)!.right, edge: right }] : [];
   });
 }

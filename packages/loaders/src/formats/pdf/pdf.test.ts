@@ -134,7 +134,7 @@ describe('PDF pages', () => {
         '# Experiment 1\n\nThe liquid was heated.\n\nIt went good.',
         '# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
         '# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
-        'Part good\nPart bad\nPart ugly\nPage 7 of 9',
+        'Part good\nPage 7 of 9\nPart bad\nPart ugly',
       ].join('\n\n'),
     ]);
   });
