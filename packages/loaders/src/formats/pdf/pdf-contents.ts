@@ -4,7 +4,7 @@ import { textOf, type Line } from './pdf-lines.js';
 const leastEntries = 8;
 const leastLeaders = 3;
 
-const leaders = /(?:[.·…]\s?){4,}\s*(?:\d{1,4}|[ivxlc]{1,7})$/;
+const leaders = /(?:[.·…]\s?){4,}\s*(?:(?:\d{1,4}(?:, ?|$)){1,20}|[ivxlc]{1,7})$/;
 const entry = /\p{L}{2}.*\s(\d{1,4})$/u;
 const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}){0,40}\.?$/u;
 

@@ -111,7 +111,8 @@ function writeListing(lines: readonly Line[]): Piece[] {
   return lines.map((line, index) => {
     const width = Math.min(line.font.least, 0.6) * (line.bottom - line.top);
     const previous = lines[index - 1];
-    const isApart = previous?.page === line.page && line.baseline - previous.baseline > 1.9 * line.size;
+    const isApart =
+      previous?.page === line.page && line.baseline - previous.baseline > 1.9 * Math.max(line.size, previous.size);
     let text = '';
     for (const cell of line.cells) {
       const indent = Math.min(200, Math.round((cell.left - left) / width));

@@ -33,8 +33,9 @@ export function readPage(pdfium: Pdfium, document: number, number: number, fonts
   const { rows, columns, hasPictures } = readObjects(pdfium, page, toShown);
   const lines = readLines(pdfium, page, { number, fonts, columns, toShown });
   call.FPDF_ClosePage(page);
-  const isReadable = lines.some((line) => /[^\s\uFFFD]/.test(textOf(line)));
-  const isUnreadable = (hasPictures || lines.length > 0) && !isReadable && !notes?.length;
+  const text = lines.map(textOf).join('').replace(/\s/g, '');
+  const isReadable = text.replaceAll('\uFFFD', '').length > text.length / 2;
+  const isUnreadable = (hasPictures || text !== '') && !isReadable && !notes?.length;
   return { number, lines: isUnreadable ? [] : lines, rows, columns, notes: notes ?? [], isUnreadable };
 }
 
