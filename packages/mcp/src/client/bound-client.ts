@@ -113,8 +113,8 @@ export class BoundClient {
   /**
    * Calls a tool directly. An error result is returned, with `isError: true`.
    *
-   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` is the code of the cause, for example `MCP_REQUEST_TIMEOUT`. The signal's
-   *   reason when it fires.
+   * @throws `MCP_REQUEST_TIMEOUT`; otherwise `MCP_CLIENT_TOOL_EXECUTION_FAILED`, and `details.reason` is the code of the cause, for example
+   *   `MCP_CONNECTION_CLOSED`. The signal's reason when it fires.
    * @example
    * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
    */

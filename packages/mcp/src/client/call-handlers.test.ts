@@ -399,7 +399,7 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
     const asking = mcp.callTool({ serverName: 'it', name: 'contact', onElicitation: ada.onElicitation });
     await begun;
     const held = mcp.callTool({ serverName: 'it', name: 'hold', timeout: 20 });
-    await expect(held).rejects.toMatchObject({ details: { reason: 'MCP_REQUEST_TIMEOUT' } });
+    await expect(held).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
     release();
     answer();
     expect(await asking).toMatchObject(textOf('Hello Ada, 3'));

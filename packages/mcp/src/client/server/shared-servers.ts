@@ -115,7 +115,7 @@ export class SharedServers {
   /**
    * Runs an operation on one server.
    *
-   * @throws `MCP_CLIENT_<operation>_FAILED`; `details.reason` is the code of its cause. `signal.reason`, unchanged
+   * @throws `MCP_REQUEST_TIMEOUT`; otherwise `MCP_CLIENT_<operation>_FAILED`. `details.reason` is the code of the cause. `signal.reason`, unchanged
    */
   async run<Result>(
     operation: string,
@@ -129,7 +129,9 @@ export class SharedServers {
       signal?.throwIfAborted();
       // The cause contains the output of the server's process.
       const { stderr: _, ...details } = (isQuiverError(error) && error.details) || {};
-      throw new QuiverError(`MCP_CLIENT_${operation}_FAILED`, toErrorMessage(error), {
+      // A timeout has one code in every function.
+      const code = isQuiverError(error, 'MCP_REQUEST_TIMEOUT') ? error.code : `MCP_CLIENT_${operation}_FAILED`;
+      throw new QuiverError(code, toErrorMessage(error), {
         cause: error,
         details: {
           ...details,

@@ -132,7 +132,7 @@ function connect(definition: Partial<HttpServerDefinition> = {}): { client: MCPC
 const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
 const failsWith = (reason: string): object =>
   expect.objectContaining({
-    code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
+    code: reason === 'MCP_REQUEST_TIMEOUT' ? reason : 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
     details: expect.objectContaining({ reason }),
   });
 const polled = (sent: Sent[], times = 1): Promise<void> =>

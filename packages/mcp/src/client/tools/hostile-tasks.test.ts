@@ -54,7 +54,7 @@ async function connect(script: Script, definition: Partial<HttpServerDefinition>
 
 const failsWith = (reason: string, message: string): object =>
   expect.objectContaining({
-    code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
+    code: reason === 'MCP_REQUEST_TIMEOUT' ? reason : 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
     details: expect.objectContaining({ reason }),
     message: expect.stringContaining(message),
   });
