@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { getDefaultLogger, isQuiverError, setDefaultLogger, type QuiverError } from '@quiver/core';
+import { createLogger, getDefaultLogger, isQuiverError, setDefaultLogger, type QuiverError } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -171,3 +171,19 @@ test('an error says which side it comes from', async () => {
     expect.stringMatching(/^Could not connect to MCP server 'down' .*ECONNREFUSED/),
   ]);
 });
+
+test.each(['legacy', 'modern'] as const)(
+  'reports what onRequest of a %s server throws, and the server logs it',
+  async (protocol) => {
+    const lines: string[] = [];
+    const logger = createLogger({ write: (line) => void lines.push(line) });
+    const server = new MCPServer({ name: 'Refusing', version: '1', tools: {}, logger }).use({
+      onRequest: async () => Promise.reject(new Error('license expired')),
+    });
+    onTestFinished(() => server.close());
+    const { url } = await server.listen();
+    await using mcp = new MCPClient({ servers: { it: { url, protocol } } });
+    await expect(mcp.callTool({ serverName: 'it', name: 'x' })).rejects.toThrow(/: license expired\.$/);
+    expect(lines.join()).toContain('warn: The request');
+  },
+);

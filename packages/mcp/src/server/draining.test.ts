@@ -3,6 +3,7 @@ import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { createLogger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -21,15 +22,14 @@ let gates: Map<string, () => void>;
 let servers: MCPServer[];
 let clients: MCPClient[];
 
-const tools = {
-  wait: createTool({
-    id: 'wait',
-    description: 'Waits',
-    inputSchema: z.object({ gate: z.string() }),
-    execute: ({ gate }) => new Promise<string>((resolve) => gates.set(gate, () => resolve(`done ${gate}`))),
-  }),
-  ask,
+const waitOptions = {
+  id: 'wait',
+  description: 'Waits',
+  inputSchema: z.object({ gate: z.string() }),
+  execute: ({ gate }: { gate: string }) =>
+    new Promise<string>((resolve) => gates.set(gate, () => resolve(`done ${gate}`))),
 };
+const tools = { wait: createTool(waitOptions), ask };
 
 beforeEach(() => {
   gates = new Map();
@@ -451,5 +451,43 @@ describe('shutdownSignals', () => {
     expect(process.listenerCount('SIGHUP')).toBe(before);
     const wrong = { shutdownSignals: ['SIGKILL'] } as never;
     await expect(createTestServer().listen(wrong)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+  });
+});
+
+describe('a task that ends while the server drains', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ write: (line) => void lines.push(line) });
+  const startTask = async () => {
+    lines.length = 0;
+    const task = { after: 0, pollIntervalMs: 20 };
+    const server = new MCPServer({
+      name: 'Tasks',
+      version: '1.0.0',
+      tools: { wait: createTool({ ...waitOptions, mcp: { task } }) },
+      logger,
+    });
+    servers.push(server);
+    const { url } = await server.listen();
+    const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: { url, protocol: 'modern' } } });
+    clients.push(client);
+    const handle = await client.tasks.start({ serverName: 'it', name: 'wait', args: { gate: 'a' } });
+    await expect.poll(() => gates.size).toBe(1);
+    return { server, client, handle };
+  };
+
+  test('is served until its client has read the result', async () => {
+    const { server, client, handle } = await startTask();
+    const closed = server.close({ grace: 60_000 });
+    gates.get('a')?.();
+    expect(await client.tasks.result(handle)).toMatchObject({ content: [{ text: 'done a' }] });
+    await closed;
+    expect(lines).toEqual([]);
+  });
+
+  test('is logged by the name of its tool when nobody reads it', async () => {
+    const { server } = await startTask();
+    gates.get('a')?.();
+    await server.close({ grace: 50 });
+    expect(lines.join()).toContain('the results of 1 tasks were not read by their clients. Tools: wait.');
   });
 });

@@ -9,15 +9,24 @@ interface FailurePolicy {
   readonly maskErrors: boolean;
 }
 
-/** Logs an exception of a tool or callback and returns its message for the client. */
-export function describeFailure({ logger, maskErrors }: FailurePolicy, what: string, error: unknown): string {
+/**
+ * Logs an exception of a tool or callback and returns its message for the client.
+ *
+ * @param level - of the line, unless the message is masked
+ */
+export function describeFailure(
+  { logger, maskErrors }: FailurePolicy,
+  what: string,
+  error: unknown,
+  level: 'debug' | 'warn' = 'debug',
+): string {
   const message = toErrorMessage(error);
   if (isStoreFailure(error)) {
     logger.error(escapeForLog(`${what} failed: ${message}`), error);
     return storeFailure;
   }
   if (!maskErrors) {
-    logger.debug(escapeForLog(`${what} failed: ${message}`), error);
+    logger[level](escapeForLog(`${what} failed: ${message}`), error);
     return message;
   }
   const reference = crypto.randomUUID().slice(0, 8);
@@ -41,11 +50,13 @@ export async function runCallback<Value>(
   policy: FailurePolicy,
   what: string,
   callback: () => Promise<Value>,
+  level?: 'debug' | 'warn',
 ): Promise<Value> {
   try {
     return await callback();
   } catch (error) {
-    throw findProtocolError(error) ?? new ProtocolError(errorCodes.internal, describeFailure(policy, what, error));
+    const known = findProtocolError(error);
+    throw known ?? new ProtocolError(errorCodes.internal, describeFailure(policy, what, error, level));
   }
 }
 

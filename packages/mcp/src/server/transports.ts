@@ -165,8 +165,14 @@ export class Transports {
     const longest = listening.length === 0 ? DEFAULT_GRACE : Math.max(...listening.map(({ grace }) => grace));
     const { grace = longest } = options;
     const deadline = monotonicNow() + delay + grace;
-    await Promise.all(this.#all.map((transport) => transport.shutDown(options.grace)));
     const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;
+    let left = options.grace;
+    if (tasks.isAwaited) {
+      // Their clients poll: a transport without a request in flight would end before the next poll.
+      await until(() => !tasks.isAwaited, grace);
+      left = Math.max(0, deadline - delay - monotonicNow());
+    }
+    await Promise.all(this.#all.map((transport) => transport.shutDown(left)));
     lifecycle.close();
     // After the transports: a call in flight may still have become a task.
     await tasks.close(Math.max(0, deadline - monotonicNow()));

@@ -71,6 +71,8 @@ async function discover(engine: Engine, options: NegotiateOptions): Promise<Serv
       const result = await engine.request('server/discover', { _meta }, { timeout });
       return toModernFacts(result);
     } catch (error) {
+      // A legacy server does not know the method; what an application throws is the reason.
+      if (mode === 'modern' && error instanceof ProtocolError && error.code === errorCodes.internal) throw error;
       if (isLegacyReaction(error)) return undefined;
       // The server lists the version that it has just rejected: once more, and no more.
       if (attempt > 1 || !offeredVersions(error)?.includes(MODERN_VERSION)) throw error;

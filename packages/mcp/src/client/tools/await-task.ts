@@ -71,6 +71,8 @@ class AwaitedTask {
   #lastMessage: string | undefined;
   /** Progress numbers only grow. */
   #progress: number;
+  /** Error of the last request, and the time of the first one of a row that failed. */
+  #outage: { readonly error: QuiverError; readonly since: number } | undefined;
   /** Keys of input requests that a handler has received. */
   readonly #requested = new Set<string>();
   readonly #responding = new Map<string, AbortController>();
@@ -254,11 +256,13 @@ class AwaitedTask {
       try {
         const result = await send(options);
         this.#isKnown = true;
+        this.#outage = undefined;
         return result;
       } catch (error) {
         signal.throwIfAborted();
         this.#isOver ||= isQuiverError(error, 'MCP_TASK_NOT_FOUND');
         if (!this.#isKnown || !isTemporary(error)) throw error;
+        this.#outage = { error, since: this.#outage?.since ?? monotonicNow() };
         if (monotonicNow() - start > maxOutage) {
           // The task may still run: its id permits to continue it.
           this.#isOver = true;
@@ -296,11 +300,21 @@ class AwaitedTask {
   #timedOut(): QuiverError {
     const { isOwner, maxTotalTimeout = Number.POSITIVE_INFINITY } = this.#options;
     const limit = Math.min(this.#timeout, maxTotalTimeout);
+    const details = { server: this.#server.name, taskId: this.#taskId };
+    if (this.#outage) {
+      const { error: cause, since } = this.#outage;
+      const seconds = Math.ceil((monotonicNow() - since) / 1000);
+      return new QuiverError(
+        'MCP_REQUEST_TIMEOUT',
+        `MCP server '${this.#server.name}' has been unavailable for ${seconds} s, and the limit of ${limit} ms for one of its tasks is over: whether the task ended is unknown. ${cause.message}`,
+        { cause, details },
+      );
+    }
     const outcome = isOwner ? 'It was canceled. ' : '';
     return new QuiverError(
       'MCP_REQUEST_TIMEOUT',
       `A task of MCP server '${this.#server.name}' did not end within ${limit} ms. ${outcome}Raise \`taskTimeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`,
-      { details: { server: this.#server.name, taskId: this.#taskId } },
+      { details },
     );
   }
 

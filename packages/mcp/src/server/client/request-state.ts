@@ -110,9 +110,11 @@ export function createRequestStateCodec(
       } catch {
         // Does not reveal which check failed.
       }
-      throw invalidParams(
-        'Invalid requestState: it was changed, has expired, or belongs to another caller. Start the call again.',
-      );
+      const reason =
+        given === undefined
+          ? 'belongs to another caller, or was issued before the server restarted: its key is random without requestState: { key } or a shared store'
+          : 'or belongs to another caller';
+      throw invalidParams(`Invalid requestState: it was changed, has expired, ${reason}. Start the call again.`);
     },
   };
 }

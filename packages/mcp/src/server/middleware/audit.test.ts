@@ -69,6 +69,15 @@ describe.each(['legacy', 'modern'] as const)('audit in the %s era', (era) => {
     expect(JSON.stringify(entries)).not.toMatch(/secret-token|hunter2|disk full/);
   });
 
+  test('has the code of what a later hook throws', async () => {
+    const entries: AuditEntry[] = [];
+    const server = createServer((entry) => entries.push(entry)).use({
+      onRequest: async () => Promise.reject(new Error('license expired')),
+    });
+    await callServer(server, era, 'tools/list');
+    await expect.poll(() => entries).toMatchObject([{ outcome: 'error', errorCode: -32603 }]);
+  });
+
   test('writes a digest where the token is the identity', async () => {
     const entries: AuditEntry[] = [];
     const server = createServer((entry) => entries.push(entry));

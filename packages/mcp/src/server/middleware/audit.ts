@@ -1,8 +1,8 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
-import type { Era } from '../../protocol/constants.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
+import { errorCodes, type Era } from '../../protocol/constants.js';
 import { withoutToken } from '../caller.js';
+import { findProtocolError } from '../failures.js';
 import { requestOf } from './hook-context.js';
 import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
 
@@ -107,7 +107,8 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
         const isCanceled = requestOf(context).isDiscarded;
         void finish({
           outcome: isCanceled ? 'canceled' : 'error',
-          ...(error instanceof ProtocolError && { errorCode: error.code }),
+          // What a later hook throws becomes an internal error.
+          errorCode: findProtocolError(error)?.code ?? errorCodes.internal,
           ...(content && { error: toErrorMessage(error) }),
         });
         throw error;

@@ -64,7 +64,7 @@ export function runRequestHooks(
     if (isObject(given) && isObject(given['result'])) return new Outcome(encode(request, given['result'], original));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
   };
-  return runCallback(server, `The request ${request.method}`, async () => (await run(0)).toResult(request));
+  return runCallback(server, `The request ${request.method}`, async () => (await run(0)).toResult(request), 'warn');
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */

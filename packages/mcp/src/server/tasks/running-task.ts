@@ -17,6 +17,8 @@ export interface TaskHost {
   /** Stable key of the caller; `undefined` without authentication. */
   readonly principal: string | undefined;
   readonly caller: Pick<Caller, 'transport'>;
+  /** Name of the tool. */
+  readonly name: string | undefined;
   /** Fires when the run has to end. */
   readonly signal: AbortSignal;
   /** Whether the signal fired without a result for the client. */

@@ -2,6 +2,7 @@ import { toErrorMessage, withinTime } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { STORE_TIMEOUT, storeTimeout, type Instance } from '../../shared-store/instance.js';
+import { evictOldest } from '../../evict-oldest.js';
 import { digestOf } from '../digest.js';
 import { untilEmpty } from '../lifecycle.js';
 import { toProtocolError } from '../failures.js';
@@ -49,6 +50,8 @@ export interface TaskStart {
 
 /** Number of the run of the call that became a task. */
 const firstRun = 1;
+/** Ended tasks that the process remembers until their clients read them. */
+const maxUnread = 1000;
 /** Kind of the messages between instances: the id of a task that others have changed. */
 const inboxKind = 'task';
 
@@ -57,6 +60,8 @@ export class Tasks {
   readonly callerData: readonly string[];
   readonly #config: TasksConfig;
   readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
+  /** Tools of ended tasks whose end no client has read, by task, where no other instance could answer. */
+  readonly #unread = new Map<string, string | undefined>();
   readonly #kept: KeptTasks;
   readonly #stored: TaskStorage;
   readonly #resumable: ResumableRuns;
@@ -156,6 +161,7 @@ export class Tasks {
   async find(id: unknown, principal: string): Promise<TaskRecord> {
     const record = await this.#read(id, principal);
     const current = record && (await this.#recover(record));
+    if (current && hasEnded(current)) this.#unread.delete(current.taskId);
     if (!current) throw invalidParams('Unknown task: it does not exist, has expired, or belongs to another caller.');
     return current;
   }
@@ -205,6 +211,12 @@ export class Tasks {
     return stop;
   }
 
+  /** Whether clients still poll tasks that only this process can answer for. */
+  get isAwaited(): boolean {
+    const { isShared } = this.#config.instance;
+    return !isShared && (this.#unread.size > 0 || this.#running.size > 0);
+  }
+
   /**
    * Waits for the tasks of this process. Those that have not ended in time are left to other instances, when their call may run
    * again; the others fail.
@@ -212,6 +224,12 @@ export class Tasks {
   async close(graceMilliseconds: number): Promise<void> {
     this.#resumable.close();
     await untilEmpty(this.#running, graceMilliseconds);
+    if (this.#unread.size > 0) {
+      const tools = [...new Set(this.#unread.values())].join(', ');
+      this.#config.instance.logger.warn(
+        `The server ends, and the results of ${this.#unread.size} tasks were not read by their clients. Tools: ${tools}.`,
+      );
+    }
     const reason = 'The server was closed while the task was running. Call the tool again.';
     const release = async ({ task }: { task: RunningTask }): Promise<void> => {
       if (await task.release(reason)) await this.#resumable.release(task.id);
@@ -251,6 +269,9 @@ export class Tasks {
       .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
       .then((hasEndedNow) => (hasEndedNow && isResumable ? this.#resumable.delete(task.id) : undefined))
       .finally(() => {
+        const isGone = host.isDiscarded || host.caller.transport === 'stdio' || this.#config.instance.isShared;
+        if (!isGone) this.#unread.set(task.id, host.name);
+        evictOldest(this.#unread, maxUnread);
         if (this.#running.get(task.id)?.task === task) this.#running.delete(task.id);
       });
   }
