@@ -202,6 +202,15 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
       argument: { name: 'lang', value: 'd' },
     });
     expect(values).toEqual([`${uriTemplate} lang d`]);
+    // References as the protocol writes them.
+    expect(await mcp.complete({ ...options, ref: { type: 'ref/prompt', name: 'review' } })).toMatchObject({
+      values: ['code=x', 'ts'],
+    });
+    const template = { type: 'ref/resource', uri: uriTemplate } as const;
+    const argument = { name: 'lang', value: 'd' };
+    expect(await mcp.complete({ serverName: 'it', ref: template, argument })).toMatchObject({ values });
+    const unknown = mcp.complete({ ...options, ref: { type: 'tool', name: 'review' } as never });
+    await expect(unknown).rejects.toThrow("Set its `type` to 'prompt' or 'resource'");
   });
 
   test('passes elicitation requests to the handler, with the name of the server', async () => {

@@ -37,6 +37,13 @@ export const metaKeys = {
 } as const;
 
 /**
+ * Key of the gateways that a request has passed, in its `_meta`: the ids of all, as in `Via` and `CDN-Loop`. Proxies of other makers keep it.
+ *
+ * @see [RFC 8586, section 2 – CDN-Loop](https://www.rfc-editor.org/rfc/rfc8586.html#section-2)
+ */
+export const viaKey = 'quiver/via';
+
+/**
  * Key of a failed input request in `_meta` of its response. The protocol has no error for it: the response is a canceled elicitation, and
  * servers that know the key receive the code and the message.
  */

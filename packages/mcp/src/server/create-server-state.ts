@@ -43,7 +43,8 @@ export function createServerState(config: MCPServerConfig): ServerState {
   const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
   const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
-  if (config.search) tools.addSearch(new ToolSearch(config.search, tools, logger));
+  const { search } = config;
+  if (search) tools.addSearch(new ToolSearch(search === true ? {} : search, tools, logger));
   const [ownCapabilities, proxyCapabilities] = [capabilitiesOf(config, false), capabilitiesOf(config, true)];
   const serverInfo = {
     name,

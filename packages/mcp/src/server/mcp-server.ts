@@ -232,6 +232,7 @@ export class MCPServer implements AsyncDisposable {
    *
    * The token of a caller is never passed on. `headers` of a definition receives the request context, with the caller as `mcp.extra`.
    *
+   * @param name - begin of the names of tools and prompts, before `_`. Without it, they keep their names
    * @param target - `{ client, server }` for a server of an `MCPClient`, or a definition as in its `servers`
    * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by itself
    * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`,
@@ -239,8 +240,17 @@ export class MCPServer implements AsyncDisposable {
    * @example
    * await server.proxy('files', { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] });
    */
-  async proxy(name: string, target: ProxyTarget, options: ProxyOptions = {}): Promise<this> {
-    await (await this.#openProxies()).add(name, target, options);
+  async proxy(name: string, target: ProxyTarget, options?: ProxyOptions): Promise<this>;
+  async proxy(target: ProxyTarget, options?: ProxyOptions): Promise<this>;
+  async proxy(
+    name: string | ProxyTarget,
+    target: ProxyTarget | ProxyOptions = {},
+    options: ProxyOptions = {},
+  ): Promise<this> {
+    const proxies = await this.#openProxies();
+    // The casts: the overloads decide.
+    if (typeof name === 'string') await proxies.add(name, target as ProxyTarget, options);
+    else await proxies.add(proxies.freeName(), name, { prefix: false, ...(target as ProxyOptions) });
     return this;
   }
 

@@ -1,4 +1,5 @@
 import { anyValue, type OptionChecks } from '@quiver/core/options';
+import type { Params } from '../../protocol/json-rpc.js';
 import type { CompleteResult } from '../../protocol/types.js';
 import { requestChecks, type RequestOptions } from '../config/caller.js';
 import type { RemoteServer } from '../server/remote-server.js';
@@ -6,8 +7,11 @@ import type { RemoteServer } from '../server/remote-server.js';
 /** Argument to complete, and the prompt or resource template that has it. */
 export interface CompleteOptions extends RequestOptions {
   serverName: string;
-  /** Prompt or resource template of the argument. */
-  ref: { type: 'prompt'; name: string } | { type: 'resource'; uriTemplate: string };
+  /** Prompt or resource template of the argument; the protocol's own references are accepted as well. */
+  ref:
+    | { type: 'prompt' | 'ref/prompt'; name: string }
+    | { type: 'resource'; uriTemplate: string }
+    | { type: 'ref/resource'; uri: string };
   argument: { name: string; value: string };
   /** Values of other arguments. */
   context?: Record<string, string>;
@@ -26,9 +30,7 @@ export function complete(
   server: RemoteServer,
   { ref, argument, context, signal, requestContext }: Omit<CompleteOptions, 'serverName'>,
 ): Promise<CompleteResult['completion']> {
-  const reference =
-    ref.type === 'prompt' ? { type: 'ref/prompt', name: ref.name } : { type: 'ref/resource', uri: ref.uriTemplate };
-  const params = { ref: reference, argument, ...(context && { context: { arguments: context } }) };
+  const params = { ref: toReference(ref), argument, ...(context && { context: { arguments: context } }) };
   return server.request(
     async (engine, options) => {
       const { capabilities } = engine.server;
@@ -39,4 +41,12 @@ export function complete(
     },
     { signal, requestContext, retries: 1 },
   );
+}
+
+/** @throws `TypeError` for another type */
+function toReference(ref: CompleteOptions['ref']): Params {
+  if (ref.type === 'prompt') return { type: 'ref/prompt', name: ref.name };
+  if (ref.type === 'resource') return { type: 'ref/resource', uri: ref.uriTemplate };
+  if (ref.type === 'ref/prompt' || ref.type === 'ref/resource') return ref;
+  throw new TypeError(`Invalid reference ${JSON.stringify(ref)}. Set its \`type\` to 'prompt' or 'resource'.`);
 }

@@ -3,7 +3,7 @@ import type { AnyRequestContext } from '@quiver/core/tools';
 import { evictOldest } from '../../evict-oldest.js';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
 import type { ProtocolTool } from '../../protocol/types.js';
-import { errorCodes } from '../../protocol/constants.js';
+import { errorCodes, viaKey } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
@@ -12,6 +12,9 @@ import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
 import type { Subscriptions } from './subscriptions.js';
 import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
+
+/** Ids of the gateways that a request has passed, the last one at the end. */
+export type Via = readonly string[];
 
 /** A list of a server. */
 export interface FetchedList<Item> {
@@ -27,7 +30,7 @@ export interface ListCacheOptions<Item> {
    * @param requestContext - that of the caller who needs the list
    * @param isAgain - whether the cache has an expired list
    */
-  readonly fetch: (requestContext?: AnyRequestContext, isAgain?: boolean) => Promise<FetchedList<Item>>;
+  readonly fetch: (requestContext?: AnyRequestContext, isAgain?: boolean, via?: Via) => Promise<FetchedList<Item>>;
   /** Called with every fetched list, and the one before it. */
   readonly onFetched?: (items: readonly Item[], previous: readonly Item[] | undefined) => void;
   readonly now?: () => number;
@@ -53,9 +56,9 @@ export class ListCache<Item> {
    *
    * @throws what the request throws, when there was never a good list
    */
-  get(requestContext?: AnyRequestContext): Promise<FetchedList<Item>> {
+  get(requestContext?: AnyRequestContext, via?: Via): Promise<FetchedList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
-    const current = (this.#fetching ??= this.#refresh(requestContext).finally(() => {
+    const current = (this.#fetching ??= this.#refresh(requestContext, via).finally(() => {
       if (this.#fetching === current) this.#fetching = undefined;
     }));
     return current;
@@ -73,10 +76,10 @@ export class ListCache<Item> {
     this.#fetching = undefined;
   }
 
-  async #refresh(requestContext: AnyRequestContext | undefined): Promise<FetchedList<Item>> {
+  async #refresh(requestContext: AnyRequestContext | undefined, via: Via | undefined): Promise<FetchedList<Item>> {
     const startedIn = this.#generation;
     try {
-      const fetched = await this.#options.fetch(requestContext, this.#known !== undefined);
+      const fetched = await this.#options.fetch(requestContext, this.#known !== undefined, via);
       const previous = this.#known;
       // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
@@ -126,14 +129,14 @@ export class CallerLists<Item> {
   }
 
   /** @throws as `ListCache.get`; errors of `identity` */
-  async get(requestContext?: AnyRequestContext): Promise<FetchedList<Item>> {
-    const cache = this.#find(requestContext);
-    return cache ? cache.get(requestContext) : this.#options.fetch(requestContext);
+  async get(requestContext?: AnyRequestContext, via?: Via): Promise<FetchedList<Item>> {
+    const cache = this.#find(requestContext, via);
+    return cache ? cache.get(requestContext, via) : this.#options.fetch(requestContext, false, via);
   }
 
   /** Returns the last good list of a caller, also when it has expired. */
-  peek(requestContext?: AnyRequestContext): readonly Item[] | undefined {
-    return this.#find(requestContext)?.peek();
+  peek(requestContext?: AnyRequestContext, via?: Via): readonly Item[] | undefined {
+    return this.#find(requestContext, via)?.peek();
   }
 
   /** Makes the next {@link get} of every caller fetch the list. */
@@ -142,12 +145,16 @@ export class CallerLists<Item> {
     for (const cache of this.#byIdentity.values()) cache.invalidate();
   }
 
-  #find(requestContext: AnyRequestContext | undefined): ListCache<Item> | undefined {
+  #find(requestContext: AnyRequestContext | undefined, via: Via = []): ListCache<Item> | undefined {
     const { variesByCaller, identity } = this.#options;
-    if (!variesByCaller || requestContext === undefined) return this.#common;
-    const key = identity?.(requestContext);
+    // A list that another gateway requested may lack the items of that gateway.
+    const isRelayed = via.length > 1;
+    const isCommon = !variesByCaller || requestContext === undefined;
+    if (isCommon && !isRelayed) return this.#common;
+    const caller = isCommon ? '' : identity?.(requestContext);
     // Programs in JavaScript return `null` as well.
-    if (key === undefined || key === null) return undefined;
+    if (caller === undefined || caller === null) return undefined;
+    const key = isRelayed ? JSON.stringify([caller, isCommon, ...via]) : caller;
     const caches = this.#byIdentity;
     const cache = caches.get(key) ?? new ListCache(this.#options);
     caches.delete(key);
@@ -188,7 +195,7 @@ export async function fetchList<Method extends ListMethod>(
   { name, options: { cache = true }, subscriptions, variesByCaller }: ListingServer,
   method: Method,
   engine: Engine,
-  options: EngineRequestOptions & { isAgain?: boolean | undefined },
+  options: EngineRequestOptions & { isAgain?: boolean | undefined; via?: Via | undefined },
 ): Promise<FetchedList<ListedItems[Method]>> {
   const { capability: kind } = requestMethods[method];
   const { capabilities } = engine.server;
@@ -232,13 +239,14 @@ export async function fetchPages(
   serverName: string,
   engine: Engine,
   method: ListMethod,
-  options: EngineRequestOptions,
+  { via, ...options }: EngineRequestOptions & { via?: Via | undefined },
 ): Promise<{ items: unknown[]; ttlMs: unknown }> {
   const { resultMember: key } = requestMethods[method];
   let cursor: unknown;
   let items: unknown[] = [];
   for (let page = 1; ; page += 1) {
-    const result = await engine.request(method, cursor === undefined ? {} : { cursor }, options);
+    const params = { ...(cursor !== undefined && { cursor }), ...(via && { _meta: { [viaKey]: via } }) };
+    const result = await engine.request(method, params, options);
     const { [key]: added, nextCursor, ttlMs } = result;
     if (!Array.isArray(added)) throw new TypeError(`Invalid result for ${method}: ${key} is not an array`);
     // A server that ignores the cursor sends the same page again.

@@ -145,8 +145,8 @@ export class RemoteServer {
       variesByCaller: this.variesByCaller,
       identity: this.#options.identity,
       // The request is repeated after a lost connection, because it has no effects.
-      fetch: (requestContext, isAgain) =>
-        this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain }), {
+      fetch: (requestContext, isAgain, via) =>
+        this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain, via }), {
           requestContext,
           retries: 1,
         }),

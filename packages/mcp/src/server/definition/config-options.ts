@@ -2,6 +2,8 @@ import {
   anyValue,
   functionValue,
   numberIn,
+  booleanValue,
+  eitherOf,
   objectOf,
   oneOf,
   stringList,
@@ -64,11 +66,15 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   maskErrors: anyValue,
   visible: functionValue,
   resultLimit: anyValue,
-  search: objectOf<ServerSearchOptions>({
-    pinned: stringList,
-    maxResults: wholeNumber(1),
-    embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
-  }),
+  search: eitherOf(
+    'true, false or the options of the search',
+    booleanValue,
+    objectOf<ServerSearchOptions>({
+      pinned: stringList,
+      maxResults: wholeNumber(1),
+      embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
+    }),
+  ),
   pageSize: wholeNumber(1),
   cacheHints: objectOf<CacheHints>(
     // The cast: the keys are all cacheable methods.

@@ -96,9 +96,9 @@ export interface MCPServerConfig {
   resultLimit?: ResultLimit;
   /**
    * Lists `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools that are not pinned, for hosts that do not search.
-   * Default: all tools are listed.
+   * `true` for the default options. Default: all tools are listed.
    */
-  search?: ServerSearchOptions;
+  search?: ServerSearchOptions | boolean;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
   /** Time for which modern clients may cache lists and resources, by method. Default: lists 5 s, anything else not at all. */

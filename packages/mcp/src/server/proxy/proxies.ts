@@ -27,9 +27,11 @@ import type {
 } from '../definition/upstreams.js';
 import { keyOf } from '../list-page.js';
 import { portableName } from '../tools/tool-registry.js';
+import { ListChanges } from './list-changes.js';
 import { toDefinition, type MountedServer } from './mount.js';
 import { SuspendedCalls } from './suspended-calls.js';
-import { metaOf, toOwn, Upstream, type ProxyOptions } from './upstream.js';
+import { Via } from './via.js';
+import { toOwn, Upstream, type ProxyOptions } from './upstream.js';
 
 /** Server that a proxy reaches: one of a client, or a definition as in `servers` of `MCPClient`. */
 export type ProxyTarget = { readonly client: MCPClient; readonly server: string } | ServerDefinition;
@@ -52,7 +54,9 @@ export class Proxies implements Upstreams {
   readonly #self: object;
   readonly #state: ServerState;
   readonly #suspended: SuspendedCalls;
+  readonly #via: Via;
   readonly #upstreams: Upstream[] = [];
+  readonly #changes = new Set<ListChanges>();
   /** Servers that no client of the application holds. */
   readonly #owned = new Set<RemoteServer>();
   /** Numbers of the requests per resource that watch it. Sessions keep the resources of their subscriptions watched. */
@@ -62,6 +66,7 @@ export class Proxies implements Upstreams {
   constructor(self: object, state: ServerState) {
     this.#self = self;
     this.#state = state;
+    this.#via = new Via(state.logger);
     this.#suspended = new SuspendedCalls(state.requestState.ttlSeconds * 1000);
   }
 
@@ -93,20 +98,35 @@ export class Proxies implements Upstreams {
       include,
       suspended: this.#suspended,
       logger,
-      onLateList: (method) => publish(requestMethods[method].capability),
+      via: this.#via,
+      isForeign: (toolName) => this.#ownerPrefix(toolName).length > upstream.prefix.length,
+      onLateList: (method) => changes.report(requestMethods[method].capability),
     });
+    const changes = new ListChanges({ publish, read: (kind) => upstream.describeLists(nobody, kind) });
+    this.#changes.add(changes);
     this.#upstreams.push(upstream);
+    this.#forget();
     remote.declareRelays();
-    this.#listen(remote, publish);
+    this.#listen(remote, (kind) => changes.report(kind));
     try {
       await this.#requireFreeNames(upstream);
     } catch (error) {
       this.#upstreams.splice(this.#upstreams.indexOf(upstream), 1);
+      this.#forget();
+      changes.close();
       throw error;
     }
     // Another connection may have other lists.
-    remote.handlers.onConnected = () => listKinds.forEach(publish);
+    if (isReady(upstream)) await Promise.all(listKinds.map((kind) => changes.learn(kind)));
+    remote.handlers.onConnected = () => listKinds.forEach((kind) => changes.report(kind));
     publish('tools');
+  }
+
+  /** Returns a name for a server that the application gives none. */
+  freeName(): string {
+    let number = 1;
+    while (this.#upstreams.some(({ name }) => name === `server-${number}`)) number += 1;
+    return `server-${number}`;
   }
 
   /** Adds a server of this process, which receives nothing of a caller but the identity. */
@@ -118,15 +138,23 @@ export class Proxies implements Upstreams {
   /** Ends the connections that only proxies use. */
   async close(): Promise<void> {
     this.#suspended.close();
+    for (const changes of this.#changes) changes.close();
     await Promise.all([...this.#owned].map((remote) => remote.disconnect()));
   }
 
   prepare(request: UpstreamRequest): void | Promise<void> {
     const { method, name = '' } = request;
+    this.#via.requireNoLoop(request);
     if (!findMethod(method)?.needsTools) return;
     const isCall = method === 'tools/call' && name !== 'search_tools';
     if (isCall && this.#state.tools.get(name)) return;
-    const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => name.startsWith(prefix)) : this.#upstreams;
+    const owner = isCall && this.#ownerPrefix(name);
+    // Connections begin with it: gateways in a ring would wait for each other.
+    if (method === 'server/discover') {
+      request.upstreamTools = this.#upstreams.map((upstream) => upstream.knownTools(request));
+      return;
+    }
+    const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => prefix === owner) : this.#upstreams;
     const tools = upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined));
     const known = tools.filter((one): one is UpstreamTools => !(one instanceof Promise));
     if (known.length === tools.length) request.upstreamTools = known;
@@ -145,9 +173,14 @@ export class Proxies implements Upstreams {
     method: Method,
   ): Promise<RequestedItems[Method][]> {
     const lists = await Promise.all(this.#upstreams.map((upstream) => upstream.items(request, method)));
+    // A template that begins with more literal characters answers before those that match more URIs.
+    const listed =
+      method === 'resources/templates/list'
+        ? lists.flat().toSorted((one, other) => literalLength(other) - literalLength(one))
+        : lists.flat();
     const own = new Set<unknown>();
     // The first one of a name or URI: a later server cannot take it over.
-    const items = lists.flat().filter((item) => {
+    const items = listed.filter((item) => {
       const key = keyOf(method, item);
       return !own.has(key) && own.add(key);
     });
@@ -162,7 +195,7 @@ export class Proxies implements Upstreams {
   async forward(request: UpstreamRequest, item: object): Promise<Result> {
     const [upstream, origin] = this.#require(item);
     const { method } = request;
-    const params = { ...paramsFor(request, origin), _meta: metaOf(request) };
+    const params = { ...paramsFor(request, origin), _meta: upstream.metaOf(request) };
     const result = await upstream.forward(request, (options, continued) =>
       upstream.remote.request((engine, to) => engine.request(method, { ...params, ...continued }, to), {
         ...options,
@@ -256,6 +289,18 @@ export class Proxies implements Upstreams {
     }
   }
 
+  /** Returns the longest prefix that a name begins with: its server owns the name, whether it offers the item or not. */
+  #ownerPrefix(name: string): string {
+    let longest = '';
+    for (const { prefix } of this.#upstreams)
+      if (prefix.length > longest.length && name.startsWith(prefix)) longest = prefix;
+    return longest;
+  }
+
+  #forget(): void {
+    for (const upstream of this.#upstreams) upstream.forget();
+  }
+
   #find(item: object): readonly [Upstream, Params] | undefined {
     for (const upstream of this.#upstreams) {
       const origin = upstream.originOf(item);
@@ -276,7 +321,15 @@ function isProxiedClient(target: ProxyTarget): target is Exclude<ProxyTarget, Se
 }
 
 /** Request without a caller, for the lists at the start. */
-const nobody = { signal: new AbortController().signal, requestContext: undefined } as unknown as UpstreamRequest;
+const nobody = {
+  meta: undefined,
+  signal: new AbortController().signal,
+  requestContext: undefined,
+} as unknown as UpstreamRequest;
+
+function literalLength({ uriTemplate }: Params): number {
+  return String(uriTemplate).split('{', 1)[0]!.length;
+}
 
 function isReady({ remote }: Upstream): boolean {
   return remote.status().state === 'ready';

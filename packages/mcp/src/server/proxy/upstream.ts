@@ -5,9 +5,9 @@ import { isCreatedTask } from '../../client/engine/check-result.js';
 import type { RemoteServer } from '../../client/server/remote-server.js';
 import { awaitTask } from '../../client/tools/await-task.js';
 import { sendCall } from '../../client/tools/call-tool.js';
-import { errorCodes, metaKeys, TASKS_EXTENSION } from '../../protocol/constants.js';
+import { errorCodes, metaKeys, viaKey, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
-import { requestMethods, type ListMethod } from '../../protocol/methods.js';
+import { listMethods, requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { RequestedList, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
@@ -16,6 +16,7 @@ import type { ListedTool } from '../tools/catalog.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 import { toolRequestOf } from '../tools/tool-context.js';
 import { findParamHeaders, structuredFor, type RegisteredTool } from '../tools/tool-registry.js';
+import { isLoop, type Via } from './via.js';
 import { RelayedCall, type RelayState } from './relayed-call.js';
 import type { SuspendedCalls } from './suspended-calls.js';
 
@@ -41,6 +42,9 @@ export interface UpstreamOptions {
   readonly include: ProxyOptions['include'];
   readonly suspended: SuspendedCalls;
   readonly logger: Logger;
+  readonly via: Via;
+  /** Returns whether a name with the prefix belongs to another server, whose prefix is longer. */
+  readonly isForeign: (name: string) => boolean;
   /** Called when a list arrives after a request that did without it. */
   readonly onLateList: (method: ListMethod) => void;
 }
@@ -57,8 +61,8 @@ export class Upstream {
   readonly remote: RemoteServer;
   readonly #options: UpstreamOptions;
   /** Items as this server offers them, by the list that they were made of. An entry lives as long as its key. */
-  readonly #offered = new WeakMap<object, readonly Item[]>();
-  readonly #tools = new WeakMap<object, UpstreamTools>();
+  #offered = new WeakMap<object, readonly Item[]>();
+  #tools = new WeakMap<object, UpstreamTools>();
   /** Own items of the server, by those that are offered. */
   readonly #origins = new WeakMap<object, Item>();
 
@@ -67,6 +71,12 @@ export class Upstream {
     this.name = options.name;
     this.prefix = options.prefix;
     this.remote = options.remote;
+  }
+
+  /** Forgets which items are offered: the names of another server have changed that. */
+  forget(): void {
+    this.#offered = new WeakMap();
+    this.#tools = new WeakMap();
   }
 
   /** Returns the item of the server behind one that is offered. */
@@ -80,10 +90,19 @@ export class Upstream {
    * @param name - tool that a call names: where it is known, its list is not requested again
    */
   tools(request: UpstreamRequest, name?: string): UpstreamTools | Promise<UpstreamTools> {
-    const known = name === undefined ? undefined : this.remote.list('tools/list').peek(this.#contextOf(request));
+    const known =
+      name === undefined
+        ? undefined
+        : this.remote.list('tools/list').peek(this.#contextOf(request), this.#options.via.of(request));
     const tools = known && this.#toTools(known);
     if (name !== undefined && tools?.has(name)) return tools;
     return this.#fetch(request, 'tools/list').then((items) => this.#toTools(items as readonly ProtocolTool[]));
+  }
+
+  /** Returns the tools of a caller, or those of no caller in particular, as far as they are known without a request. */
+  knownTools(request: UpstreamRequest): UpstreamTools {
+    const list = this.remote.list('tools/list');
+    return this.#toTools(list.peek(this.#contextOf(request), this.#options.via.of(request)) ?? list.peek() ?? none);
   }
 
   /** Returns the items of a list as this server offers them. Without a response in time, those of the last one. */
@@ -99,14 +118,16 @@ export class Upstream {
   async #fetch(request: UpstreamRequest, method: ListMethod): Promise<readonly object[]> {
     const context = this.#contextOf(request);
     const list = this.remote.list(method);
+    const via = this.#options.via.of(request);
     let isLate = false;
-    const fetching = list.get(context).then(
+    const fetching = list.get(context, via).then(
       ({ items, error }) => {
         this.remote.logMissing(method, error === undefined ? undefined : toErrorMessage(error));
         if (isLate) this.#options.onLateList(method);
         return items as readonly object[];
       },
       (error: unknown) => {
+        if (isLoop(error)) return none;
         this.remote.logMissing(method, toErrorMessage(error));
         return undefined;
       },
@@ -114,15 +135,22 @@ export class Upstream {
     try {
       const timedOut = (limit: number): Error => new Error(`It did not respond within ${limit} ms.`);
       const items = await untilAborted(() => withinTime(fetching, LIST_TIMEOUT, timedOut), request.signal);
-      return items ?? list.peek(context) ?? none;
+      return items ?? list.peek(context, via) ?? none;
     } catch (error) {
       request.signal.throwIfAborted();
       isLate = true;
       this.#options.logger.warn(
         `The list ${method} of the proxied server '${this.name}' is missing: ${toErrorMessage(error)}`,
       );
-      return list.peek(context) ?? none;
+      return list.peek(context, via) ?? none;
     }
+  }
+
+  /** Returns the contents of the lists of a kind; `undefined` where callers may receive different ones. */
+  async describeLists(request: UpstreamRequest, kind: ListKind): Promise<string | undefined> {
+    if (this.remote.variesByCaller) return undefined;
+    const methods = listMethods.filter((method) => requestMethods[method].capability === kind);
+    return JSON.stringify(await Promise.all(methods.map((method) => this.#fetch(request, method))));
   }
 
   #toTools(list: readonly ProtocolTool[]): UpstreamTools {
@@ -137,7 +165,13 @@ export class Upstream {
   }
 
   #includes(method: ListMethod, item: Item): boolean {
-    const { include, logger } = this.#options;
+    const { include, logger, isForeign } = this.#options;
+    if (requestMethods[method].key.includes('name') && isForeign(`${this.prefix}${item.name}`)) {
+      logger.warn(
+        `The ${requestMethods[method].itemType} '${this.prefix}${item.name}' of the proxied server '${this.name}' is left out: names that begin like this belong to another proxied server, whose \`prefix\` is longer.`,
+      );
+      return false;
+    }
     try {
       // The cast: the method decides the shape.
       return !include || include({ ...item, type: requestMethods[method].itemType } as unknown as ProxiedItem) === true;
@@ -206,7 +240,7 @@ export class Upstream {
   }
 
   async #call(request: UpstreamRequest, tool: ProtocolTool, args: Params): Promise<unknown> {
-    const meta = metaOf(request);
+    const meta = this.metaOf(request);
     const result = await this.forward(request, async (options, continued) => {
       const runId = crypto.randomUUID();
       const { relay, onProgress, ...others } = options;
@@ -270,6 +304,11 @@ export class Upstream {
     }
   }
 
+  /** Returns `_meta` of a request to this server. */
+  metaOf(request: UpstreamRequest): Params {
+    return { ...metaOf(request), [viaKey]: this.#options.via.of(request) };
+  }
+
   #contextOf(request: UpstreamRequest): AnyRequestContext | undefined {
     return this.remote.variesByCaller ? request.requestContext : undefined;
   }
@@ -291,7 +330,7 @@ export type ForwardOptions = Pick<EngineRequestOptions, 'signal' | 'requestConte
 const traceKeys: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
 
 /** Returns the members of `_meta` that are not about the connection of the caller. */
-export function metaOf({ meta = {} }: UpstreamRequest): Params {
+function metaOf({ meta = {} }: UpstreamRequest): Params {
   const isTraced = traceChannels['quiver:mcp.client'].isActive;
   const isPassed = (key: string): boolean =>
     key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/') && !(isTraced && traceKeys.has(key));
