@@ -154,6 +154,11 @@ export interface ToolMcpContext {
   roots(options?: ElicitOptions): Promise<McpRoot[]>;
   /** Capabilities that the client declared, for example `{ elicitation: {}, sampling: {} }`; `undefined` outside an MCP call. */
   readonly clientCapabilities?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Id of the call, which stays the same when the tool runs again with the answers of a user (2026-07-28): a key that makes the effects of
+   * the tool single. `undefined` outside an MCP call.
+   */
+  readonly callId?: string | undefined;
   /** Sends a progress notification. Has no effect if the caller did not request progress. */
   progress(update: { progress: number; total?: number; message?: string }): Promise<void>;
   /** Sends a log message to the client, at one of the protocol's eight levels. */

@@ -13,6 +13,7 @@ import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflows.js';
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
+import { AnsweredRounds } from './client/answered-rounds.js';
 import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
 import { listMethods, requestMethods } from '../protocol/methods.js';
 import { ModernResults } from './definition/modern-results.js';
@@ -54,6 +55,10 @@ export function createServerState(config: MCPServerConfig): ServerState {
     ...(icons && { icons }),
     ...(websiteUrl !== undefined && { websiteUrl }),
   };
+  const requestState = createRequestStateCodec(
+    config.requestState,
+    instance.isShared ? () => loadSharedKey(instance.store, name) : undefined,
+  );
   const state: ServerState = {
     serverInfo,
     modernResults: new ModernResults(serverInfo, config.cacheHints),
@@ -69,10 +74,8 @@ export function createServerState(config: MCPServerConfig): ServerState {
     results: hasResultLimit(config) ? new ResultStore(instance) : undefined,
     pageSize,
     maskErrors,
-    requestState: createRequestStateCodec(
-      config.requestState,
-      instance.isShared ? () => loadSharedKey(instance.store, name) : undefined,
-    ),
+    requestState,
+    answeredRounds: new AnsweredRounds(instance, requestState.ttlSeconds * 1000),
     sessions,
     middleware: createMiddlewareTable(),
     auditing: new Set(),

@@ -65,6 +65,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
   readonly #channel: ResponseChannel;
+  #callId: string | undefined;
   #controller: AbortController | undefined;
   /** Reject the promises of {@link ServerRequest.untilAborted}. */
   #waiting: ((reason: Error) => void)[] | undefined;
@@ -197,6 +198,11 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   /** Check of tool calls, from the authorization middleware. */
   get toolAccess(): ToolAccessCheck | undefined {
     return this.caller.http?.toolAccess;
+  }
+
+  /** Id of the call: random, and in the modern era the same in all its rounds. Created on first use. */
+  get callId(): string {
+    return (this.#callId ??= crypto.randomUUID());
   }
 
   // --- State ---

@@ -3,6 +3,7 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { createRequestStateCodec, loadSharedKey, type RequestState, type RequestStateCodec } from './request-state.js';
 
 const state: RequestState = {
+  id: 'i',
   call: 'c',
   round: 1,
   asked: { a: 'q' },

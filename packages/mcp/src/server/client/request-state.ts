@@ -33,6 +33,8 @@ export function repeatOutcome(outcome: InputOutcome): unknown {
 
 /** State of a call between its rounds. It travels through the client: signed, not secret. */
 export interface RequestState {
+  /** Id of the call, the same in all rounds. */
+  readonly id: string;
   /** Digest of what the request names, and its arguments. */
   readonly call: string;
   readonly round: number;

@@ -4,6 +4,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { LegacySession } from '../client/legacy-session.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { HookedServer } from '../middleware/hook-context.js';
+import type { AnsweredRounds } from '../client/answered-rounds.js';
 import type { RequestStateCodec } from '../client/request-state.js';
 import type { ResultStore } from '../tools/result-store.js';
 import type { ModernResults } from './modern-results.js';
@@ -29,6 +30,8 @@ export interface ServerState extends HookedServer {
   readonly pageSize: number;
   readonly modernResults: ModernResults;
   readonly requestState: RequestStateCodec;
+  /** Rounds that began with an answer of a user. */
+  readonly answeredRounds: AnsweredRounds;
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;

@@ -181,7 +181,15 @@ export class InputRound {
         `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
       );
     }
-    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers, upstream };
+    const { callId: id } = this.#request;
+    const state: RequestState = {
+      id,
+      call: await digestOfCall(params),
+      round,
+      asked,
+      answers: this.#answers,
+      upstream,
+    };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     return server.modernResults.create('input_required', { inputRequests, requestState });
   }

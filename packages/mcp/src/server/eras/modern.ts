@@ -67,6 +67,11 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
+  /** The rounds of a call have one id. */
+  override get callId(): string {
+    return this.#previous?.id ?? super.callId;
+  }
+
   override get upstreamState(): unknown {
     return this.#previous?.upstream;
   }
@@ -112,7 +117,9 @@ export class ModernRequest extends ServerRequest {
   #answerWithInput(method: Handler): Promise<Result> {
     const state = this.params?.['requestState'];
     if (state === undefined) return this.#runRound(method, undefined);
-    return readRequestState(this, state).then((previous) => this.#runRound(method, previous));
+    return readRequestState(this, state).then((previous) =>
+      this.server.answeredRounds.once(state, this, () => this.#runRound(method, previous)),
+    );
   }
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */

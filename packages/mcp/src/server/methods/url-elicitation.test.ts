@@ -74,12 +74,15 @@ describe('a tool that needs the user to visit a page first', () => {
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
     const call = (more: object = {}): Promise<WireAnswer> =>
       send(running.url, modern('tools/call', { name: 'files', arguments: {}, _meta: meta, ...more }));
-    const { requestState, inputRequests } = (await call()).json.result;
-    expect(inputRequests).toEqual({ 'page-1': { method: 'elicitation/create', params: page } });
-    const retry = { requestState: requestState as string, inputResponses: { 'page-1': { action: 'accept' } } };
-    expect((await call(retry)).json.result).toMatchObject(failed);
+    const visit = async (): Promise<object> => {
+      const { requestState, inputRequests } = (await call()).json.result;
+      expect(inputRequests).toEqual({ 'page-1': { method: 'elicitation/create', params: page } });
+      return { requestState: requestState as string, inputResponses: { 'page-1': { action: 'accept' } } };
+    };
+    expect((await call(await visit())).json.result).toMatchObject(failed);
+    const visited = await visit();
     signedIn = true;
-    expect((await call(retry)).json.result.content[0].text).toBe('a.txt');
+    expect((await call(visited)).json.result.content[0].text).toBe('a.txt');
   });
 
   test('is refused an address that is not safe', async () => {

@@ -638,7 +638,7 @@ describe('identity', () => {
     const next = await callAs(gateway, 'ada', 'tools/call', { ...call, requestState, inputResponses });
     expect(next).toContain('input-2');
     const again = await callAs(gateway, 'ada', 'tools/call', { ...call, requestState, inputResponses });
-    expect(again).toContain('the call has ended meanwhile');
+    expect(again).toContain('input-2');
   });
 });
 

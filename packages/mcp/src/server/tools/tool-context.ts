@@ -47,6 +47,8 @@ export interface ToolRequest {
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly signal: AbortSignal;
+  /** The same in all rounds. */
+  readonly callId: string;
   /** Least severe level that the client wants to receive; `undefined` for no log messages. */
   readonly logLevel: LoggingLevel | undefined;
   notify(method: string, params: object): void;
@@ -109,6 +111,10 @@ export class ToolContext implements ToolMcpContext, McpExtra {
 
   get closeSSEStream(): () => void {
     return () => this.#request.closeStream();
+  }
+
+  get callId(): string {
+    return this.#request.callId;
   }
 
   get elicitation(): ToolMcpContext['elicitation'] {

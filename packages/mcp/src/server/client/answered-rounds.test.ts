@@ -1,0 +1,83 @@
+import { createTool } from '@quiver/core/tools';
+import { afterEach, describe, expect, test } from 'vitest';
+import { modern, send, type WireAnswer } from '../../../test/clients/wire.ts';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import type { SharedStore } from '../../shared-store/shared-store.js';
+import { MCPServer } from '../mcp-server.js';
+
+const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
+const requestedSchema = { type: 'object', properties: {} } as const;
+let servers: MCPServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close({ grace: 0 })));
+});
+
+/** Instances of a server whose tool asks, and then waits for the test. */
+async function start(stores: (SharedStore | undefined)[] = [undefined]) {
+  const runs: (string | undefined)[] = [];
+  const callIds = new Set<string | undefined>();
+  let finish: (text: string) => void = () => {};
+  const order = createTool({
+    id: 'order',
+    description: 'Orders',
+    execute: async (_input, { mcp }) => {
+      callIds.add(mcp.callId);
+      const { action } = await mcp.elicitation.sendRequest({ message: 'Order?', requestedSchema });
+      runs.push(action);
+      return new Promise<string>((resolve) => (finish = resolve));
+    },
+  });
+  const urls: string[] = [];
+  for (const sharedStore of stores) {
+    const server = new MCPServer({ name: 'Shop', version: '1', tools: { order }, ...(sharedStore && { sharedStore }) });
+    servers.push(server);
+    urls.push((await server.listen()).url);
+  }
+  const call = (more: object = {}, at = 0): Promise<WireAnswer> =>
+    send(urls[at]!, modern('tools/call', { name: 'order', arguments: {}, _meta, ...more }));
+  const ask = async (): Promise<object> => {
+    const { requestState, inputRequests } = (await call()).json.result;
+    const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: 'accept' }]));
+    return { requestState: requestState as string, inputResponses };
+  };
+  const textOf = ({ json }: WireAnswer): string => json.result?.content[0].text ?? json.error.message;
+  return { runs, callIds, ask, call, textOf, finish: (text: string) => finish(text) };
+}
+
+describe('an answer of a user', () => {
+  test('that is sent again receives the running and the finished result', async () => {
+    const { runs, callIds, ask, call, textOf, finish } = await start();
+    const answer = await ask();
+    const both = [call(answer), call(answer)];
+    await expect.poll(() => runs).toEqual(['accept']);
+    finish('ordered');
+    expect((await Promise.all(both)).map(textOf)).toEqual(['ordered', 'ordered']);
+    expect(textOf(await call(answer))).toBe('ordered');
+    expect(runs).toEqual(['accept']);
+    expect(callIds.size).toBe(1);
+    await ask();
+    expect(callIds.size).toBe(2);
+  });
+
+  test('that is sent to another instance receives the same result', async () => {
+    const store = new InMemoryStore();
+    const { runs, ask, call, textOf, finish } = await start([store, store]);
+    const answer = await ask();
+    const first = call(answer);
+    await expect.poll(() => runs).toHaveLength(1);
+    const second = call(answer, 1);
+    finish('ordered');
+    expect((await Promise.all([first, second])).map(textOf)).toEqual(['ordered', 'ordered']);
+    expect(runs).toEqual(['accept']);
+  });
+
+  test('that is not accepted can be sent again', async () => {
+    const { runs, ask, call, textOf, finish } = await start();
+    const answer = await ask();
+    expect(textOf(await call({ ...answer, arguments: { other: 1 } }))).toContain('Invalid requestState');
+    const running = call(answer);
+    await expect.poll(() => runs).toHaveLength(1);
+    finish('ordered');
+    expect(textOf(await running)).toBe('ordered');
+  });
+});
