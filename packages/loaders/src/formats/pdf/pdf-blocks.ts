@@ -1,5 +1,5 @@
 import { findLists } from './pdf-contents.js';
-import { isCode, textOf, type Line } from './pdf-lines.js';
+import { isCode, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 import { findTables, type Row } from './pdf-tables.js';
 
@@ -22,7 +22,7 @@ export interface Style {
   readonly leading: ReadonlyMap<number, number>;
 }
 
-export const headingSize = 1.08;
+const headingSize = 1.08;
 /** Share of the text that may have the size of a heading. */
 const mostHeadings = 0.2;
 
@@ -35,7 +35,7 @@ export function readStyle(pages: readonly PdfPage[]): Style {
       const isUsual = gap > line.size * 0.8 && gap < line.size * 2.2 && lines[index - 1]?.size === line.size;
       if (isUsual) gaps.set(line.size, (gaps.get(line.size) ?? new Counts()).add(gap, 1));
       if (isCode(line)) continue;
-      const text = textOf(line);
+      const text = line.text;
       all.add(line.size, text.length);
       if (text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text)) prose.add(line.size, text.length);
     }
@@ -98,7 +98,7 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   const isNext = line.page === last.page && line.top > last.top - 1;
   const gap = isNext ? line.baseline - last.baseline : 0;
   const usual = leading.get(line.size) ?? line.size * 1.2;
-  const [text, above] = [textOf(line), textOf(last)];
+  const [text, above] = [line.text, last.text];
   if (kind === 'listing') return (isCode(line) || !/\p{L}/u.test(text)) && gap < 3 * usual;
   const isFull = last.right > last.edge - 5 * last.size;
   const isEnded = sentenceEnd.test(above);
@@ -117,7 +117,5 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   if (isEnded && !isFull) return false;
   if (Math.abs(dx) < 0.6 * line.size) return true;
   if (lines.length > 1) return false;
-  return dx > 0
-    ? listItem.test(textOf(first)) || (isFull && !/[.!?。！？]$/.test(above))
-    : isFull && dx > -4 * line.size;
+  return dx > 0 ? listItem.test(first.text) || (isFull && !/[.!?。！？]$/.test(above)) : isFull && dx > -4 * line.size;
 }

@@ -25,6 +25,7 @@ export interface Line {
   /** Number of the page, from 1. */
   readonly page: number;
   readonly cells: Cell[];
+  text: string;
   left: number;
   top: number;
   right: number;
@@ -39,7 +40,7 @@ export interface Line {
   edge: number;
 }
 
-export const textOf = ({ cells }: Line): string => cells.map(({ text }) => text).join(' ');
+export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join(' ');
 export const boxOf = ({ left, top, right, bottom }: Line): PageBox => [left, top, right, bottom];
 
 export function unite(a: PageBox, b: PageBox): PageBox {
@@ -90,7 +91,7 @@ export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns
   const endWord = (): void => {
     if (word.text === '') return;
     const { text, index, box, font } = word;
-    word = { ...word, text: '' };
+    word.text = '';
     call.FPDFText_GetMatrix(content, index, out);
     const [a, b, c, d] = pdfium.floats as unknown as [number, number, number, number];
     const size = Math.round(call.FPDFText_GetFontSize(content, index) * Math.hypot(c, d) * 10) / 10;
@@ -100,7 +101,21 @@ export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns
       const [x, y] = pdfium.doubles as unknown as [number, number];
       const isRotated = Math.abs(b) > Math.abs(a) !== isTurned;
       const baseline = toShown(x, y, x, y)[1];
-      line = { page: number, cells: [], left, top, right, bottom, baseline, isRotated, font, size, runs: [], edge: 0 };
+      line = {
+        page: number,
+        cells: [],
+        text: '',
+        left,
+        top,
+        right,
+        bottom,
+        baseline,
+        isRotated,
+        font,
+        size,
+        runs: [],
+        edge: 0,
+      };
       lines.push(line);
     }
     const run = line.runs.find((other) => other.font === font && other.size === size);
@@ -135,7 +150,8 @@ export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns
     const isApart = gap > narrowGap * (y1 - y0) && code < firstCjk;
     // The text of a cell may reach into the next one.
     if (word.text !== '' && (isApart || (isOther && isDivided(word.box[0], box)))) endWord();
-    word = word.text === '' ? { text: '', index, font, box } : { ...word, box: unite(word.box, box) };
+    if (word.text === '') word = { text: '', index, font, box };
+    else word.box = unite(word.box, box);
     if (code === hyphenMark) {
       word.text += '-';
       endWord();
@@ -149,6 +165,7 @@ export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns
   call.FPDFText_ClosePage(content);
   for (const [index, own] of lines.entries()) {
     for (const cell of own.cells) cell.text = composeAccents(cell.text);
+    own.text = textOf(own.cells);
     Object.assign(
       own,
       own.runs.reduce((a, b) => (b.letters > a.letters ? b : a)),

@@ -2,7 +2,7 @@ import type { PageBox, SkippedText, TextPlace } from '@quiver/rag/document';
 import { toRow, toTableHeader } from '../../structure/markdown-writer.js';
 import { readBlocks, readStyle, type Block } from './pdf-blocks.js';
 import { findHeadings, type Outline } from './pdf-headings.js';
-import { boxOf, textOf, unite, type Line } from './pdf-lines.js';
+import { boxOf, unite, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 import { differentTexts, findRunningLines } from './pdf-running.js';
 import type { Row } from './pdf-tables.js';
@@ -36,9 +36,17 @@ export function toMarkdown(
   const running = findRunningLines(pages, style.body);
   const blocks = readBlocks(pages, running, style);
   const words = new Set(
-    pages.flatMap(({ lines }) => lines.flatMap((line) => textOf(line).toLowerCase().match(word) ?? [])),
+    pages.flatMap(({ lines }) => lines.flatMap((line) => line.text.toLowerCase().match(word) ?? [])),
   );
-  const texts = new Map(blocks.map((block) => [block, joinLines(block.lines.map(textOf), words)]));
+  const texts = new Map(
+    blocks.map((block) => [
+      block,
+      joinLines(
+        block.lines.map(({ text }) => text),
+        words,
+      ),
+    ]),
+  );
   const levels = findHeadings(blocks, style, outline, texts);
   const result: PdfText = { text: '', places: [], skip: [] };
   const open = [...pages];

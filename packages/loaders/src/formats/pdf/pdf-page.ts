@@ -1,5 +1,5 @@
 import type { PageBox } from '@quiver/rag/document';
-import { readLines, textOf, type Line, type PageContext, type PdfFont } from './pdf-lines.js';
+import { readLines, type Line, type PageContext, type PdfFont } from './pdf-lines.js';
 import type { Pdfium } from './pdfium.js';
 
 export interface PdfPage {
@@ -33,7 +33,10 @@ export function readPage(pdfium: Pdfium, document: number, number: number, fonts
   const { rows, columns, hasPictures } = readObjects(pdfium, page, toShown);
   const lines = readLines(pdfium, page, { number, fonts, columns, toShown });
   call.FPDF_ClosePage(page);
-  const text = lines.map(textOf).join('').replace(/\s/g, '');
+  const text = lines
+    .map(({ text }) => text)
+    .join('')
+    .replace(/\s/g, '');
   const isReadable = text.replaceAll('\uFFFD', '').length > text.length / 2;
   const isUnreadable = (hasPictures || text !== '') && !isReadable && !notes?.length;
   return { number, lines: isUnreadable ? [] : lines, rows, columns, notes: notes ?? [], isUnreadable };

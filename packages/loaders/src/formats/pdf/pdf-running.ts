@@ -1,4 +1,4 @@
-import { textOf, type Line } from './pdf-lines.js';
+import { type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 
 /** Number of pages with a line that makes it a header or a footer; distance of two of them; lines at an edge that are compared. */
@@ -17,7 +17,7 @@ export function findRunningLines(pages: readonly PdfPage[], body: number): Set<L
     const lines = page.lines.filter(({ isRotated }) => !isRotated).toSorted((a, b) => a.top - b.top);
     const edges = [...lines.slice(0, edgeLines), ...lines.slice(edgeLines).slice(-edgeLines)];
     for (const line of edges) {
-      const text = textOf(line);
+      const text = line.text;
       const names = /\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : [];
       const isTitle = line.size > body * 1.08;
       for (const { 0: digits, index } of isTitle ? [] : [...text.matchAll(/\d{1,5}/g)].slice(0, 8)) {

@@ -1,5 +1,5 @@
 import type { PageBox } from '@quiver/rag/document';
-import { boxOf, isCode, unite, type Cell, type Line } from './pdf-lines.js';
+import { boxOf, isCode, textOf, unite, type Cell, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 
 /** A row of a table: the lines of each cell. */
@@ -135,6 +135,8 @@ function uniteColumns(cells: readonly Cell[]): Cell[] {
 function toColumn(lines: readonly Line[], { left, right }: Cell): Line[] {
   return lines.flatMap((line) => {
     const cells = line.cells.filter((cell) => cell.left < right && cell.right > left);
-    return cells.length > 0 ? [{ ...line, cells, left: cells[0]!.left, right: cells.at(-1)!.right, edge: right }] : [];
+    return cells.length > 0
+      ? [{ ...line, cells, text: textOf(cells), left: cells[0]!.left, right: cells.at(-1)!.right, edge: right }]
+      : [];
   });
 }
