@@ -21,8 +21,8 @@ const bounded = {
   'rag/src/graph/view-graph.ts': 'the first 1000 characters of a text',
   'rag/src/stores/pg/records.ts': 'the look-behind allows one start in each run of backslashes',
   'loaders/src/formats/html.ts': 'the first kilobyte of a page',
-  'loaders/src/formats/pdf/pdf-lists.ts': 'one line of a page',
-  'loaders/src/formats/pdf/pdf-text.ts': 'one line of a page',
+  'loaders/src/formats/pdf/pdf-contents.ts': 'one line of a page',
+  'loaders/src/formats/pdf/pdf-markdown.ts': 'one line of a page',
   'loaders/src/structure/markdown-parts.ts':
     'one line; the quantifiers of its parts are limited or follow a fixed mark',
   'loaders/src/structure/title.ts': 'the title of a document',

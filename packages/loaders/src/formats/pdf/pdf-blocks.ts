@@ -107,7 +107,12 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   if (isNext && text.length < 5 && gap < usual * 1.5) return true;
   if (isCode(line))
     return (
-      /(?:\S+\s){4}/.test(above) && isNext && isFull && gap < usual * 1.2 && Math.abs(dx) < 1 && !/[:：]$/.test(above)
+      above.split(' ', 5).length === 5 &&
+      isNext &&
+      isFull &&
+      gap < usual * 1.2 &&
+      Math.abs(dx) < 1 &&
+      !/[:：]$/.test(above)
     );
   if (Math.abs(line.size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
   if (line.font.isBold !== last.font.isBold && (!isFull || isEnded)) return false;

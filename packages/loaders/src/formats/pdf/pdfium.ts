@@ -60,7 +60,7 @@ export class Pdfium {
     const size = Math.min(read(0, 0), 100_000);
     return this.with(new Uint8Array(size), (buffer) => {
       read(buffer, size);
-      return new TextDecoder(encoding).decode(this.bytes(buffer, size)).replace(/\0+$/, '');
+      return new TextDecoder(encoding).decode(this.bytes(buffer, size)).split('\0', 1)[0]!;
     });
   }
 }
