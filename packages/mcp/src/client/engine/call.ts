@@ -1,3 +1,4 @@
+import { toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { SubscriptionFilter } from '../../protocol/types.js';
@@ -52,8 +53,9 @@ export class RequestTimeoutError extends Error {
   /** Milliseconds. */
   readonly timeout: number;
 
-  constructor(timeout: number) {
-    super('Request timed out');
+  /** @param cause - why the server could not respond, where the client knows it */
+  constructor(timeout: number, cause?: unknown) {
+    super('Request timed out', { cause });
     this.timeout = timeout;
   }
 }
@@ -70,6 +72,17 @@ export interface Call extends Sending {
   /** Ends the handlers of the application that respond to the server for it. */
   handling: Set<AbortController> | undefined;
   readonly clock: RequestClock;
+  /** Why the response to a request of the server has not reached it so far. */
+  undelivered: UndeliveredError | undefined;
+}
+
+/** A response to a request of the server did not reach it. */
+export class UndeliveredError extends Error {
+  override readonly name = 'UndeliveredError';
+
+  constructor(method: string, cause: unknown) {
+    super(`the response to its request ${method} could not be sent: ${toErrorMessage(cause)}`, { cause });
+  }
 }
 
 /** Ends the handlers of the application that respond to the server for a call. */

@@ -251,8 +251,9 @@ export class Engine implements Receiver {
       resolve: ignore,
       reject: ignore,
       handling: undefined,
+      undelivered: undefined,
       clock: this.#clocks.start(timeout, maxTotalTimeout, () =>
-        this.#end(call, new RequestTimeoutError(timeout), 'Request timed out'),
+        this.#end(call, new RequestTimeoutError(timeout, call.undelivered), 'Request timed out'),
       ),
     };
     this.#calls.add(call);

@@ -26,7 +26,9 @@ export function explainRequestError(error: unknown, serverName: string, channel?
   if (error instanceof RequestTimeoutError)
     return explained(
       'MCP_REQUEST_TIMEOUT',
-      `MCP server '${serverName}' did not respond within ${error.timeout} ms. Raise \`timeout\` if the request needs longer.`,
+      error.cause === undefined
+        ? `MCP server '${serverName}' did not respond within ${error.timeout} ms. Raise \`timeout\` if the request needs longer.`
+        : `MCP server '${serverName}' did not respond within ${error.timeout} ms: ${escapeForLog(asSentence(toErrorMessage(error.cause)))}`,
     );
   if (error instanceof InputRoundsError)
     return explained(
@@ -52,7 +54,7 @@ function describeFailure(error: unknown, serverName: string): string {
 }
 
 /** Returns whether the connection broke, or did not exist. The request may have arrived. */
-function isLostConnection(error: unknown): boolean {
+export function isLostConnection(error: unknown): boolean {
   return error instanceof ConnectionLostError || isNetworkError(error);
 }
 

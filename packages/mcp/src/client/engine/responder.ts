@@ -5,9 +5,11 @@ import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { monotonicNow } from '../../monotonic-now.js';
 import type { Caller } from '../config/caller.js';
-import { abortHandlers, type Call } from './call.js';
+import { createBackOff } from '../../back-off.js';
+import { abortHandlers, UndeliveredError, type Call } from './call.js';
 import { provideInput, type Application } from './provide-input.js';
 import type { RelayedHandlers } from './relay.js';
+import { isLostConnection, statusOf } from './request-error.js';
 import type { RequestClocks } from './request-clocks.js';
 import { createMessageEvent, type TracedConnection } from './traced-connection.js';
 
@@ -17,6 +19,9 @@ type RelayedCaller = Caller & RelayedHandlers;
 
 /** Milliseconds in which the tool of a call that was canceled, or timed out, may still send requests. */
 const lateRequestTime = 10 * 60_000;
+
+/** Milliseconds for which a response is sent again that belongs to no known call. */
+const unassignedTime = 60_000;
 
 interface RespondingEngine extends TracedConnection {
   readonly isClosed: boolean;
@@ -78,11 +83,28 @@ export class Responder {
       this.#responding.delete(id);
       this.#resume(call, controller);
     }
-    if (controller.signal.aborted || engine.isClosed) return;
-    try {
-      await engine.channel.send({ jsonrpc: '2.0', id, ...outcome }, {});
-    } catch (error) {
-      engine.onError(error);
+    if (!controller.signal.aborted) await this.#deliver({ jsonrpc: '2.0', id, ...outcome }, method, call);
+  }
+
+  /** Sends a response until the server has accepted it, or its call has ended. The id makes repetitions safe. */
+  async #deliver(response: JsonRpcResponse, method: string, call: Call | undefined): Promise<void> {
+    const { engine, calls } = this.#options;
+    const backOff = createBackOff({ first: 200, cap: 5000 });
+    const deadline = monotonicNow() + unassignedTime;
+    const isAwaited = (): boolean => !engine.isClosed && (call ? calls.has(call) : monotonicNow() < deadline);
+    while (isAwaited()) {
+      try {
+        await engine.channel.send(response, {});
+        if (call) call.undelivered = undefined;
+        return;
+      } catch (cause) {
+        const error = new UndeliveredError(method, cause);
+        engine.onError(error);
+        if (call) call.undelivered = error;
+        if (!isTemporary(cause)) return call?.reject(error);
+        backOff.failed();
+        await new Promise((resolve) => setTimeout(resolve, backOff.remaining()));
+      }
     }
   }
 
@@ -152,6 +174,12 @@ export class Responder {
 /** Without a request context, calls with one handler ask one user. `undefined` stands for a caller too: that of calls with neither. */
 function identityOf({ relay, requestContext, onElicitation, onSampling }: RelayedCaller): unknown {
   return relay?.party ?? requestContext ?? onElicitation ?? onSampling;
+}
+
+/** Whether a balancer or a restart may be the reason. */
+function isTemporary(error: unknown): boolean {
+  const status = statusOf(error) ?? 0;
+  return status === 429 || status >= 500 || isLostConnection(error);
 }
 
 function toErrorObject(error: unknown): { code: number; message: string; data?: unknown } {

@@ -5,6 +5,7 @@ import type { ClientCapabilities, ServerCapabilities } from '../../protocol/type
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import type { LoggingLevel, RequestHandlers, ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions, ServerTarget } from '../config/server-definition.js';
+import { UndeliveredError } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
 import { declareHandlers } from '../engine/envelope.js';
 import { relayedCapabilities } from '../engine/relay.js';
@@ -332,7 +333,7 @@ export class ServerConnection {
   }
 
   #logError(error: unknown): void {
-    this.#server.log('debug', toErrorMessage(error), error);
+    this.#server.log(error instanceof UndeliveredError ? 'warning' : 'debug', toErrorMessage(error), error);
   }
 
   /** Milliseconds until a connection must be open, and until its session must have ended. */
