@@ -35,9 +35,9 @@ export function readStyle(pages: readonly PdfPage[]): Style {
       const isUsual = gap > line.size * 0.8 && gap < line.size * 2.2 && lines[index - 1]?.size === line.size;
       if (isUsual) gaps.set(line.size, (gaps.get(line.size) ?? new Counts()).add(gap, 1));
       if (isCode(line)) continue;
-      const text = line.text;
-      all.add(line.size, text.length);
-      if (text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text)) prose.add(line.size, text.length);
+      const isProse = line.text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(line.text);
+      for (const { font, size, letters } of line.runs)
+        if (!font.isMonospaced) for (const counts of isProse ? [all, prose] : [all]) counts.add(size, letters);
     }
   }
   const body = (prose.size > 0 ? prose : all).most;
@@ -111,7 +111,7 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
       isNext &&
       isFull &&
       gap < usual * 1.2 &&
-      Math.abs(dx) < 1 &&
+      (Math.abs(dx) < 1 || (dx > 0 && lines.length === 1)) &&
       !/[:：]$/.test(above)
     );
   if (Math.abs(line.size - last.size) > last.size * 0.07 || listItem.test(text)) return false;

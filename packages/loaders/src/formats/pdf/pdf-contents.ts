@@ -15,7 +15,7 @@ const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}
  */
 export function findLists(lines: readonly Line[], before: string | undefined): Map<Line, string> {
   const texts = lines.map(({ text }) => text);
-  const least = (kind: string): number => (before === kind ? 2 : Math.max(leastEntries, lines.length / 2));
+  const least = (kind: string): number => Math.max(before === kind ? 2 : leastEntries, lines.length / 2);
   const whole = (kind: string): Map<Line, string> => new Map(lines.map((line) => [line, kind]));
   const led = texts.filter((text) => leaders.test(text.slice(-100)));
   const numbers = texts

@@ -20,9 +20,9 @@ export function findRunningLines(pages: readonly PdfPage[], body: number): Set<L
       const text = line.text;
       const names = /\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : [];
       const isTitle = line.size > body * 1.08;
-      for (const { 0: digits, index } of isTitle ? [] : [...text.matchAll(/\d{1,5}/g)].slice(0, 8)) {
+      for (const { 0: digits, index } of [...text.matchAll(/\d{1,5}/g)].slice(0, 8)) {
         const key = `#${Number(digits) - page.number}`;
-        names.push(text.slice(0, index) + key + text.slice(index + digits.length));
+        if (!isTitle) names.push(text.slice(0, index) + key + text.slice(index + digits.length));
         // Next to the number of the page, the title of a section may change.
         const isOuter = line === lines[0] || line === lines.at(-1);
         if (isOuter && (line.cells[0]!.text === digits || line.cells.at(-1)!.text === digits)) names.push(key);
