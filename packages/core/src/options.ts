@@ -112,6 +112,18 @@ export const stringValue: OptionCheck = valueThat(
 /** Accepts a function. */
 export const functionValue: OptionCheck = valueThat((value) => typeof value === 'function', 'a function');
 
+/** Accepts objects with these methods. @param expected - completes “must be …” */
+export function objectWith(expected: string, ...methods: readonly string[]): OptionCheck {
+  const names = methods.map((name) => `${name}()`).join(', ');
+  return valueThat(
+    (value) => methods.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function'),
+    `${expected}, an object with ${names}`,
+  );
+}
+
+/** Accepts a `Logger`. */
+export const loggerValue: OptionCheck = objectWith('a logger', 'debug', 'info', 'warn', 'error');
+
 /** Accepts an `AbortSignal`, also of another realm. */
 export const signalValue: OptionCheck = valueThat(
   (value) => typeof (value as AbortSignal | null)?.addEventListener === 'function',

@@ -226,3 +226,20 @@ describe('options of the public functions', () => {
     );
   });
 });
+
+describe('an option with an object of the application', () => {
+  const base = { name: 's', version: '1', tools: {} };
+  const clientOf = (definition: object): MCPClient => new MCPClient({ servers: { a: definition as never } });
+  it.each<[string, string, (value: never) => unknown]>([
+    ['logger', 'a logger', (logger) => new MCPServer({ ...base, logger })],
+    ['sharedStore', 'a shared store', (sharedStore) => new MCPServer({ ...base, sharedStore })],
+    ['eventBus', 'an event bus', (eventBus) => new MCPServer({ ...base, eventBus })],
+    ['authProvider', 'a provider of OAuth', (authProvider) => clientOf({ url: 'http://127.0.0.1:9', authProvider })],
+    ['fetch', 'a function', (fetch) => clientOf({ url: 'http://127.0.0.1:9', fetch })],
+    ['logger', 'a function', (logger) => clientOf({ command: 'x', logger })],
+  ])('%s is refused when it is not %s', (option, expected, create) => {
+    const values: unknown[] = [false, 'silent', {}, ...(expected === 'a function' ? [] : [() => {}])];
+    for (const value of values)
+      expect(() => create(value as never)).toThrow(new RegExp(`'${option}' must be ${expected}`));
+  });
+});

@@ -97,6 +97,7 @@ export function describeSchema(schema: Schema): SchemaKind {
   }
   if (typeof schema === 'function') return describeLazySchema(schema as () => unknown);
   if ('_zod' in schema || '_def' in schema || isCopyOfZod4(schema)) throw notRecognized(schema);
+  if (containsSchema(schema) || containsSchema((schema as { properties?: unknown }).properties)) throw notWrapped();
   return { kind: 'json-schema', schema: schema as JsonSchema };
 }
 
@@ -121,6 +122,21 @@ function describeLazySchema(create: () => unknown): SchemaKind {
 function isCopyOfZod4(schema: object): boolean {
   const { def, type } = schema as { def?: { type?: unknown } | null; type?: unknown };
   return typeof def === 'object' && def?.type !== undefined && def.type === type;
+}
+
+/** Whether a member is a schema of a library: as JSON Schema, such an object would accept everything. */
+function containsSchema(members: unknown): boolean {
+  if (typeof members !== 'object' || members === null) return false;
+  return Object.values(members).some(
+    (member) => typeof member === 'object' && member !== null && ('~standard' in member || '_def' in member),
+  );
+}
+
+function notWrapped(): QuiverError {
+  return new QuiverError(
+    'SCHEMA_NOT_RECOGNISED',
+    'Expected a schema but got an object whose members are schemas. Wrap it, for example z.object({ city: z.string() }).',
+  );
 }
 
 function notRecognized(schema: unknown, cause?: unknown): QuiverError {

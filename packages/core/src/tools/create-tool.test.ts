@@ -70,6 +70,17 @@ describe('tools of AI SDK 4', () => {
 });
 
 describe('createTool', () => {
+  it.each([
+    { inputSchema: { args: z.object({ n: z.number() }) } },
+    { parameters: { n: z.number() } },
+    { outputSchema: { n: z.number() } },
+    { inputSchema: { type: 'object', properties: { n: z.number() } } },
+  ])('refuses an object whose members are schemas, which would accept everything: %j', (schemas) => {
+    expect(() => createTool({ id: 't', description: 'd', execute: async () => 1, ...schemas } as never)).toThrow(
+      'an object whose members are schemas. Wrap it',
+    );
+  });
+
   it('makes tools that later changes of the options do not affect', async () => {
     const options = { id: 'first', description: 'd', execute: async () => 'first' };
     const first = createTool(options);

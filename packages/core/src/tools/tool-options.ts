@@ -9,6 +9,8 @@ import {
   type CheckOptionsSettings,
   type OptionChecks,
 } from '../options.js';
+import type { Schema } from '../schema/schema.js';
+import { describeSchema } from '../schema/validate.js';
 import type { ErasedToolOptions, ToolMcpOptions, ToolTaskOptions } from './tool.js';
 
 const noSuspension = 'tools cannot be suspended. Ask the user with context.mcp.elicitation, or use requireApproval.';
@@ -73,7 +75,7 @@ const settings: CheckOptionsSettings = {
  * Checks the options of `createTool`, and returns them under their names here: `inputSchema` of `parameters`, `requireApproval` of
  * `needsApproval`. Copies the options, so that options that are changed or used again do not change the tool.
  *
- * @throws `TOOL_OPTIONS_INVALID`
+ * @throws `TOOL_OPTIONS_INVALID`; `SCHEMA_NOT_RECOGNISED` for a value that is not a schema
  */
 export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
   checkOptions('createTool', given, checks, settings);
@@ -84,6 +86,9 @@ export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
+  for (const schema of [inputSchema, parameters, given.outputSchema, given.requestContextSchema])
+    // A function creates its schema when that is needed.
+    if (typeof schema === 'object') describeSchema(schema as Schema);
   if (needsApproval === undefined && (parameters === undefined || inputSchema !== undefined))
     // Instances of classes have getters, which a copy would lose.
     return Object.getPrototypeOf(given) === Object.prototype ? { ...given } : given;

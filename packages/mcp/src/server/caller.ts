@@ -70,10 +70,12 @@ export function principalOf(authInfo: McpAuthInfo): string {
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
 }
 
-/** Returns a principal for logs: one that consists of a token has its digest in place of the token. */
-export async function withoutToken(principal: string): Promise<string> {
-  const [kind] = JSON.parse(principal) as string[];
-  return kind === 'token' ? JSON.stringify([kind, await digestOf(principal)]) : principal;
+/** Returns a principal for logs: the subject, with its issuer if that is known, `client:<id>`, or `token:<digest>`. */
+export async function describePrincipal(principal: string): Promise<string> {
+  const [kind, id, issuer = ''] = JSON.parse(principal) as string[];
+  if (kind === 'token') return `token:${await digestOf(principal)}`;
+  const name = kind === 'client' ? `client:${id}` : String(id);
+  return issuer === '' ? name : `${name} (${issuer})`;
 }
 
 /** Returns the scopes of a caller; none when `scopes` is not an array. */

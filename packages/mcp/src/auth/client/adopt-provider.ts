@@ -1,4 +1,4 @@
-import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, functionValue, objectWith, type OptionChecks } from '@quiver/core/options';
 import type { Fetch } from '../../http/send.js';
 import type {
   OAuthClientInformationContext as Context,
@@ -26,7 +26,7 @@ export interface OAuthFetchOptions {
 }
 
 export const oauthFetchChecks: OptionChecks<OAuthFetchOptions> = {
-  provider: anyValue,
+  provider: objectWith('a provider of OAuth, such as createLoopbackProvider()', 'tokens', 'saveTokens'),
   serverUrl: anyValue,
   fetch: functionValue,
   serverFetch: functionValue,

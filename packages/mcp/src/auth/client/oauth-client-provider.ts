@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
-import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  functionValue,
+  loggerValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,
@@ -15,7 +22,7 @@ import { requireSecureUrl, withoutQuery } from '../secure-url.js';
 import { issuerOf, requireUsableServer, type DiscoverOptions } from './discover.js';
 import { openDPoPHandle, supportsDPoP } from './dpop-key.js';
 import { reasonOf } from './oauth-error.js';
-import { InMemoryOAuthStorage, StoredValues, type OAuthStorage } from './oauth-storage.js';
+import { InMemoryOAuthStorage, storageValue, StoredValues, type OAuthStorage } from './oauth-storage.js';
 
 /** Options of `MCPOAuthClientProvider`. */
 export interface MCPOAuthClientProviderOptions {
@@ -96,14 +103,14 @@ export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
   clientMetadata: anyValue,
   clientInformation: anyValue,
   clientMetadataUrl: anyValue,
-  storage: anyValue,
+  storage: storageValue,
   onRedirectToAuthorization: functionValue,
   stateGenerator: functionValue,
   tokenRequest: functionValue,
   addClientAuthentication: functionValue,
   skipIssuerMetadataValidation: booleanValue,
   dpop: booleanValue,
-  logger: anyValue,
+  logger: loggerValue,
   now: functionValue,
 };
 

@@ -1,4 +1,5 @@
 import { isQuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { objectWith, type OptionCheck } from '@quiver/core/options';
 import { isObject } from '../../protocol/json-rpc.js';
 import { redactToken } from '../redact-token.js';
 
@@ -10,6 +11,9 @@ export interface OAuthStorage {
   /** Runs one function at a time in all processes. Without it, two may use one refresh token, and strict servers sign the user out. */
   exclusive?<Result>(run: () => Promise<Result>): Promise<Result>;
 }
+
+/** Accepts a storage. */
+export const storageValue: OptionCheck = objectWith('a storage', 'get', 'set', 'delete');
 
 /** Stores everything in memory, until the process ends. */
 export class InMemoryOAuthStorage implements OAuthStorage {

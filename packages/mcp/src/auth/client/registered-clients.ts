@@ -9,7 +9,7 @@ import {
   type TokenRequestContext,
 } from './oauth-client-provider.js';
 import { toOAuthError } from './oauth-error.js';
-import type { OAuthStorage } from './oauth-storage.js';
+import { storageValue, type OAuthStorage } from './oauth-storage.js';
 import { sendTokenRequest } from './request-tokens.js';
 
 /** A client without a user. */
@@ -50,7 +50,7 @@ const registeredChecks: OptionChecks<RegisteredClientOptions> = {
   clientSecret: anyValue,
   issuer: anyValue,
   scope: anyValue,
-  storage: anyValue,
+  storage: storageValue,
 };
 
 /** Options of `createClientCredentialsProvider()`. */

@@ -32,12 +32,12 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
 
 describe('the challenge', () => {
-  it('names metadata and scope, and no error, when no token was sent', async () => {
+  it('names the metadata, and neither a scope that nobody configured nor an error, when no token was sent', async () => {
     const { url, origin } = await start({ validateToken });
     const { status, headers, json } = await call(url);
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe(
-      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:write"`,
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
     );
     expect(json).toEqual({ error: 'unauthorized', error_description: 'Bearer token required' });
   });
@@ -124,7 +124,6 @@ describe('the metadata', () => {
       expect(got.json).toEqual({
         resource: `${origin}/mcp`,
         authorization_servers: ['https://auth.example.com'],
-        scopes_supported: ['mcp:read', 'mcp:write'],
         bearer_methods_supported: ['header'],
         resource_name: 'Mine',
       });

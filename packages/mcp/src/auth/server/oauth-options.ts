@@ -4,6 +4,7 @@ import {
   booleanValue,
   checkOptions,
   eitherOf,
+  loggerValue,
   numberIn,
   objectOf,
   oneOf,
@@ -55,7 +56,7 @@ const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
   }),
   mcpPath: anyValue,
   allowedOrigins: eitherOf("'*' or a list of origins", oneOf('*'), stringList),
-  logger: anyValue,
+  logger: loggerValue,
 };
 
 /**

@@ -4,7 +4,8 @@ import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options'
 export interface ProtectedResourceMetadata {
   resource: string;
   authorization_servers: string[];
-  scopes_supported: string[];
+  /** Absent where none are known. */
+  scopes_supported?: string[];
   bearer_methods_supported: string[];
   resource_name?: string;
   resource_documentation?: string;
@@ -16,14 +17,12 @@ export interface ProtectedResourceOptions {
   resource: string;
   /** Issuers whose tokens are accepted. */
   authorizationServers: readonly string[];
-  /** Default: the scopes that requests or tools need; if none do, `['mcp:read', 'mcp:write']`. */
+  /** Scopes that clients may request. Default: those that requests or tools require; if there are none, none are advertised. */
   scopesSupported?: readonly string[];
   resourceName?: string;
   /** URL of the documentation for developers. */
   resourceDocumentation?: string;
 }
-
-export const defaultScopes: readonly string[] = ['mcp:read', 'mcp:write'];
 
 export const resourceChecks: OptionChecks<ProtectedResourceOptions> = {
   resource: anyValue,
@@ -49,12 +48,13 @@ export function generateProtectedResourceMetadata(options: ProtectedResourceOpti
     toolScopes: anyValue,
     exposeToken: anyValue,
   });
-  const { resource, authorizationServers, scopesSupported = defaultScopes } = options;
+  const { resource, authorizationServers, scopesSupported = [] } = options;
   const { resourceName, resourceDocumentation } = options;
   return {
     resource,
     authorization_servers: [...authorizationServers],
-    scopes_supported: [...scopesSupported],
+    // An authorization server may refuse a scope that it does not know.
+    ...(scopesSupported.length > 0 && { scopes_supported: [...scopesSupported] }),
     bearer_methods_supported: ['header'],
     ...(resourceName !== undefined && { resource_name: resourceName }),
     ...(resourceDocumentation !== undefined && { resource_documentation: resourceDocumentation }),

@@ -6,12 +6,7 @@ import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
 import { redactToken } from '../redact-token.js';
 import { parseBearerToken, toChallenge, toDescription } from './bearer-token.js';
 import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
-import {
-  defaultScopes,
-  generateProtectedResourceMetadata,
-  metadataUrlOf,
-  wellKnownPath,
-} from './protected-resource-metadata.js';
+import { generateProtectedResourceMetadata, metadataUrlOf, wellKnownPath } from './protected-resource-metadata.js';
 import { validateToken, type TokenValidationResult } from './token-validator.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
@@ -66,7 +61,7 @@ export function createRequestAuthorizer(
   const { validationTimeout: timeout = defaultValidationTimeout, validateToken: validator } = oauth;
   const verified = new VerifiedTokens(oauth.cacheTtl ?? defaultCacheTtl);
   const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
-  const { scopesSupported = named.length > 0 ? named : defaultScopes } = oauth;
+  const { scopesSupported = named } = oauth;
   const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
   const resourceMetadataUrl = metadataUrlOf(resource);
   const resourcePath = new URL(resource).pathname;

@@ -133,5 +133,8 @@ function adviceFor(error: unknown, target: ServerTarget): string {
   if (target.kind !== 'http') return '';
   if (isNetworkError(error)) return ' Check that the server runs, and that `url` is right.';
   if (statusOf(error) !== 401 || target.definition.authProvider || target.definition.auth) return '';
+  const { headers, requestInit } = target.definition;
+  if (headers || requestInit?.headers)
+    return ' The server rejected the request with its `headers`: check that their token is complete, valid, and meant for this server.';
   return ' The server requires authorization: set `auth: "oauth"` or `authProvider` in its definition, or send a token with `headers`.';
 }

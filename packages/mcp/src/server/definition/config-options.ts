@@ -1,10 +1,12 @@
 import {
   anyValue,
-  functionValue,
-  numberIn,
   booleanValue,
   eitherOf,
+  functionValue,
+  loggerValue,
+  numberIn,
   objectOf,
+  objectWith,
   oneOf,
   stringList,
   wholeNumber,
@@ -63,7 +65,7 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   releaseDate: anyValue,
   isLatest: anyValue,
   requestState: objectOf<RequestStateOptions>({ key: secretKey, ttlSeconds: numberIn({ above: 0 }) }),
-  maskErrors: anyValue,
+  maskErrors: booleanValue,
   visible: functionValue,
   resultLimit: anyValue,
   search: eitherOf(
@@ -80,8 +82,8 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
     // The cast: the keys are all cacheable methods.
     Object.fromEntries(cacheableMethods.map((method) => [method, cacheHint])) as OptionChecks<CacheHints>,
   ),
-  eventBus: anyValue,
-  sharedStore: anyValue,
+  eventBus: objectWith('an event bus', 'publish', 'subscribe'),
+  sharedStore: objectWith('a shared store', 'get', 'put', 'append', 'publish', 'subscribe', 'take'),
   tasks: objectOf<TasksOptions>({
     maxPerCaller: wholeNumber(1),
     maxTotal: wholeNumber(1),
@@ -90,7 +92,7 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
     maxResultLength: wholeNumber(1),
     callerData: stringList,
   }),
-  logger: anyValue,
+  logger: loggerValue,
 };
 
 /** Options of Mastra's server. `fga`, which decides who may call a tool, is rejected: ignored, it would let everyone call it. */

@@ -1,7 +1,7 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
 import { errorCodes, type Era } from '../../protocol/constants.js';
-import { withoutToken } from '../caller.js';
+import { describePrincipal } from '../caller.js';
 import { findProtocolError } from '../failures.js';
 import { requestOf } from './hook-context.js';
 import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
@@ -76,7 +76,7 @@ export function audit(write: (entry: AuditEntry) => unknown, options: AuditOptio
       const finish = async (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
         const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
         try {
-          const principal = context.principal === undefined ? undefined : await withoutToken(context.principal);
+          const principal = context.principal === undefined ? undefined : await describePrincipal(context.principal);
           await write({
             time,
             method: toLogged(method),

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
-import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  functionValue,
+  loggerValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import { evictOldest } from '../../../evict-oldest.js';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
@@ -41,7 +48,7 @@ const checks: OptionChecks<IntrospectionOptions> = {
   cacheTtl: anyValue,
   cacheSize: anyValue,
   clockTolerance: anyValue,
-  logger: anyValue,
+  logger: loggerValue,
   fetch: functionValue,
   now: functionValue,
 };

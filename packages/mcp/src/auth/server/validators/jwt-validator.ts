@@ -1,5 +1,12 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import { anyValue, booleanValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import {
+  anyValue,
+  booleanValue,
+  checkOptions,
+  functionValue,
+  loggerValue,
+  type OptionChecks,
+} from '@quiver/core/options';
 import type { createRemoteJWKSet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
@@ -53,7 +60,7 @@ const checks: OptionChecks<JwtValidatorOptions> = {
   timeout: anyValue,
   cooldown: anyValue,
   maxKeyAge: anyValue,
-  logger: anyValue,
+  logger: loggerValue,
   fetch: functionValue,
   now: functionValue,
 };
@@ -89,10 +96,13 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
   const { issuer, allowMissingExpiry = false, clockTolerance = 30 } = options;
   return async (token, resource) => {
     // Loaded with the first token: most programs that import this package check none.
-    const { decodeProtectedHeader, jwtVerify } = await import('jose');
+    const { base64url, decodeProtectedHeader, jwtVerify } = await import('jose');
     let header: ProtectedHeaderParameters;
     try {
       header = decodeProtectedHeader(token);
+      // RFC 7515, section 2: each token has one spelling. Lists of revoked tokens compare texts.
+      if (token.split('.').some((part) => base64url.encode(base64url.decode(part)) !== part))
+        return invalidToken('Token is not encoded canonically');
     } catch {
       return invalidToken('Token is not a signed JWT');
     }

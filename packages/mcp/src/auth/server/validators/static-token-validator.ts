@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, stringList, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, stringList, valueThat, type OptionChecks } from '@quiver/core/options';
 import { invalidToken, type TokenValidator } from '../token-validator.js';
 
 /** A token and its subject. */
@@ -9,10 +9,17 @@ export interface StaticToken {
   subject?: string;
   /** Default `['mcp:read', 'mcp:write']`. */
   scopes?: string[];
+  /** Data about the caller, such as a tenant. Tools read them as `authInfo.extra.claims`. */
+  claims?: Readonly<Record<string, unknown>>;
 }
 
 /** Values are checked below: messages must not quote a token. */
-const checks: OptionChecks<StaticToken> = { token: anyValue, subject: anyValue, scopes: stringList };
+const checks: OptionChecks<StaticToken> = {
+  token: anyValue,
+  subject: anyValue,
+  scopes: stringList,
+  claims: valueThat((value) => typeof value === 'object' && value !== null, 'an object'),
+};
 
 /**
  * Returns a validator that accepts the given tokens: for tests, and for a few trusted programs. Every token is compared, as a digest
@@ -21,14 +28,17 @@ const checks: OptionChecks<StaticToken> = { token: anyValue, subject: anyValue, 
  * @throws `OAUTH_TOKENS_MISSING` when no token is given, or an empty one
  *
  * @example
- * const validateToken = createStaticTokenValidator([{ token: 'a-long-random-token', subject: 'nightly-report' }]);
+ * const validateToken = createStaticTokenValidator([
+ *   { token: 'a-long-random-token', subject: 'nightly-report', scopes: ['reports:read'], claims: { tenant: 'acme' } },
+ * ]);
  */
 export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
   const known = tokens.map((entry) => {
     if (typeof entry === 'object') checkOptions('createStaticTokenValidator', entry, checks);
-    const { token, subject, scopes = ['mcp:read', 'mcp:write'] } = typeof entry === 'string' ? { token: entry } : entry;
+    const given: StaticToken = typeof entry === 'string' ? { token: entry } : entry;
+    const { token, subject, scopes = ['mcp:read', 'mcp:write'], claims } = given;
     if (typeof token !== 'string' || token.trim() === '') throw missing('one of them is empty');
-    return { digest: digestOf(token), subject, scopes };
+    return { digest: digestOf(token), subject, scopes, claims };
   });
   if (known.length === 0) throw missing('the list is empty');
   return (token) => {
@@ -36,9 +46,10 @@ export function createStaticTokenValidator(tokens: readonly (string | StaticToke
     let found: (typeof known)[number] | undefined;
     for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
     if (!found) return invalidToken('Token not recognized');
-    const { scopes, subject } = found;
+    const { scopes, subject, claims } = found;
     const cacheFor = Number.POSITIVE_INFINITY;
-    return { valid: true, scopes: [...scopes], ...(subject !== undefined && { subject }), cacheFor };
+    const identity = { ...(subject !== undefined && { subject }), ...(claims && { claims }) };
+    return { valid: true, scopes: [...scopes], ...identity, cacheFor };
   };
 }
 

@@ -42,9 +42,18 @@ function json(res: ServerResponse, value: unknown, status = 200): void {
 describe('createStaticTokenValidator', () => {
   it('accepts whole tokens only, with their subject', async () => {
     const held = { cacheFor: Number.POSITIVE_INFINITY };
-    const validate = createStaticTokenValidator(['alpha', { token: 'beta', subject: 'bob', scopes: ['x'] }]);
+    const validate = createStaticTokenValidator([
+      'alpha',
+      { token: 'beta', subject: 'bob', scopes: ['x'], claims: { tenant: 'acme' } },
+    ]);
     expect(await validate('alpha', resource)).toEqual({ valid: true, scopes: ['mcp:read', 'mcp:write'], ...held });
-    expect(await validate('beta', resource)).toEqual({ valid: true, scopes: ['x'], subject: 'bob', ...held });
+    expect(await validate('beta', resource)).toEqual({
+      valid: true,
+      scopes: ['x'],
+      subject: 'bob',
+      claims: { tenant: 'acme' },
+      ...held,
+    });
     for (const token of ['', 'alph', 'alphaa', 'Alpha', 'alphabeta']) {
       expect(await validate(token, resource)).toEqual({
         valid: false,
@@ -302,7 +311,12 @@ describe('createJwtValidator', () => {
     const confused = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(secret);
     const [head, , signature] = (await sign(claims())).split('.');
     const changed = `${head}.${encode({ ...claims(), sub: 'eve' })}.${signature}`;
-    for (const token of [unsigned, confused, changed, 'a.b.c', 'opaque', '..', '']) {
+    // Another spelling of the last six bits, of which two are used.
+    const valid = await sign(claims());
+    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const respelled = valid.slice(0, -1) + last[last.indexOf(valid.at(-1) as string) + 1];
+    expect(Buffer.from(respelled.split('.')[2]!, 'base64url')).toEqual(Buffer.from(valid.split('.')[2]!, 'base64url'));
+    for (const token of [unsigned, confused, changed, respelled, `${valid}==`, 'a.b.c', 'opaque', '..', '']) {
       expect(await validate(token, resource)).toMatchObject({ valid: false, error: 'invalid_token' });
     }
   });
