@@ -13,6 +13,11 @@ const dingbats =
 /** Codes for private use of Adobe's and Microsoft's fonts of symbols: bullets. */
 const bullets = new Set([0xf06e, 0xf076, 0xf0a7, 0xf0a8, 0xf0b7, 0xf0d8, 0xf0fc]);
 
+/** Whether the codes of a font may be no letters. Bitmap fonts have no names. */
+export function isSymbolic(fontName: string): boolean {
+  return fontName === '' || symbolFont.test(fontName);
+}
+
 /** Returns the text of a glyph, U+FFFD if it is not known. @param isUnmapped - whether the file has no Unicode value for it */
 export function decodeGlyph(code: number, isUnmapped: boolean, fontName: string): string {
   const dingbat = fontName === '' && code > 0x2400 ? dingbats.indexOf(String.fromCharCode(code)) : -1;

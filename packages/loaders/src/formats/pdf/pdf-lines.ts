@@ -1,11 +1,13 @@
 import type { PageBox } from '@quiver/rag/document';
-import { composeAccents, decodeGlyph } from './pdf-glyphs.js';
+import { composeAccents, decodeGlyph, isSymbolic } from './pdf-glyphs.js';
 import type { Pdfium } from './pdfium.js';
 
 /** A font of a document. */
 export interface PdfFont {
   readonly name: string;
   readonly isBold: boolean;
+  /** Whether its codes may be no letters although PDFium takes them for such. */
+  readonly isSymbolic: boolean;
   isMonospaced: boolean;
   /** The first different letters, and the smallest and largest of their widths, in heights of the line. */
   readonly letters: Set<number>;
@@ -72,7 +74,7 @@ const [wideGap, narrowGap] = [0.9, 0.16];
 const maxCharacters = 1_000_000;
 /** Replaces a hyphen at the end of a line whose word continues in the next one. */
 const hyphenMark = 2;
-const [lineEnd, space, fixedSpace, firstCjk] = [10, 32, 0xa0, 0x2e80];
+const [lineEnd, space, fixedSpace, firstCjk, firstPrivate] = [10, 32, 0xa0, 0x2e80, 0xd800];
 
 /** Reads the lines of a page. PDFium returns its characters in reading order and marks the ends of lines. */
 export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns, toShown }: PageContext): Line[] {
@@ -159,7 +161,8 @@ export function readLines(pdfium: Pdfium, page: number, { number, fonts, columns
       continue;
     }
     measure(font, code, (x1 - x0) / (y1 - y0));
-    word.text += decodeGlyph(code, call.FPDFText_HasUnicodeMapError(content, index) === 1, font.name);
+    if (code >= space && code < firstPrivate && !font.isSymbolic) word.text += String.fromCharCode(code);
+    else word.text += decodeGlyph(code, call.FPDFText_HasUnicodeMapError(content, index) === 1, font.name);
   }
   endWord();
   call.FPDFText_ClosePage(content);
@@ -201,6 +204,7 @@ function readFont(pdfium: Pdfium, address: number, page: number, fonts: Map<stri
   const font = (name !== '' && fonts.get(name)) || {
     name,
     isBold,
+    isSymbolic: isSymbolic(name),
     isMonospaced,
     letters: new Set(),
     least: 9,
