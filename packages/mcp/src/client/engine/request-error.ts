@@ -1,6 +1,6 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
+import { ConnectionLostError, HttpError, isConnectionRefused, type Channel } from '../transports/channel.js';
 import { RequestTimeoutError } from './call.js';
 import { InputRoundsError, MissingInputError } from './provide-input.js';
 import { summarizeOutput } from './summarize-output.js';
@@ -34,6 +34,11 @@ export function explainRequestError(error: unknown, serverName: string, channel?
     return explained(
       'MCP_INPUT_ROUNDS_EXCEEDED',
       `MCP server '${serverName}' requires input without end: ${error.message}. Raise \`maxInputRounds\` if it needs more.`,
+    );
+  if (isConnectionRefused(error))
+    return explained(
+      'MCP_CLIENT_CONNECT_FAILED',
+      `MCP server '${serverName}' refused the connection: ${asSentence(reasonOf(error, channel))} Nothing was sent. Check that the server runs.`,
     );
   if (isLostConnection(error))
     return explained(

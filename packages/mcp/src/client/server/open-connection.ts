@@ -13,7 +13,7 @@ export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
   readonly target: ServerTarget;
   /** Capabilities that the handshake of a legacy connection declares. */
   readonly handshakeCapabilities: ClientCapabilities;
-  /** Milliseconds until the connection must be open. */
+  /** Milliseconds until the connection must be open, and for which a server that responded before may refuse connections. */
   readonly limit: number;
   /** Whether to resume the session of the definition. */
   readonly resume: boolean;
@@ -92,7 +92,9 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
     const { HttpChannel } = await import('../transports/http-channel.js');
     const { reconnectionOptions: reconnection } = definition;
     const sessionId = isResumed ? definition.sessionId : undefined;
-    const channel = new HttpChannel({ ...(await resolveHttpOptions(definition, url)), reconnection, sessionId });
+    const { limit: restartTimeout } = options;
+    const httpOptions = await resolveHttpOptions(definition, url);
+    const channel = new HttpChannel({ ...httpOptions, reconnection, sessionId, restartTimeout });
     try {
       return await connect(channel, wanted, isResumed);
     } catch (error) {

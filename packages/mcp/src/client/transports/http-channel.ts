@@ -4,9 +4,11 @@ import { HttpCall, mediaTypeOf, type HttpResponse } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { findMethod } from '../../protocol/methods.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
+import { monotonicNow } from '../../monotonic-now.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
 import type { ReconnectionOptions } from '../config/server-definition.js';
 import {
+  isConnectionRefused,
   ConnectionLostError,
   HttpError,
   toHttpError,
@@ -108,6 +110,8 @@ export interface HttpChannelOptions extends HttpOptions {
   readonly reconnection?: ReconnectionOptions | undefined;
   /** Session of an earlier connection. */
   readonly sessionId?: string | undefined;
+  /** Milliseconds for which a message is sent again that a server refuses which responded before: it restarts. Default 0. */
+  readonly restartTimeout?: number | undefined;
 }
 
 /** The stream that carries the response of one request, or the standalone stream of a session. */
@@ -127,6 +131,9 @@ class EventStream {
   }
 }
 
+/** Milliseconds between two attempts to reach a server that restarts. */
+const restartPause = 200;
+
 /**
  * Streamable HTTP: each message is a POST, whose response is JSON or an event stream. Resumes broken streams.
  *
@@ -135,6 +142,7 @@ class EventStream {
 export class HttpChannel extends HttpConnection implements Channel {
   readonly kind: 'http' | 'in-process';
   sessionId: string | undefined;
+  readonly #options: HttpChannelOptions;
   readonly #reconnection: ReconnectionOptions;
   readonly #accept: string;
   readonly #acceptEvents: string;
@@ -143,6 +151,7 @@ export class HttpChannel extends HttpConnection implements Channel {
 
   constructor(options: HttpChannelOptions) {
     super(options);
+    this.#options = options;
     const { kind = 'http', reconnection = defaultReconnection, sessionId, requestHeaders } = options;
     this.kind = kind;
     this.sessionId = sessionId;
@@ -155,8 +164,24 @@ export class HttpChannel extends HttpConnection implements Channel {
     this.receiver = receiver;
   }
 
-  /** @param repeats - how often the message was sent before */
-  send(message: OutgoingMessage, sending: Sending, repeats: number = 0): Promise<void> {
+  async send(message: OutgoingMessage, sending: Sending): Promise<void> {
+    const { restartTimeout = 0 } = this.#options;
+    const deadline = monotonicNow() + restartTimeout;
+    for (;;) {
+      try {
+        return await this.#post(message, sending);
+      } catch (error) {
+        // Nothing was sent, so the server has not started anything.
+        const mayRestart = this.protocolVersion !== undefined && isConnectionRefused(error);
+        if (!mayRestart || monotonicNow() >= deadline) throw error;
+        await this.#wait(restartPause, sending);
+        if (sending.isCanceled || this.isClosed) throw error;
+      }
+    }
+  }
+
+  /** @param repeats - how often the server refused the message unread */
+  #post(message: OutgoingMessage, sending: Sending, repeats: number = 0): Promise<void> {
     const method = 'method' in message ? message.method : undefined;
     const requestId = method !== undefined && 'id' in message ? message.id : undefined;
     const headers = this.commonHeaders();
@@ -240,7 +265,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     if (status === 503 && delay !== undefined && isNotStarted(message)) {
       await this.#wait(delay, sending);
       if (sending.isCanceled || this.isClosed) throw new ConnectionLostError('Connection closed');
-      return this.send(sent, sending, repeats + 1);
+      return this.#post(sent, sending, repeats + 1);
     }
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });

@@ -155,11 +155,17 @@ function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string):
   }
 }
 
-/** Subscribes to a resource of another server. @returns a function that ends it */
+/**
+ * Subscribes to a resource of another server.
+ *
+ * @returns a function that ends it
+ * @throws ProtocolError -32603 with the reason of a server that declines
+ */
 export async function watchUpstream(request: ServerRequest, uri: string): Promise<(() => void) | undefined> {
   const { upstreams } = request.server;
   const found = upstreams && (await findResource(request, uri));
-  return found && upstreams.owns(found.item) ? upstreams.watch(found.item, uri) : undefined;
+  if (!found || !upstreams.owns(found.item)) return undefined;
+  return runCallback(request.server, `Subscribing to ${uri}`, async () => upstreams.watch(found.item, uri));
 }
 
 function toContents(content: unknown, uri: string, mimeType: string | undefined): object {

@@ -36,14 +36,15 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
   // Changes may come from other instances.
   if (server.instance.isShared) await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
-  const method = 'notifications/subscriptions/acknowledged';
-  const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
-  if (!wasSent) {
-    const reason = 'subscriptions/listen needs an event stream, and answers are JSON only here';
-    throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });
-  }
-  if (Object.keys(filter).length > 0) {
-    const stops: (() => unknown)[] = [];
+  const stops = await watchUpstreams(request, filter);
+  try {
+    const method = 'notifications/subscriptions/acknowledged';
+    const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
+    if (!wasSent) {
+      const reason = 'subscriptions/listen needs an event stream, and answers are JSON only here';
+      throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });
+    }
+    if (Object.keys(filter).length === 0) return new Result('', { meta: identity });
     stops.push(
       subscribers.listen((event) => {
         if (!accepts(filter, event)) return;
@@ -56,20 +57,37 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
         const state = `{${taskMembers(task, request.clientCapabilities)},"_meta":${JSON.stringify(identity)}}`;
         request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
       });
+    // All, so that each that succeeds is ended when another one fails.
+    const watches = await Promise.allSettled(filter.taskIds?.map(watchTask) ?? []);
+    for (const watch of watches) if (watch.status === 'fulfilled') stops.push(watch.value);
+    for (const watch of watches) if (watch.status === 'rejected') throw watch.reason;
+    await request.hold();
+    return new Result('', { meta: identity });
+  } finally {
+    await Promise.all(stops.map((stop) => stop()));
+  }
+}
+
+/**
+ * Subscribes to the resources of other servers. Those that a server declines leave the filter, and do not affect the others.
+ *
+ * @returns functions that end the subscriptions
+ */
+async function watchUpstreams(request: ServerRequest, filter: ListenFilter): Promise<(() => unknown)[]> {
+  const stops: (() => unknown)[] = [];
+  if (!request.server.upstreams || !filter.resourceSubscriptions) return stops;
+  const accepted: string[] = [];
+  for (const uri of filter.resourceSubscriptions) {
     try {
-      // A server that declines does not affect the others.
-      for (const uri of server.upstreams ? (filter.resourceSubscriptions ?? []) : [])
-        stops.push((await watchUpstream(request, uri).catch(() => undefined)) ?? (() => {}));
-      // All, so that each that succeeds is ended when another one fails.
-      const watches = await Promise.allSettled(filter.taskIds?.map(watchTask) ?? []);
-      for (const watch of watches) if (watch.status === 'fulfilled') stops.push(watch.value);
-      for (const watch of watches) if (watch.status === 'rejected') throw watch.reason;
-      await request.hold();
-    } finally {
-      await Promise.all(stops.map((stop) => stop()));
+      stops.push((await watchUpstream(request, uri)) ?? (() => {}));
+      accepted.push(uri);
+    } catch {
+      // Its reason is logged, and the acknowledgment lacks the resource.
     }
   }
-  return new Result('', { meta: identity });
+  if (accepted.length > 0) filter.resourceSubscriptions = accepted;
+  else delete filter.resourceSubscriptions;
+  return stops;
 }
 
 /** @throws ProtocolError -32021 when the filter names tasks and the client does not support them */

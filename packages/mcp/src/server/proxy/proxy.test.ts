@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { observe } from '@quiver/core';
+import { createLogger, observe } from '@quiver/core';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchema } from '@quiver/core/schema';
@@ -672,4 +672,38 @@ test('passes _meta of a call on, and the trace of the gateway where there is one
   stop();
   expect(seen).toMatchObject([{ 'x/y': 1, traceparent }, { 'x/y': 1 }]);
   expect(seen[1]).not.toHaveProperty('traceparent');
+});
+
+describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in the %s era', (era) => {
+  test('declines a subscription, which the gateway declines as well', async () => {
+    const upstream = createUpstream().use({
+      onRequest: async ({ method }, next) => {
+        if (method === 'resources/subscribe' || method === 'subscriptions/listen') throw new Error('no watchers');
+        return next();
+      },
+    });
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.proxy('up', { server: upstream, protocol: era });
+    await expect(connect(gateway, era).resources.subscribe('it', 'note://one')).rejects.toThrow(
+      era === 'legacy' ? 'no watchers' : 'declined the subscription',
+    );
+  });
+
+  test('is unavailable to callers, who do not read its address', async () => {
+    const upstream = createUpstream();
+    const { url, port } = await upstream.listen();
+    const lines: string[] = [];
+    const logger = createLogger({ write: (line) => void lines.push(line) });
+    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger, tools: {} });
+    opened.push(() => gateway.close({ grace: 0 }));
+    await gateway.proxy('up', { url, protocol: era, connectTimeout: 50 });
+    const client = connect(gateway, era);
+    await client.listTools();
+    await upstream.close({ grace: 0 });
+    const text = textOf(await client.callTool({ serverName: 'it', name: 'up_echo', args: { text: 'x' } }));
+    expect(text).toMatch(/The proxied server 'up' (is unavailable|ended its connection)/);
+    expect(text).not.toContain(String(port));
+    expect(lines.join()).toContain(String(port));
+  });
 });

@@ -1,4 +1,12 @@
-import { isQuiverError, toErrorMessage, traceChannels, untilAborted, withinTime, type Logger } from '@quiver/core';
+import {
+  isQuiverError,
+  QuiverError,
+  toErrorMessage,
+  traceChannels,
+  untilAborted,
+  withinTime,
+  type Logger,
+} from '@quiver/core';
 import { createTool, type AnyRequestContext } from '@quiver/core/tools';
 import type { EngineRequestOptions } from '../../client/engine/call.js';
 import { isCreatedTask } from '../../client/engine/check-result.js';
@@ -300,13 +308,21 @@ export class Upstream {
       const { inputRequests, requestState } = result;
       return await request.passOn(inputRequests, requestState === undefined ? {} : { requestState });
     } catch (error) {
-      throw toCallerError(error, request);
+      throw this.#toCallerError(error, request);
     }
   }
 
   /** Returns `_meta` of a request to this server. */
   metaOf(request: UpstreamRequest): Params {
     return { ...metaOf(request), [viaKey]: this.#options.via.of(request) };
+  }
+
+  /** Callers do not read where the server is. */
+  #toCallerError(error: unknown, request: UpstreamRequest): unknown {
+    const outcome = isQuiverError(error) && connectionErrors.get(error.code);
+    if (!isQuiverError(error) || !outcome) return toCallerError(error, request);
+    this.#options.logger.warn(toErrorMessage(error), error);
+    return new QuiverError(error.code, `The proxied server '${this.name}' ${outcome}`, { cause: error });
   }
 
   #contextOf(request: UpstreamRequest): AnyRequestContext | undefined {
@@ -347,6 +363,15 @@ export function toOwn<Result extends { _meta?: unknown }>(result: Result): Resul
 
 /** Statuses of protocol errors of the modern era. Others are about the connection to the upstream. */
 const passedStatuses = new Set([400, 404]);
+
+/** Errors of the client whose messages contain addresses. */
+const connectionErrors: ReadonlyMap<string, string> = new Map([
+  ['MCP_CLIENT_CONNECT_FAILED', 'is unavailable. Try again later.'],
+  [
+    'MCP_CONNECTION_CLOSED',
+    'ended its connection before it responded. The request was not repeated, because it may have had effects.',
+  ],
+]);
 
 /** Returns the error that the caller receives: that of the server unchanged, and the client's own otherwise. */
 function toCallerError(error: unknown, { era }: UpstreamRequest): unknown {
