@@ -105,15 +105,10 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   const dx = line.left - last.left;
   // Parts of formulas.
   if (isNext && text.length < 5 && gap < usual * 1.5) return true;
-  if (isCode(line))
-    return (
-      above.split(' ', 5).length === 5 &&
-      isNext &&
-      isFull &&
-      gap < usual * 1.2 &&
-      (Math.abs(dx) < 1 || (dx > 0 && lines.length === 1)) &&
-      !/[:：]$/.test(above)
-    );
+  // Words in a font of code that fill a line of a paragraph.
+  const isHanging = dx > 0 && lines.length === 1;
+  const isProse = above.split(' ', 5).length === 5;
+  if (isCode(line)) return isNext && isProse && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
   if (Math.abs(line.size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
   if (line.font.isBold !== last.font.isBold && (!isFull || isEnded)) return false;
   if (!isNext) return isFull && !isEnded && line.size < body * headingSize;
