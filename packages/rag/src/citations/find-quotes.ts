@@ -252,7 +252,7 @@ function trimmed(text: string, from: number, to: number): Quote {
 const longestRun = 3;
 
 /** Returns a function that returns the end of the code span at a backtick, or of the run of backticks if it is not closed. */
-function codeSpans(text: string, end: number): (at: number) => number {
+export function codeSpans(text: string, end: number): (at: number) => number {
   const unclosed = new Set<number>();
   const runAt = (at: number): number => {
     let to = at;

@@ -34,8 +34,10 @@ const combined = /[^\p{M}\u1160-\u11ff][\p{M}\u1160-\u11ff]{1,30}/gu;
 /**
  * Replaces runs of white space by one space, typographic quotation marks and hyphens by one form, and letters with combining marks by
  * composed ones (NFC), and leaves out invisible characters.
+ *
+ * @param marks - flags of the code units to leave out in addition
  */
-export function foldText(text: string): FoldedText {
+export function foldText(text: string, marks?: Uint8Array): FoldedText {
   const units = new Uint16Array(text.length);
   const starts = new Int32Array(text.length);
   const ends = new Int32Array(text.length);
@@ -56,12 +58,12 @@ export function foldText(text: string): FoldedText {
   };
   let at = 0;
   const addUntil = (end: number): void => {
-    for (; at < end; at += 1) add(text.charCodeAt(at), at, at + 1);
+    for (; at < end; at += 1) if (!marks?.[at]) add(text.charCodeAt(at), at, at + 1);
   };
   for (const { 0: given, index } of text.matchAll(combined)) {
     const composed = given.normalize('NFC');
     // A few letters have no composed form, and can become longer.
-    if (composed === given || composed.length > given.length) continue;
+    if (composed === given || composed.length > given.length || marks?.[index]) continue;
     addUntil(index);
     at = index + given.length;
     for (let unit = 0; unit < composed.length; unit += 1) add(composed.charCodeAt(unit), index, at);
@@ -71,8 +73,8 @@ export function foldText(text: string): FoldedText {
 }
 
 /** Returns the folded units of a quote without spaces around it. */
-export function foldQuote(text: string): Uint16Array {
-  const { units } = foldText(text);
+export function foldQuote(text: string, marks?: Uint8Array): Uint16Array {
+  const { units } = foldText(text, marks);
   const start = units[0] === space ? 1 : 0;
   return units.subarray(start, units.at(-1) === space ? Math.max(start, units.length - 1) : units.length);
 }

@@ -16,14 +16,15 @@ export interface QuoteContent {
 /** Text that a quote leaves out: that of an ellipsis, or the marker of a list item where a line ends. */
 export type Gap = 'ellipsis' | 'break';
 
-export function toContent(text: string): QuoteContent {
+/** @param marks - flags of the code units to leave out */
+export function toContent(text: string, marks?: Uint8Array): QuoteContent {
   const parts: Uint16Array[] = [];
   const gaps: Gap[] = [];
   let gap: Gap = 'break';
   let from = endOfListMarker(text, 0);
   /** @param next - the gap after the part */
   const add = (to: number, next: Gap): void => {
-    const units = foldQuote(text.slice(from, to));
+    const units = foldQuote(text.slice(from, to), marks?.subarray(from, to));
     if (units.length > 0) {
       parts.push(units);
       gaps.push(gap);

@@ -129,6 +129,37 @@ describe('verifyQuotes', () => {
     },
   );
 
+  const rendered =
+    'Run `npm ci` in every pipeline, see the [guide *1*](https://x.example/a) first.\n\nBefore you begin:\n\n- Half days are possible.\n- Unused days expire in March.\n\n| AllowOverride | All\\|None\\|type |';
+
+  it.each([
+    ['code', '“Run npm ci in every pipeline”', 0, 'Run `npm ci` in every pipeline'],
+    ['a link', '“see the guide *1* first.”', 0, 'see the [guide *1*](https://x.example/a) first.'],
+    ['code that it keeps, and a link', '“Run `npm ci` in every pipeline, see the guide *1* first”', 0, undefined],
+    ['list items', '“Half days are possible. Unused days expire in March.”', 0, undefined],
+    ['escapes, in a cited source', '“All|None|type” [1]', 0, 'All\\|None\\|type'],
+    ['an address that differs', '“see the [guide *1*](https://evil.example/) first.”', 1, undefined],
+    ['another word', '“Run npm in every pipeline”', 1, undefined],
+  ])('compares quotes without Markdown marks of the source: %s', (_what, answer, count, place) => {
+    const source = [{ id: 'a', document: rendered }];
+    const options = { minLength: 10 };
+    const { found, missing } = verifyQuotes(answer, source, options);
+    expect(missing).toHaveLength(count);
+    const { start, end } = found[0]?.places[0] ?? {};
+    if (place !== undefined) expect(rendered.slice(start, end)).toBe(place);
+    expect(verifyQuotes(answer, source, { ...options, strict: true }).found).toEqual([]);
+  });
+
+  it.each([
+    'The version was\n12. It fell.',
+    'It rose to\n- 5 degrees.',
+    'Use `a[0](x) and \\d',
+    'A lone [bracket and ] here',
+  ])('leaves out no number, sign or bracket of a paragraph: %j', (document) => {
+    const bare = document.replaceAll(/\n(?:12\.|-)|[`[\]]|\\/g, '').replaceAll(/\s+/g, ' ');
+    expect(verifyQuotes(`“${bare}”`, [{ id: 'a', document }], { minLength: 8 }).found).toEqual([]);
+  });
+
   const steps =
     '# Locks\n\nStop the server first.\n\n1. Delete the old lock file.\n2. Start the server again.\n\n> Never delete both files.';
 
@@ -326,7 +357,7 @@ describe('verifyQuotes', () => {
 
   it('names the nearest option', () => {
     expect(() => verifyQuotes('', [], { minLenght: 5 } as never)).toThrow(
-      "verifyQuotes has no option 'minLenght'. Did you mean 'minLength'? Its options are: minLength, ellipsis, maxGap, maxPlaces.",
+      "verifyQuotes has no option 'minLenght'. Did you mean 'minLength'? Its options are: minLength, ellipsis, maxGap, maxPlaces, strict.",
     );
   });
 
@@ -344,8 +375,16 @@ describe('verifyQuotes', () => {
       ['quotation marks that are never closed', '“«„"a'.repeat(30_000), 0],
       ['backticks that are never closed', '` `` ``` '.repeat(50_000) + '"', 0],
       ['many ellipses', `"${'… b'.repeat(20_000)}"`, 1],
+      ['a quote with many marks', `“the disk ${'[`](a(\\'.repeat(20_000)}”`, 1],
     ])('verifies %s', (_what, answer, missing) => {
       expect(verifyQuotes(answer, document(hostile)).missing).toHaveLength(missing);
+    });
+
+    it('reads hostile marks of a source in linear time', () => {
+      const marks = ['[', '](a', '](()', '`` ` ', '\\', '\n- ', '](a(b)']
+        .map((unit) => unit.repeat(60_000))
+        .join('\n\n');
+      expect(verifyQuotes('“the disk is full”', document(marks)).missing).toHaveLength(1);
     });
 
     it('verifies many quotes that occur everywhere', () => {

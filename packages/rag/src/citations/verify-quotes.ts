@@ -1,10 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions, oneOf, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, booleanValue, oneOf, wholeNumber, type OptionChecks } from '@quiver/core/options';
 import { recordText } from '../store/record-text.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
 import { citationAt, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
 import { foldText, type FoldedText } from './fold-text.js';
+import { findMarkdownMarks } from './markdown-marks.js';
 import { PatternAutomaton } from './pattern-automaton.js';
 import { toContent, toKey, type QuoteContent } from './quote-content.js';
 import { createGapTest, createSearch, omittedBy, type QuoteSearch } from './quote-search.js';
@@ -86,6 +87,11 @@ export interface VerifyQuotesOptions {
   maxGap?: number;
   /** Number of places to report for a quote. Default 10. */
   maxPlaces?: number;
+  /**
+   * Whether Markdown marks count. By default, a quote that is not found is compared again with the sources as a reader of the rendered page sees
+   * them: without code marks, escapes, links and list markers. Default `false`.
+   */
+  strict?: boolean;
 }
 
 const code = 'CITATION_INVALID';
@@ -94,6 +100,7 @@ const checks: OptionChecks<VerifyQuotesOptions> = {
   ellipsis: oneOf('reject', 'allow'),
   maxGap: wholeNumber(0),
   maxPlaces: wholeNumber(1),
+  strict: booleanValue,
 };
 
 /**
@@ -104,7 +111,8 @@ const checks: OptionChecks<VerifyQuotesOptions> = {
  * Any white space equals any other, and so do the forms of quotation marks and of hyphens, and a letter with its marks in one character
  * or in several. Soft hyphens and characters without width are ignored, and so is a comma or
  * period before the closing mark, which may belong to the sentence of the answer. A quote may continue over paragraphs and list items, whose
- * markers do not count. Everything else counts, including upper and lower case.
+ * markers do not count. Markdown marks of the sources do not count either, unless `strict` is set: loaders write them for code, links and
+ * lists. Everything else counts, including upper and lower case.
  *
  * Time grows linearly with answer and sources.
  *
@@ -120,53 +128,36 @@ export function verifyQuotes(
   options: VerifyQuotesOptions = {},
 ): QuoteReport {
   checkOptions('verifyQuotes', options, checks, { code });
-  const { minLength = 15, ellipsis = 'reject', maxGap = 500, maxPlaces = 10 } = options;
+  const { minLength = 15, ellipsis = 'reject', maxGap = 500, maxPlaces = 10, strict = false } = options;
   const texts = checkSources(answer, sources);
   const read = findQuotes(answer);
+  const limits = { maxGap: ellipsis === 'allow' ? maxGap : 0, isGapReported: ellipsis === 'allow', maxPlaces };
+  const isLong = ({ content: { parts } }: SearchedQuote): boolean =>
+    parts.reduce((sum, { length }) => sum + length, 0) >= minLength;
   const quotes = read.quotes
     .filter(({ text }) => text.length >= minLength)
-    .map((quote) => ({ quote, content: toContent(quote.text) }))
-    .filter(({ content: { parts } }) => parts.reduce((sum, { length }) => sum + length, 0) >= minLength);
-  const citedBy = new Map(quotes.map(({ quote }) => [quote, citedAfter(answer, quote)]));
-  const states = new Map(
-    quotes.map(({ content }): [string, QuoteState] => [
-      content.key,
-      { content, places: [], first: new Map(), isCiting: false, source: -1 },
-    ]),
+    .map((quote): SearchedQuote => {
+      return { quote, cited: citedAfter(answer, quote), content: toContent(quote.text), places: [], own: [] };
+    })
+    .filter(isLong);
+  const readTexts = texts.map((text, index) => ({ text, source: sources[index]! }));
+  findPlaces(
+    quotes,
+    readTexts.map((one) => ({ ...one, fold: () => foldText(one.text) })),
+    limits,
   );
-  for (const { quote, content } of quotes) if (citedBy.get(quote)) states.get(content.key)!.isCiting = true;
-  const patterns = new Patterns([...states.values()]);
-  let steps = 0;
-  for (const [source, text] of states.size === 0 ? [] : texts.entries()) {
-    const folded = foldText(text);
-    patterns.automaton.search(folded.units, (pattern, end) => {
-      for (const { state, part } of patterns.users[pattern]!) {
-        const { content, places, first, isCiting } = state;
-        if (places.length >= maxPlaces && (!isCiting || first.has(source))) continue;
-        if (content.parts.length > 1 && ++steps > maxSteps) throw tooCostly();
-        if (!state.search || state.source !== source) {
-          const isGap = createGapTest(text, folded, ellipsis === 'allow' ? maxGap : 0);
-          state.search = createSearch(content, isGap);
-          state.source = source;
-        }
-        const match = state.search(part, end);
-        if (!match) continue;
-        const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
-        const place = toPlace(sources[source] as QuoteSource, text, folded, match.start, isPunctuated ? end + 1 : end);
-        const omitted = ellipsis === 'allow' ? omittedBy(match, content, text, folded) : [];
-        const found = omitted.length > 0 ? { ...place, omitted } : place;
-        if (!first.has(source)) first.set(source, found);
-        if (places.length < maxPlaces) places.push(found);
-        if (places.length === maxPlaces && !isCiting) patterns.release(content);
-      }
-    });
+  if (!strict) {
+    const rest = quotes.filter(({ own }) => own.length === 0);
+    for (const one of rest) one.content = toContent(one.quote.text, findMarkdownMarks(one.quote.text, false));
+    findPlaces(
+      rest.filter(isLong),
+      readTexts.map((one) => ({ ...one, fold: () => foldText(one.text, findMarkdownMarks(one.text, true)) })),
+      limits,
+    );
   }
   const report: QuoteReport = { found: [], missing: [], unreadable: [...read.unreadable], citations: [] };
-  for (const { quote, content } of quotes) {
-    const { places, first } = states.get(content.key)!;
-    const cited = citedBy.get(quote);
+  for (const { quote, cited, places, own } of quotes) {
     const citing = cited ? { ...quote, cited } : quote;
-    const own = cited ? cited.flatMap((number) => first.get(number - 1) ?? []) : places;
     if (own.length > 0) report.found.push({ ...citing, places: own });
     else report.missing.push(places.length > 0 ? { ...citing, places } : citing);
   }
@@ -177,6 +168,68 @@ export function verifyQuotes(
     }),
   );
   return report;
+}
+
+/** A quote with what was found of it. */
+interface SearchedQuote {
+  readonly quote: Quote;
+  readonly cited: number[] | undefined;
+  content: QuoteContent;
+  /** Places in all sources. */
+  places: QuotePlace[];
+  /** Those that prove the quote: in the sources that it cites, if it cites any. */
+  own: QuotePlace[];
+}
+
+interface SearchedText {
+  readonly text: string;
+  readonly source: QuoteSource;
+  readonly fold: () => FoldedText;
+}
+
+/** Adds the places of quotes in texts, in one pass over each text. */
+function findPlaces(
+  quotes: readonly SearchedQuote[],
+  texts: readonly SearchedText[],
+  { maxGap, isGapReported, maxPlaces }: { maxGap: number; isGapReported: boolean; maxPlaces: number },
+): void {
+  const states = new Map(
+    quotes.map(({ content }): [string, QuoteState] => [
+      content.key,
+      { content, places: [], first: new Map(), isCiting: false, source: -1 },
+    ]),
+  );
+  for (const { content, cited } of quotes) if (cited) states.get(content.key)!.isCiting = true;
+  const patterns = new Patterns([...states.values()]);
+  let steps = 0;
+  for (const [index, { text, source, fold }] of states.size === 0 ? [] : texts.entries()) {
+    const folded = fold();
+    patterns.automaton.search(folded.units, (pattern, end) => {
+      for (const { state, part } of patterns.users[pattern]!) {
+        const { content, places, first, isCiting } = state;
+        if (places.length >= maxPlaces && (!isCiting || first.has(index))) continue;
+        if (content.parts.length > 1 && ++steps > maxSteps) throw tooCostly();
+        if (!state.search || state.source !== index) {
+          state.search = createSearch(content, createGapTest(text, folded, maxGap));
+          state.source = index;
+        }
+        const match = state.search(part, end);
+        if (!match) continue;
+        const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
+        const place = toPlace(source, text, folded, match.start, isPunctuated ? end + 1 : end);
+        const omitted = isGapReported ? omittedBy(match, content, text, folded) : [];
+        const found = omitted.length > 0 ? { ...place, omitted } : place;
+        if (!first.has(index)) first.set(index, found);
+        if (places.length < maxPlaces) places.push(found);
+        if (places.length === maxPlaces && !isCiting) patterns.release(content);
+      }
+    });
+  }
+  for (const one of quotes) {
+    const { places, first } = states.get(one.content.key)!;
+    one.own = one.cited ? one.cited.flatMap((number) => first.get(number - 1) ?? []) : places;
+    if (places.length > 0) one.places = places;
+  }
 }
 
 /** The end of a quote, up to the citation behind it. */
