@@ -15,7 +15,8 @@ const ask = createTool({
   inputSchema: { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] } as const,
   execute: async ({ question }) => {
     const found = await search?.execute({ queryText: question, topK: 1 });
-    return (found as { relevantContext: string }).relevantContext;
+    const { nothingFound, relevantContext } = found as { nothingFound?: true; relevantContext: string };
+    return nothingFound ? 'The notes do not answer this.' : relevantContext;
   },
 });
 

@@ -7,7 +7,7 @@ import { passageTopic } from './passage-topic.js';
 export interface NothingFound {
   /** Present if no passage was found, or none with the required confidence. */
   nothingFound?: true;
-  /** With `nothingFound`: documents and headings of the best passages that were rejected, best first. At most 5. */
+  /** With `nothingFound`: documents and headings of the nearest passages, best first. At most 5; absent if no passage is near. */
   nearestTopics?: string[];
 }
 
@@ -22,6 +22,8 @@ export type RatedPassage<Passage> = Passage & {
 
 const maxTopics = 5;
 const digits = 1000;
+/** Confidence of a passage whose topic is named. That of a passage with none of the words of the query is .001. */
+const leastNear = 0.01;
 
 /**
  * Adds the confidence of each passage, and removes the passages below `minConfidence`.
@@ -38,7 +40,10 @@ export function ratePassages<Passage extends Pick<VectorRecord, 'id' | 'document
   });
   const accepted = rated.filter(({ confidence }) => confidence >= minConfidence);
   if (accepted.length > 0) return { passages: accepted };
-  const nearest = rated.toSorted((a, b) => b.confidence - a.confidence).map(({ metadata }) => passageTopic(metadata));
-  const topics = new Set(nearest.filter((topic) => topic !== undefined));
-  return { passages: [], nothingFound: true, nearestTopics: [...topics].slice(0, maxTopics) };
+  const nearest = rated
+    .filter(({ confidence }) => confidence >= leastNear)
+    .toSorted((a, b) => b.confidence - a.confidence)
+    .map(({ metadata }) => passageTopic(metadata));
+  const topics = [...new Set(nearest.filter((topic) => topic !== undefined))].slice(0, maxTopics);
+  return { passages: [], nothingFound: true, ...(topics.length > 0 && { nearestTopics: topics }) };
 }

@@ -67,7 +67,8 @@ test('rates the matches, and reports that nothing was found above the least conf
   expect(matches).toMatchObject([{ id: 'approve', confidence: expect.any(Number) }]);
   const nonsense = { question: 'Who bakes pancakes on Fridays?', minConfidence: 0.5 };
   const nothing = await retrieve(await optionsWith(nonsense));
-  expect(nothing).toMatchObject({ matches: [], nothingFound: true, nearestTopics: [] });
+  expect(nothing).toMatchObject({ matches: [], nothingFound: true });
+  expect(nothing).not.toHaveProperty('nearestTopics');
   expect(nothing.trace[0]?.queries).toMatchObject([{ found: 2, inResult: 0 }]);
 });
 

@@ -71,7 +71,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   /** Largest number of characters of a question. Default 8000. */
   maxQuestionLength?: number;
   /**
-   * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound` and `nearestTopics`, so that a
+   * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound`, and `nearestTopics` if any are near, so that a
    * model can say that the documents do not answer the question. Default 0.
    */
   minConfidence?: number;

@@ -71,7 +71,6 @@ describe('createVectorQueryTool', () => {
       relevantContext: '',
       sources: [],
       nothingFound: true,
-      nearestTopics: [],
     });
     expect((await strict.execute({ queryText: 'Where does the cat sleep?' }, ask)).sources).toMatchObject([
       { id: 'cat' },
