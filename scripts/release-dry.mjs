@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { transformSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values: flags } = parseArgs({
@@ -130,25 +129,24 @@ function checkLicenses(folder) {
   }
 }
 
-/** Runs the minimal programs that end by themselves, and imports every entry point that needs no optional peer. */
+/** Runs the programs of the README that end by themselves, as printed, and the server of the documentation. */
 function runPrograms(folder, runtime) {
-  const source = readFileSync(join(root, 'examples/minimal/src/search-folder.ts'), 'utf8');
-  writeFileSync(join(folder, 'search.mjs'), transformSync(source, { loader: 'ts', format: 'esm' }).code);
-  const server = readFileSync(join(root, 'examples/minimal/src/http-server.ts'), 'utf8');
-  const { code } = transformSync(server, { loader: 'ts', format: 'esm' });
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [server, , search] = Array.from(readme.matchAll(/```ts\n(.*?)```/gs), ([, program]) => program);
+  writeFileSync(join(folder, 'search-folder.mjs'), search);
   const client = `import { MCPClient } from '@quiver/mcp/client';
     const mcp = new MCPClient({ servers: { it: { url } } });
     const { it_weather: remote } = await mcp.listTools();
     console.log(JSON.stringify(await remote.execute({ city: 'Oslo' })));
     await mcp.disconnect();
     await server.close();`;
-  writeFileSync(join(folder, 'serve.mjs'), `${code}\n${client}`);
+  writeFileSync(join(folder, 'server.mjs'), `${server}\n${client}`);
   const notes = join(root, 'examples/minimal/notes');
   const ping = JSON.stringify({ jsonrpc: '2.0', id: 'the server answers', method: 'ping' });
   for (const [program, expected] of [
     [['node_modules/@quiver/docs/server.mjs'], 'the server answers'],
-    [['search.mjs', notes, 'Where can I buy a winter coat?'], 'Harbor Street'],
-    [['serve.mjs'], '{"city":"Oslo","celsius":4}'],
+    [['search-folder.mjs', notes, 'Where can I buy a winter coat?'], 'Harbor Street'],
+    [['server.mjs'], '{"city":"Oslo","celsius":4}'],
   ]) {
     const [command, ...words] = commandOf(runtime);
     const env = { ...process.env, PORT: '0' };

@@ -23,8 +23,6 @@ before(() => {
   mkdirSync(generated);
   for (const [path, page] of pages) writeFileSync(join(generated, fileOf(path)), toModule(page));
   writeFileSync(join(generated, 'server.ts'), "export declare const server: import('@quiver/mcp').MCPServer;");
-  const model = "export declare const rehearsedModel: Exclude<import('ai').LanguageModel, string>;";
-  writeFileSync(join(generated, 'rehearsed-model.ts'), model);
   const compilerOptions = {
     // As readers compile, and more: pages show one thing at a time.
     exactOptionalPropertyTypes: false,

@@ -6,10 +6,7 @@ const url = process.argv[2] ?? 'http://127.0.0.1:3000/mcp';
 const mcp = new MCPClient({ servers: { weather: { url } } });
 
 const { text } = await generateText({
-  // Without a key, a model for tests plays its part.
-  model: process.env['OPENAI_API_KEY']
-    ? openai('gpt-5.1')
-    : (await import('./rehearsed-model.ts')).rehearsedModel,
+  model: openai('gpt-5.1'),
   tools: await mcp.listTools(), // { weather_weather: … }
   stopWhen: stepCountIs(3),
   prompt: 'Do I need a coat in Oslo?',

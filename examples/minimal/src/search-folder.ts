@@ -12,6 +12,6 @@ const index = {
 await ingest({ ...index, documents: loadDocuments(folder) });
 
 const { matches } = await retrieve({ ...index, question, mode: 'hybrid' });
-for (const { score, document, metadata } of matches.slice(0, 3)) {
-  console.log(`${score.toFixed(2)} ${metadata?.['source']}\n${document}\n`);
+for (const { confidence, document, metadata } of matches.slice(0, 3)) {
+  console.log(`${confidence} ${metadata?.['source']}\n${document}\n`);
 }

@@ -56,7 +56,7 @@ test('the README serves a tool over MCP, and generateText calls it', async () =>
       1,
       [
         ["import { openai } from '@ai-sdk/openai';\n", ''],
-        [/process\.env\['OPENAI_API_KEY'\][^]*?rehearsedModel/, 'globalThis.quiverModel'],
+        ["openai('gpt-5.1')", 'globalThis.quiverModel'],
         ["process.argv[2] ?? 'http://127.0.0.1:3000/mcp'", JSON.stringify(String(url))],
       ],
       'text',
