@@ -1,10 +1,10 @@
 // Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs [script] [arguments]`.
 // Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. The demo and
 // the documentation server need only the `dependencies` of the root and of the packages that they run. It is plain JavaScript without dependencies.
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from './run-program.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
@@ -20,7 +20,7 @@ const isProgram = ['run-demo', 'docs:mcp:run'].includes(script) && !hasAll;
 if (!isInstalled()) {
   const size = isProgram ? '0.2 GB, most of it Node 24' : 'several minutes and 1.3 GB, most of it for the tests';
   console.error(`Installing dependencies once. This takes ${size} …`);
-  const status = install();
+  const status = await install();
   if (status !== 0) {
     console.error(
       `Installing the dependencies failed with exit code ${status}. Check that the npm registry is reachable.`,
@@ -28,7 +28,8 @@ if (!isInstalled()) {
     process.exit(1);
   }
 }
-if (script !== undefined) process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
+if (script !== undefined)
+  process.exit(await run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
 
 /** Whether the record of the last installation is newer than the lockfile, and includes what the script needs. */
 function isInstalled() {
@@ -49,13 +50,11 @@ function install() {
 }
 
 function run(command, commandArguments) {
-  const { status, error } = spawnSync(command, commandArguments, {
+  return runProgram(command, commandArguments, {
     cwd: root,
     // The documentation server writes messages of MCP to the standard output.
     stdio: commandArguments.includes('install') ? ['ignore', 2, 2] : 'inherit',
     shell: process.platform === 'win32' && command === 'npm',
     env: { ...process.env, QUIVER_HOST_NODE: hostNode, TURBO_TELEMETRY_DISABLED: '1' },
   });
-  if (error) throw error;
-  return status ?? 1;
 }

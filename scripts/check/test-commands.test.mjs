@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -163,4 +164,27 @@ test('continuous integration tests without services first, then with them, and f
     const result = run(fail);
     assert.deepEqual({ status: result.status, stdout: result.stdout }, { status, stdout }, result.stderr);
   }
+});
+
+test('a signal to npm ends the program that a script runs', { skip: process.platform === 'win32' }, async () => {
+  const folder = mkdtempSync(join(scratch, 'program-'));
+  const script = `node ${JSON.stringify(join(root, 'scripts/run-source.mjs'))} program.mjs`;
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { program: script } }));
+  writeFileSync(join(folder, 'program.mjs'), `console.log('runs'); setInterval(() => {}, 1e6);`);
+  // pnpm installs `node` as a shell script.
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  const text = `#!/bin/sh\n"${process.execPath}" "$@"\nexit $?\n`;
+  writeFileSync(join(folder, 'node_modules/.bin/node'), text, { mode: 0o755 });
+  // npm itself runs without that shell script.
+  const PATH = process.env.PATH.split(delimiter).filter((entry) => !entry.includes('node_modules'));
+  const npm = spawn('npm', ['run', '--silent', 'program'], {
+    cwd: folder,
+    env: { ...process.env, PATH: PATH.join(delimiter) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(npm.stdout, 'data');
+  npm.stdout.resume();
+  npm.kill('SIGTERM');
+  // The pipe closes when the last process that has inherited it ends.
+  await once(npm.stdout, 'close', { signal: AbortSignal.timeout(20_000) });
 });

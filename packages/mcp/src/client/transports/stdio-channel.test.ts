@@ -11,7 +11,7 @@ import { StdioChannel } from './stdio-channel.js';
 
 const scratch = scratchFolder();
 
-async function startChild(script: string) {
+async function startChild(script: string, ...launcher: string[]) {
   const messages: unknown[] = [];
   const errors: unknown[] = [];
   let closed: unknown;
@@ -23,10 +23,20 @@ async function startChild(script: string) {
       closed = error;
     },
   };
-  const channel = new StdioChannel({ command: process.execPath, args: ['-e', script] });
+  const [command = '', ...args] = [...launcher, process.execPath, '-e', script];
+  const channel = new StdioChannel({ command, args });
   onTestFinished(() => channel.close());
   await channel.start(receiver);
   return { channel, messages, errors, closed: () => closed };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 describe('StdioChannel', () => {
@@ -64,6 +74,20 @@ describe('StdioChannel', () => {
       code: 'SPAWN_FAILED',
       message: expect.stringMatching(/^The program 'nonesuch-cmd' could not be started: .*ENOENT.*Check `command`/),
     });
+  });
+
+  // `setsid` is a program of util-linux.
+  test.skipIf(process.platform !== 'linux')('starts and ends a server behind setsid', async () => {
+    // The server has a child that only a signal to its group ends.
+    const { channel, messages } = await startChild(
+      `const { pid } = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
+      process.stdin.on('data', () => console.log(JSON.stringify(pid))).on('end', () => process.exit(0));`,
+      'setsid',
+    );
+    void channel.send({ jsonrpc: '2.0', method: 'ping' });
+    await expect.poll(() => messages).toEqual([expect.any(Number)]);
+    await channel.close();
+    await expect.poll(() => isRunning(messages[0] as number)).toBe(false);
   });
 
   test('says where the arguments of a program belong', async () => {

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { basename } from 'node:path';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
 import { registerChild } from '../../child-processes.js';
@@ -49,7 +50,8 @@ export class StdioChannel implements Channel {
       stdio: ['pipe', 'pipe', stderr],
       shell: false,
       windowsHide: true,
-      detached: process.platform !== 'win32',
+      // `setsid` makes a group of its own: as the leader of one, it would start the server in another process and end.
+      detached: process.platform !== 'win32' && basename(command) !== 'setsid',
       ...(cwd !== undefined && { cwd }),
     });
     this.#child = child;

@@ -58,13 +58,16 @@ describe('the end of standard input', () => {
     expect(report()).toEqual(['started', 'aborted', 'audited wait', 'closed', 'exit 0']);
   });
 
-  test('ends a process whose output and standard error have no reader, with code 0', async () => {
+  test.each([
+    ['whose input ends', true],
+    ['at its next write', false],
+  ])('ends a process whose output and standard error have no reader, %s, with code 0', async (_when, endsInput) => {
     const { child, write } = await start('call');
     child.stdout?.destroy();
     child.stderr?.destroy();
     write(rpc('tools/call', { name: 'wait', arguments: {} }, 'second'));
     write(rpc('ping', {}, 'third'));
-    child.stdin?.end();
+    if (endsInput) child.stdin?.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
