@@ -174,7 +174,17 @@ test.each(['legacy', 'modern'] as const)(
       'sendNotification',
       'sendRequest',
     ];
-    const ofTool = ['clientCapabilities', 'elicitation', 'extra', 'log', 'progress', 'roots', 'sample', 'signal'];
+    const ofTool = [
+      'callId',
+      'clientCapabilities',
+      'elicitation',
+      'extra',
+      'log',
+      'progress',
+      'roots',
+      'sample',
+      'signal',
+    ];
     expect(seen['tool']).toEqual([...caller, ...extra, ...ofTool].sort());
     const request = ['annotations', 'arguments', 'era', 'extra', 'headers', 'mcp', 'method', 'name', 'params'];
     const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'signal'];

@@ -86,13 +86,17 @@ export class Responder {
     if (!controller.signal.aborted) await this.#deliver({ jsonrpc: '2.0', id, ...outcome }, method, call);
   }
 
-  /** Sends a response until the server has accepted it, or its call has ended. The id makes repetitions safe. */
+  /**
+   * Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. What is not about a
+   * call, such as the roots, is sent also when the call has ended meanwhile that it seems to belong to.
+   */
   async #deliver(response: JsonRpcResponse, method: string, call: Call | undefined): Promise<void> {
     const { engine, calls } = this.#options;
     const backOff = createBackOff({ first: 200, cap: 5000 });
     const deadline = monotonicNow() + unassignedTime;
     const isAwaited = (): boolean => !engine.isClosed && (call ? calls.has(call) : monotonicNow() < deadline);
-    while (isAwaited()) {
+    if (engine.isClosed) return;
+    do {
       try {
         await engine.channel.send(response, {});
         if (call) call.undelivered = undefined;
@@ -105,7 +109,7 @@ export class Responder {
         backOff.failed();
         await new Promise((resolve) => setTimeout(resolve, backOff.remaining()));
       }
-    }
+    } while (isAwaited());
   }
 
   /** Ends the handler of a request that the server has canceled. */

@@ -72,3 +72,40 @@ test('names the reason when the time of the call is over', async () => {
     ),
   });
 });
+
+test('answers for the roots although the call ended meanwhile', async () => {
+  let answered = (_message: unknown): void => {};
+  const answer = new Promise((resolve) => (answered = resolve));
+  const server = createServer(async (incoming, outgoing) => {
+    let body = '';
+    for await (const chunk of incoming) body += String(chunk);
+    const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
+    const respond = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id, result });
+    if (id === undefined) return void outgoing.writeHead(incoming.method === 'GET' ? 405 : 202).end();
+    if (!method) answered(JSON.parse(body));
+    if (!method) return void outgoing.writeHead(202).end();
+    if (method === 'initialize') {
+      const facts = {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'S', version: '1' },
+      };
+      return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(respond(facts));
+    }
+    const ask = JSON.stringify({ jsonrpc: '2.0', id: 'r', method: 'roots/list' });
+    // Both in one piece.
+    const events = [ask, respond({ content: [] })].map((data) => `data: ${data}\n\n`).join('');
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const roots = [{ uri: 'file:///notes' }];
+  const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { s: { url, protocol: 'legacy', roots } } });
+  onTestFinished(async () => {
+    await mcp.disconnect();
+    server.close();
+    server.closeAllConnections();
+  });
+  await mcp.callTool({ serverName: 's', name: 'any' });
+  expect(await answer).toEqual({ jsonrpc: '2.0', id: 'r', result: { roots } });
+});

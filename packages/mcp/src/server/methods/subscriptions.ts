@@ -36,7 +36,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
   // Changes may come from other instances.
   if (server.instance.isShared) await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
-  const stops = await watchUpstreams(request, filter);
+  const stops = server.upstreams ? await watchUpstreams(request, filter) : [];
   try {
     const method = 'notifications/subscriptions/acknowledged';
     const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
@@ -75,9 +75,8 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
  */
 async function watchUpstreams(request: ServerRequest, filter: ListenFilter): Promise<(() => unknown)[]> {
   const stops: (() => unknown)[] = [];
-  if (!request.server.upstreams || !filter.resourceSubscriptions) return stops;
   const accepted: string[] = [];
-  for (const uri of filter.resourceSubscriptions) {
+  for (const uri of filter.resourceSubscriptions ?? []) {
     try {
       stops.push((await watchUpstream(request, uri)) ?? (() => {}));
       accepted.push(uri);
