@@ -1,9 +1,7 @@
 // Speed of ingest() against chunking and upsert by hand, and of a run in which nothing changed:
 //   node ingestion/speed.mjs [--documents 500] [--rounds 5]
-// Every round runs all cases in turn with a store in memory, the last one with a folder; the embedder computes nothing. Ratios are taken within a round.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Every round runs all cases in turn with a store in memory; the embedder computes nothing. Ratios are taken within a round.
+import { loadavg } from 'node:os';
 import { ingest, MDocument } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
@@ -49,9 +47,7 @@ async function byHand() {
 }
 
 const run = (store) => ingest({ documents: texts.map(toDocument), store, indexName, embedder, chunkOptions });
-// A store in memory keeps no list of known documents.
-const folder = mkdtempSync(join(tmpdir(), 'quiver-speed-'));
-const stored = new LocalVector({ path: folder });
+const stored = new LocalVector();
 await run(stored);
 const cases = {
   'by hand': byHand,
@@ -70,8 +66,6 @@ for (let round = 0; round <= Number(values.rounds); round += 1) {
   }
 }
 const { count } = await stored.describeIndex({ indexName });
-await stored.close();
-rmSync(folder, { recursive: true });
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 console.log(
   `${documentCount} documents of 10,000 characters, ${count} chunks; Node ${process.version}, load ${loadavg()[0].toFixed(1)}\n`,

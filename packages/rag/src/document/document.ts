@@ -7,7 +7,7 @@ import {
   type CheckOptionsSettings,
   type OptionChecks,
 } from '@quiver/core/options';
-import { canonicalJson, contentHash, createPartHash, textsHash } from './content-hash.js';
+import { canonicalJson, contentHash, createPartHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
@@ -209,20 +209,6 @@ export class MDocument {
       });
     }
     return this;
-  }
-
-  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, places, skipped parts, type and language. */
-  contentHash(): string {
-    const { type, language, sources } = this;
-    const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
-    // A file can have thousands of places: sorting their keys would take several times as long.
-    const parts = [this.#places, this.#skip].map((lists) =>
-      lists.some(({ length }) => length > 0) ? JSON.stringify(lists) : '',
-    );
-    return textsHash(
-      canonicalJson([type, language, metadata, ...parts]),
-      sources.map(({ text }) => text),
-    );
   }
 
   /** Adds metadata to chunks, which become the last chunks. Parallel calls work on their own chunks. */

@@ -30,12 +30,6 @@ describe('text that is not searched', () => {
     expect(document.skippedText).toEqual({ navigation: menu.length, notice: 28 });
   });
 
-  it('changes the hash of the document, so that it is chunked again', () => {
-    const hashes = [[], skip.slice(1), skip].map((parts) => new MDocument({ text: page, skip: parts }).contentHash());
-    expect(new Set(hashes).size).toBe(3);
-    expect(hashes[0]).toBe(MDocument.fromText(page).contentHash());
-  });
-
   it.each<[string, unknown]>([
     ['a part outside the text', [{ start: 0, end: page.length + 1, kind: 'index' }]],
     [

@@ -29,12 +29,11 @@ describe('places of a text on pages', () => {
     expect(await chunk(1000)).toEqual([[text, { page: 1, endPage: 4, box: [10, 700, 90, 720] }]]);
   });
 
-  test('do not change the ids of chunks, but the hash of the document', async () => {
+  test('do not change the ids of chunks', async () => {
     const moved = places.map((place) => ({ ...place, page: place.page + 1 }));
     const [first, second] = [new MDocument({ text, places }), new MDocument({ text, places: moved })];
     const idsOf = async (document: MDocument): Promise<string[]> => (await document.chunk()).map(({ id }) => id);
     expect(await idsOf(second)).toEqual(await idsOf(first));
-    expect(second.contentHash()).not.toBe(first.contentHash());
   });
 
   test.each<[string, unknown]>([

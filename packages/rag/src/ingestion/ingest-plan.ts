@@ -211,8 +211,7 @@ export async function ingestPart(part: IngestPart, given: IngestPartOptions): Pr
     documents: documents(),
     cleanup: 'source',
   } as const;
-  // Parts run side by side: each would replace the other's list of known documents.
-  const report = await runIngest(run, false);
+  const report = await runIngest(run);
   return { part: id, ...report, missing: [...missing] };
 }
 

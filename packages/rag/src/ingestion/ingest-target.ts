@@ -151,8 +151,6 @@ export interface StoredCounts {
   added: number;
   moved: number;
   unchanged: number;
-  /** How many of the embedded ones have a new id. */
-  created: number;
 }
 
 /**
@@ -166,8 +164,7 @@ export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]
   for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target)].push(chunk);
   await storeNew(target, groups.new);
   await storeMoved(target, groups.moved);
-  const created = chunks.length - stored.size;
-  return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length, created };
+  return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
 }
 
 /**

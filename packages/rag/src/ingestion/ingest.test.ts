@@ -158,6 +158,15 @@ describe('ingest', () => {
     }
   });
 
+  it('updates the places on pages, and embeds nothing', async () => {
+    for (const left of [0, 1]) {
+      const places = [{ start: 0, end: 5, page: 1, box: [left, 0, 50, 10] as const }];
+      const report = await run([new MDocument({ text: 'Text.', metadata: { source: 'a.pdf' }, places })]);
+      expect(report).toMatchObject(left === 0 ? { added: 1 } : { moved: 1 });
+      expect((await store.scan({ indexName })).records).toMatchObject([{ metadata: { box: [left, 0, 50, 10] } }]);
+    }
+  });
+
   it('embeds a section again when a heading above it changed', async () => {
     const options = { chunkOptions: { minSize: 0 } };
     await run([guide('# Old\n\nIntro.\n\n## Same\n\nText.')], options);

@@ -38,7 +38,6 @@ import {
 } from './ingest-target.js';
 import { nameLanguage } from './chunk-language.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
-import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
 import { addScope, parseScope, type IngestScope } from '../store/scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
 
@@ -154,9 +153,6 @@ const optionChecks: OptionChecks<IngestOptions> = {
  * as these are the same. Each stored chunk also has the metadata `embedder`, the id of the embedder. New chunks are stored before
  * stale ones are removed: an aborted or killed run leaves a working index, and the next run resumes.
  *
- * A document of the last run is not even chunked, as long as it, the settings and the whole index are unchanged since. This needs a store
- * with `version()`, and settings without functions.
- *
  * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 100 bytes for each
  * chunk of the run.
  *
@@ -178,23 +174,18 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     store: readStore('ingest', options, argumentSettings),
     embedder: readModel('ingest', options, argumentSettings),
   };
-  if (!options.dryRun) return runIngest(run, true);
+  if (!options.dryRun) return runIngest(run);
   const { toDryRun } = await import('./dry-run.js');
   const dry = toDryRun(run);
-  return { ...(await runIngest(dry.options, false)), estimate: dry.estimate };
+  return { ...(await runIngest(dry.options)), estimate: dry.estimate };
 }
 
 const channel = traceChannels['quiver:ingest'];
 
-/** @param remembers - whether the next run may skip documents of this one: false for one of several runs that update an index together */
-export async function runIngest(
-  options: IngestRun,
-  remembers: boolean,
-  isTraced: boolean = channel.isActive,
-): Promise<IngestReport> {
+export async function runIngest(options: IngestRun, isTraced: boolean = channel.isActive): Promise<IngestReport> {
   if (isTraced) {
     const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
-    return channel.trace(event, () => runIngest(options, remembers, false));
+    return channel.trace(event, () => runIngest(options, false));
   }
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
@@ -206,13 +197,7 @@ export async function runIngest(
     options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, options.chunkOptions?.extract);
   const scope = parseScope(options.scope);
   const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
-  const run = startRun(target);
-  try {
-    const known = remembers ? await readKnown(target, options.chunkOptions, vectors) : undefined;
-    return await update(target, run, { ...options, known, vectors, cleanup, batchSize, concurrency });
-  } finally {
-    run.end();
-  }
+  return update(target, { ...options, vectors, cleanup, batchSize, concurrency });
 }
 
 function isIterable(value: unknown): boolean {
@@ -221,13 +206,10 @@ function isIterable(value: unknown): boolean {
 
 /** Options with their defaults. */
 type UpdateOptions = Omit<IngestSettings, 'vectors'> &
-  Required<Pick<IngestSettings, 'cleanup' | 'batchSize' | 'concurrency'>> & {
-    known: KnownDocuments | undefined;
-    vectors: ChunkVectors | undefined;
-  };
+  Required<Pick<IngestSettings, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
 
-async function update(target: IngestTarget, progress: RunInProgress, options: UpdateOptions): Promise<IngestReport> {
-  const { documents, known, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
+async function update(target: IngestTarget, options: UpdateOptions): Promise<IngestReport> {
+  const { documents, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
   const { scope, signal } = target;
   const seen = new Set<string>();
   const sources: Sources = new Map();
@@ -237,10 +219,8 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const notify = (): void => onProgress?.({ ...report, ...total });
 
-  let created = 0;
   const batches = readBatches(documents, {
     target,
-    known,
     seen,
     sources,
     unavailable,
@@ -256,40 +236,17 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
     addSkipped(skippedText, counts.skippedText);
     if (Object.keys(skippedText).length > 0) report.skippedText = { ...skippedText };
-    created += counts.created;
     notify();
   }
 
-  const toClean = known?.sourcesToClean(sources) ?? sources;
-  const isClean = cleanup === 'none' || (cleanup === 'all' ? known?.isWhole === true : toClean.size === 0);
-  if (target.isUpdate && !isClean) {
-    const stale = { keep: seen, keepSources: unavailable, scope, ...(cleanup === 'source' && { sources: toClean }) };
+  if (target.isUpdate && cleanup !== 'none' && (cleanup === 'all' || sources.size > 0)) {
+    const stale = { keep: seen, keepSources: unavailable, scope, ...(cleanup === 'source' && { sources }) };
     for await (const removed of removeStale(target, stale)) {
       report.removed = removed;
       notify();
     }
   }
-  // A run without chunks does not create its index.
-  if (target.isUpdate || created > 0)
-    await known?.write({
-      grown: created - report.removed,
-      isChanged: report.added + report.moved + report.removed > 0,
-      cleanup,
-      sources,
-      ids: seen,
-      progress,
-    });
   return report;
-}
-
-/** With `extract`, a document whose chunks have the extracted metadata is not extracted again, regardless of the other options. */
-function readKnown(
-  target: IngestTarget,
-  { extract, ...plain }: ChunkParams = {},
-  vectors: ChunkVectors | undefined,
-): Promise<KnownDocuments | undefined> {
-  const extracted = extract && extractedKeys(extract, vectors);
-  return KnownDocuments.read(target, { chunkOptions: plain, extracted, vectors });
 }
 
 /** Chunks that are compared and stored together. */
@@ -306,7 +263,6 @@ interface Batch {
 
 interface BatchOptions {
   target: IngestTarget;
-  known: KnownDocuments | undefined;
   /** Ids of all chunks; this function adds to it. */
   seen: Set<string>;
   /** Sources of all documents; this function adds to it. */
@@ -328,7 +284,7 @@ const longestTurn = 10;
 /** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id in `seen`. */
 async function* readBatches(
   documents: Iterable<MDocument> | AsyncIterable<MDocument>,
-  { target, known, seen, sources, unavailable, batchSize, chunkOptions = {}, vectors }: BatchOptions,
+  { target, seen, sources, unavailable, batchSize, chunkOptions = {}, vectors }: BatchOptions,
 ): AsyncGenerator<Batch> {
   let batch = emptyBatch();
   let nextPause = 0;
@@ -340,22 +296,12 @@ async function* readBatches(
       addSource(document.isUnavailable ? unavailable : sources, metadata['source']);
     if (document.isUnavailable) continue;
     addSkipped(batch.skippedText, document.skippedText);
-    const hash = known?.hashOf(document);
-    if (hash !== undefined && known?.has(hash)) {
-      batch.documents += 1;
-      continue;
-    }
-    const found = hash === undefined ? undefined : known?.find(hash);
-    const { chunks, stored, isPartial } = found
-      ? { chunks: [], stored: found.ids.length, isPartial: false }
-      : await chunkDocument(target, document, chunkOptions, vectors);
-    const ids = found?.ids ?? chunks.map(({ id }) => id);
-    const before = seen.size;
-    for (let index = 0; index < ids.length; index += 1) {
+    const { chunks, stored } = await chunkDocument(target, document, chunkOptions, vectors);
+    for (const [index, chunk] of chunks.entries()) {
       const count = seen.size;
-      if (seen.add(ids[index] as string).size === count) continue;
+      if (seen.add(chunk.id).size === count) continue;
       if (index < stored) batch.unchanged += 1;
-      else batch.chunks.push(chunks[index] as Chunk);
+      else batch.chunks.push(chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
       yield batch;
       batch = emptyBatch();
@@ -365,11 +311,6 @@ async function* readBatches(
       nextPause = performance.now() + longestTurn;
     }
     batch.documents += 1;
-    if (hash === undefined) continue;
-    // A record that two documents have is stored with the place in the first one.
-    const added = seen.size - before;
-    const isShared = added < ids.length && added < new Set(ids).size;
-    known?.add(hash, document, { found, ids, isPartial: isPartial || isShared });
   }
   if (batch.documents > 0 || batch.chunks.length > 0) yield batch;
 }
@@ -378,14 +319,14 @@ async function* readBatches(
  * Returns the chunks of a document, then their further vectors. Results of a model differ from call to call and cost money: it is called
  * only when a chunk of the document is not stored yet.
  *
- * @returns `stored` - number of chunks, from the first, that are stored already; `isPartial` - whether a model has failed
+ * @returns `stored` - number of chunks, from the first, that are stored already
  */
 async function chunkDocument(
   target: IngestTarget,
   document: MDocument,
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
-): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial: boolean }> {
+): Promise<{ chunks: readonly Chunk[]; stored: number }> {
   const inScope = (chunks: readonly Chunk[]): Chunk[] =>
     nameLanguage(chunks).map((chunk) => addScope(chunk, target.scope));
   const keys = extractedKeys(extract, vectors);
@@ -396,9 +337,8 @@ async function chunkDocument(
     return stored;
   });
   const chunks = stored ?? inScope(found);
-  const isPartial = chunks.some(({ metadata }) => keys.some((key) => !(key in metadata)));
   const all = vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks;
-  return { chunks: all, stored: stored?.length ?? 0, isPartial };
+  return { chunks: all, stored: stored?.length ?? 0 };
 }
 
 /** Metadata keys of which a document is extracted again: an index that was made without them gets them. */
