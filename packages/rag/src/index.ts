@@ -210,7 +210,6 @@ export type {
 export {
   extractTriples,
   type ExtractTriplesOptions,
-  type TripleCache,
   type TripleFailure,
   type TripleProgress,
 } from './graph/extract-triples.js';

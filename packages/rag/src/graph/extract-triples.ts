@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import {
   anyValue,
   checkOptions,
@@ -8,24 +8,17 @@ import {
   type OptionChecks,
 } from '@quiver/core/options';
 import type { JsonSchema } from '@quiver/core/schema';
-import { validate } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
-import { askForObject } from '../document/extract/ask-model.js';
+import { askAll, askCached, describeFailures } from '../document/extract/ask-model.js';
 import {
   answerCacheValue,
   cacheScopeValue,
   languageModelValue,
+  type AnswerCache,
   type LanguageModelInput,
 } from '../document/extract/extract-options.js';
-import { createLimit } from '../requests/limit.js';
 import { graphSettings } from './graph-options.js';
 import type { Triple } from './passage.js';
-
-/** Cache of responses between runs: a `Map`, or an object with its two methods. */
-export interface TripleCache {
-  get(key: string): unknown;
-  set(key: string, triples: readonly Triple[]): unknown;
-}
 
 /** Progress of `extractTriples()`. */
 export interface TripleProgress {
@@ -49,7 +42,7 @@ export interface ExtractTriplesOptions {
    * Responses by a hash of the text and `cacheScope`. Each is cached as it arrives, so an interrupted run resumes, and equal texts are
    * read once.
    */
-  cache?: TripleCache;
+  cache?: AnswerCache;
   /** Part of every key: change it with the model, to have everything read again. Default empty. */
   cacheScope?: string;
   /** Most statements per passage. Default 12. */
@@ -108,48 +101,32 @@ const schema: JsonSchema = {
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
   checkOptions('extractTriples', options, checks, graphSettings);
-  const { passages, model, cache = new Map(), maxTriples = 12, signal, onProgress, onFailure } = options;
-  const { concurrency = 4 } = options;
-  const found = new Map<string, readonly Triple[]>();
-  /** Pending responses, by key. */
-  const running = new Map<string, Promise<readonly Triple[]>>();
+  const { passages, model: llm, cache, cacheScope = '', maxTriples = 12, signal, onFailure } = options;
   const failures: TripleFailure[] = [];
-  let done = 0;
+  /** Responses by text. */
+  const read = new Map<string, Promise<readonly Triple[]>>();
 
-  async function read(document: string): Promise<readonly Triple[]> {
+  async function readNew(document: string): Promise<readonly Triple[]> {
     if (document.trim() === '') return [];
-    const key = contentHash('triples', promptVersion, options.cacheScope ?? '', String(maxTriples), document);
-    const reading = running.get(key) ?? readNew(key, document);
-    running.set(key, reading);
-    return reading.finally(() => running.delete(key));
+    const key = contentHash('triples', promptVersion, cacheScope, String(maxTriples), document);
+    const answer = await askCached({ llm, prompt: promptFor(document, maxTriples), signal, cache, key }, schema);
+    return (answer as { triples: Triple[] }).triples.slice(0, maxTriples);
   }
 
-  async function readNew(key: string, document: string): Promise<readonly Triple[]> {
-    const known = await validate(schema, { triples: await cache.get(key) });
-    if (known.ok) return (known.value as { triples: Triple[] }).triples;
-    const answer = await askForObject({ llm: model, prompt: promptFor(document, maxTriples), signal }, schema);
-    const triples = (answer as { triples: Triple[] }).triples.slice(0, maxTriples);
-    await cache.set(key, triples);
-    return triples;
+  function readPassage({ document }: (typeof passages)[number]): Promise<readonly Triple[]> {
+    const reading = read.get(document) ?? readNew(document);
+    read.set(document, reading);
+    return reading;
   }
 
-  async function readPassage({ id, document }: (typeof passages)[number]): Promise<void> {
-    signal?.throwIfAborted();
-    try {
-      found.set(id, await read(document));
-    } catch (error) {
-      signal?.throwIfAborted();
-      failures.push({ id, error });
-      onFailure?.({ id, error });
-    }
-    done += 1;
-    onProgress?.({ done, total: passages.length });
+  function addFailure({ id }: (typeof passages)[number], error: unknown): void {
+    failures.push({ id, error });
+    onFailure?.({ id, error });
   }
 
-  const limit = createLimit(concurrency);
-  await Promise.all(passages.map((passage) => limit(() => readPassage(passage))));
+  const answers = await askAll(passages, readPassage, addFailure, options);
   if (failures.length > 0 && !onFailure) throw triplesFailed(failures);
-  return found;
+  return new Map(passages.flatMap(({ id }, place) => (answers[place] ? [[id, answers[place]] as const] : [])));
 }
 
 function promptFor(document: string, maxTriples: number): string {
@@ -165,11 +142,9 @@ function promptFor(document: string, maxTriples: number): string {
 }
 
 function triplesFailed(failures: readonly TripleFailure[]): QuiverError {
-  const named = failures.slice(0, 5).map(({ id, error }) => `'${id}': ${toErrorMessage(error)}`);
-  const more = failures.length > 5 ? `; and ${failures.length - 5} more` : '';
   return new QuiverError(
     'TRIPLES_FAILED',
-    `The triples of ${failures.length} passages could not be extracted (${named.join('; ')}${more}). Run it again with the same cache to extract these only, or pass onFailure to continue without them.`,
+    `The triples of ${failures.length} passages could not be extracted (${describeFailures(failures, ({ id }) => `'${id}'`)}). Run it again with the same cache to extract these only, or pass onFailure to continue without them.`,
     { cause: failures[0]?.error, details: { failures } },
   );
 }

@@ -10,9 +10,9 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from '@quiver/core/options';
-import { validate, type JsonSchema } from '@quiver/core/schema';
+import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
-import { askForObject } from '../document/extract/ask-model.js';
+import { askCached } from '../document/extract/ask-model.js';
 import { languageModelValue, type AnswerCache, type LanguageModelInput } from '../document/extract/extract-options.js';
 import type { VectorFilter } from '../store/index.js';
 import { describeFields, fieldsValue, requireDeclared } from '../filter/declared-fields.js';
@@ -92,8 +92,6 @@ export interface StepInput {
 /** Version of the prompts. A new number invalidates cached answers. */
 const promptVersion = '1';
 const mostQueries = 10;
-/** Attempts to write an answer that is accepted; the second one sees the problem of the first. */
-const maxAttempts = 2;
 
 /**
  * Runs the steps that were asked for. A failed step has an `error`; the others are not affected.
@@ -115,25 +113,11 @@ async function runStep(step: StepName, question: string, input: StepInput): Prom
   const { signal } = input;
   let calls = 0;
   const base = { step, weight: optionsOf(input, step).weight ?? 1, queries: [] };
-  const ask: Ask = async (prompt, schema, check) => {
+  const ask: Ask = (prompt, schema, check) => {
     const { cache, cacheScope = '' } = input;
     const llm = modelOf(input, step) as LanguageModelInput;
     const key = contentHash('retrieve', promptVersion, cacheScope, step, prompt);
-    const known = cache && (await validate(schema, await cache.get(key)));
-    if (known?.ok && problemOf(known.value, check) === undefined) return known.value;
-    let correction = '';
-    for (let attempt = 1; ; attempt++) {
-      const answer = await askForObject({ llm, prompt: prompt + correction, signal }, schema);
-      calls += 1;
-      const problem = problemOf(answer, check);
-      if (problem === undefined) {
-        // Only an accepted answer: a rejected one would fail in every run.
-        await cache?.set(key, answer);
-        return answer;
-      }
-      if (attempt === maxAttempts) throw problem;
-      correction = `\n\nYour answer ${JSON.stringify(answer)} was rejected: ${problem.message}`;
-    }
+    return askCached({ llm, prompt, signal, cache, key, check, onCall: () => (calls += 1) }, schema);
   };
   try {
     const answer = await (step === 'filter'
@@ -148,15 +132,6 @@ async function runStep(step: StepName, question: string, input: StepInput): Prom
 
 /** Returns an answer that `check` accepts, cached if possible. */
 type Ask = (prompt: string, schema: JsonSchema, check?: (answer: unknown) => void) => Promise<unknown>;
-
-function problemOf(answer: unknown, check: ((answer: unknown) => void) | undefined): Error | undefined {
-  try {
-    check?.(answer);
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}
 
 async function writeQueries(
   step: Exclude<StepName, 'filter'>,

@@ -1,7 +1,8 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toModelSchema, validate, type Schema } from '@quiver/core/schema';
+import { createLimit } from '../../requests/limit.js';
 import { retry } from '../../requests/retry.js';
-import type { LanguageModelInput } from './extract-options.js';
+import type { AnswerCache, ExtractParams, LanguageModelInput } from './extract-options.js';
 
 export interface ModelRequest {
   llm: LanguageModelInput;
@@ -31,6 +32,87 @@ export async function askForObject(request: ModelRequest, schema: Schema): Promi
   if (result.ok) return result.value;
   const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model does not match the schema: ${issues}`);
+}
+
+interface CachedRequest extends ModelRequest {
+  cache: AnswerCache | undefined;
+  key: string;
+  /** Throws for an answer that is not accepted. The model gets one more attempt, and sees the problem. */
+  check?: ((answer: unknown) => void) | undefined;
+  onCall?: () => void;
+}
+
+const maxAttempts = 2;
+
+/**
+ * Returns the cached answer if it matches the schema and is accepted. Otherwise requests one, and caches it once it is accepted: a
+ * rejected one would fail in every run.
+ *
+ * @throws as {@link askForObject}; the error of `check`
+ */
+export async function askCached(request: CachedRequest, schema: Schema): Promise<unknown> {
+  const { cache, key, prompt, check, onCall } = request;
+  const known = cache && (await validate(schema, await cache.get(key)));
+  if (known?.ok && problemOf(known.value, check) === undefined) return known.value;
+  let correction = '';
+  for (let attempt = 1; ; attempt++) {
+    const answer = await askForObject({ ...request, prompt: prompt + correction }, schema);
+    onCall?.();
+    const problem = problemOf(answer, check);
+    if (problem === undefined) {
+      await cache?.set(key, answer);
+      return answer;
+    }
+    if (attempt === maxAttempts) throw problem;
+    correction = `\n\nYour answer ${JSON.stringify(answer)} was rejected: ${problem.message}`;
+  }
+}
+
+function problemOf(answer: unknown, check: CachedRequest['check']): Error | undefined {
+  try {
+    check?.(answer);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/**
+ * Calls a model for each item, a few at a time. A failed call does not affect the others.
+ *
+ * @returns the answers in the order of the items, `undefined` where the call failed
+ * @throws the abort reason
+ */
+export async function askAll<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+  onError: (item: Item, error: unknown) => void,
+  { concurrency = 4, signal, onProgress }: Pick<ExtractParams, 'concurrency' | 'signal' | 'onProgress'>,
+): Promise<(Answer | undefined)[]> {
+  let done = 0;
+  const run = async (item: Item): Promise<Answer | undefined> => {
+    signal?.throwIfAborted();
+    const answer = await ask(item).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      onError(item, error);
+      return undefined;
+    });
+    done += 1;
+    onProgress?.({ done, total: items.length });
+    return answer;
+  };
+  signal?.throwIfAborted();
+  const limit = createLimit(concurrency);
+  return Promise.all(items.map((item) => limit(() => run(item))));
+}
+
+/** Names the first failures, and the number of the others. */
+export function describeFailures<Failure extends { readonly error: unknown }>(
+  failures: readonly Failure[],
+  nameOf: (failure: Failure) => string,
+): string {
+  const named = failures.slice(0, 5).map((failure) => `${nameOf(failure)}: ${toErrorMessage(failure.error)}`);
+  return [...named, ...(failures.length > 5 ? [`and ${failures.length - 5} more`] : [])].join('; ');
 }
 
 /** Fields of a result that are read. They are the same in the specification versions v2, v3 and v4. */

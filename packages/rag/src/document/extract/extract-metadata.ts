@@ -1,10 +1,9 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import { toModelSchema } from '@quiver/core/schema';
-import { createLimit } from '../../requests/limit.js';
 import { partsOf } from '../../requests/parts-of.js';
 import { contextKey, fixedKeys } from '../metadata-keys.js';
 import type { Metadata } from '../chunk.js';
-import { askForObject, askForText, type ModelRequest } from './ask-model.js';
+import { askAll, askForObject, askForText, describeFailures, type ModelRequest } from './ask-model.js';
 import {
   chunksPerRequest,
   contextPrefix,
@@ -44,31 +43,16 @@ export async function extractMetadata(
   keep: (metadata: readonly Metadata[]) => void,
 ): Promise<void> {
   requireExtractParams(params);
-  const { signal, concurrency = 4, onProgress, onFailure } = params;
+  const { onFailure } = params;
   const steps = planSteps(items, params);
   const failures: ExtractFailure[] = [];
-  let done = 0;
-
-  async function run({ extractor, chunk, ask }: Step): Promise<unknown> {
-    signal?.throwIfAborted();
-    let answer: unknown;
-    try {
-      answer = await ask();
-    } catch (error) {
-      signal?.throwIfAborted();
-      const id = items[chunk]?.id;
-      const failure: ExtractFailure = { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
-      failures.push(failure);
-      onFailure?.(failure);
-    }
-    done += 1;
-    onProgress?.({ done, total: steps.length });
-    return answer;
-  }
-
-  signal?.throwIfAborted();
-  const limit = createLimit(concurrency);
-  const answers = await Promise.all(steps.map((step) => limit(() => run(step))));
+  const addFailure = ({ extractor, chunk }: Step, error: unknown): void => {
+    const id = items[chunk]?.id;
+    const failure = { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
+    failures.push(failure);
+    onFailure?.(failure);
+  };
+  const answers = await askAll(steps, ({ ask }) => ask(), addFailure, params);
   const metadata: Metadata[] = items.map(() => ({}));
   // Answers arrive in any order. Metadata keys have a fixed order.
   for (const [index, answer] of answers.entries()) if (answer !== undefined) steps[index]?.store(metadata, answer);
@@ -78,14 +62,10 @@ export async function extractMetadata(
 
 /** One error for all failures. */
 function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
-  const named = failures
-    .slice(0, 5)
-    .map(({ extractor, chunk, error }) => `${extractor} of chunk ${chunk}: ${toErrorMessage(error)}`)
-    .join('; ');
-  const more = failures.length > 5 ? `; and ${failures.length - 5} more` : '';
+  const described = describeFailures(failures, ({ extractor, chunk }) => `${extractor} of chunk ${chunk}`);
   return new QuiverError(
     'EXTRACTION_FAILED',
-    `Metadata could not be extracted (${named}${more}). Everything else was extracted; pass onFailure to continue without an error.`,
+    `Metadata could not be extracted (${described}). Everything else was extracted; pass onFailure to continue without an error.`,
     { cause: failures[0]?.error, details: { failures } },
   );
 }
