@@ -69,7 +69,7 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
           };
           const listed = server
             .list('prompts/list')
-            .peek(options.requestContext)
+            .peek(options)
             ?.find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
           const prompt: Prompt = {
             ...listed,

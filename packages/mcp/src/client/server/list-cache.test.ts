@@ -40,6 +40,26 @@ describe('ListCache', () => {
     expect(await get()).toEqual({ items: ['b'] });
   });
 
+  test('ends its request when the last caller that waits has left', async () => {
+    const requests: AbortSignal[] = [];
+    const cache = new ListCache<string>({
+      fetch: ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          requests.push(signal!);
+          signal!.addEventListener('abort', () => reject(signal!.reason as Error));
+        }),
+    });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const lists = [cache.get({ signal: first.signal }), cache.get({ signal: second.signal })];
+    first.abort();
+    expect(requests.map(({ aborted }) => aborted)).toEqual([false]);
+    second.abort(new Error('all left'));
+    expect(requests.map(({ aborted }) => aborted)).toEqual([true]);
+    for (const list of lists) await expect(list).rejects.toThrow('all left');
+    void cache.get().catch(() => {});
+    expect(requests).toHaveLength(2);
+  });
+
   test('keeps the last good list and tells the error', async () => {
     const down = new Error('down');
     const { get, invalidate } = cacheOf([['a'], down, ['b']]);

@@ -25,12 +25,24 @@ export interface FetchedList<Item> {
   readonly error?: unknown;
 }
 
+/** Who needs a list. */
+export interface ListCaller {
+  readonly requestContext?: AnyRequestContext | undefined;
+  readonly via?: Via | undefined;
+  /** Ends the request when the last caller that waits for the list has left. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A request of a list that callers wait for. */
+interface Fetching<Item> {
+  readonly list: Promise<FetchedList<Item>>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
 export interface ListCacheOptions<Item> {
-  /**
-   * @param requestContext - that of the caller who needs the list
-   * @param isAgain - whether the cache has an expired list
-   */
-  readonly fetch: (requestContext?: AnyRequestContext, isAgain?: boolean, via?: Via) => Promise<FetchedList<Item>>;
+  /** @param isAgain - whether the cache has an expired list */
+  readonly fetch: (caller: ListCaller, isAgain: boolean) => Promise<FetchedList<Item>>;
   /** Called with every fetched list, and the one before it. */
   readonly onFetched?: (items: readonly Item[], previous: readonly Item[] | undefined) => void;
   readonly now?: () => number;
@@ -41,7 +53,7 @@ export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: FetchedList<Item> | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
-  #fetching: Promise<FetchedList<Item>> | undefined;
+  #fetching: Fetching<Item> | undefined;
   #generation = 0;
   /** Generation in which the known list was requested. */
   #knownIn = 0;
@@ -56,12 +68,21 @@ export class ListCache<Item> {
    *
    * @throws what the request throws, when there was never a good list
    */
-  get(requestContext?: AnyRequestContext, via?: Via): Promise<FetchedList<Item>> {
+  get(caller: ListCaller = {}): Promise<FetchedList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
-    const current = (this.#fetching ??= this.#refresh(requestContext, via).finally(() => {
-      if (this.#fetching === current) this.#fetching = undefined;
-    }));
-    return current;
+    const current = (this.#fetching ??= this.#start(caller));
+    current.waiting += 1;
+    const { signal } = caller;
+    if (!signal) return current.list;
+    const leave = (): void => {
+      current.waiting -= 1;
+      if (current.waiting > 0) return;
+      this.#forget(current);
+      current.controller.abort(signal.reason);
+    };
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    return current.list.finally(() => signal.removeEventListener('abort', leave));
   }
 
   /** Returns the last good list, also when it has expired. */
@@ -76,10 +97,21 @@ export class ListCache<Item> {
     this.#fetching = undefined;
   }
 
-  async #refresh(requestContext: AnyRequestContext | undefined, via: Via | undefined): Promise<FetchedList<Item>> {
+  #start(caller: ListCaller): Fetching<Item> {
+    const controller = new AbortController();
+    const list = this.#refresh({ ...caller, signal: controller.signal }).finally(() => this.#forget(current));
+    const current: Fetching<Item> = { list, controller, waiting: 0 };
+    return current;
+  }
+
+  #forget(fetching: Fetching<Item>): void {
+    if (this.#fetching === fetching) this.#fetching = undefined;
+  }
+
+  async #refresh(caller: ListCaller): Promise<FetchedList<Item>> {
     const startedIn = this.#generation;
     try {
-      const fetched = await this.#options.fetch(requestContext, this.#known !== undefined, via);
+      const fetched = await this.#options.fetch(caller, this.#known !== undefined);
       const previous = this.#known;
       // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
@@ -129,14 +161,14 @@ export class CallerLists<Item> {
   }
 
   /** @throws as `ListCache.get`; errors of `identity` */
-  async get(requestContext?: AnyRequestContext, via?: Via): Promise<FetchedList<Item>> {
-    const cache = this.#find(requestContext, via);
-    return cache ? cache.get(requestContext, via) : this.#options.fetch(requestContext, false, via);
+  async get(caller: ListCaller = {}): Promise<FetchedList<Item>> {
+    const cache = this.#find(caller);
+    return cache ? cache.get(caller) : this.#options.fetch(caller, false);
   }
 
   /** Returns the last good list of a caller, also when it has expired. */
-  peek(requestContext?: AnyRequestContext, via?: Via): readonly Item[] | undefined {
-    return this.#find(requestContext, via)?.peek();
+  peek(caller: ListCaller = {}): readonly Item[] | undefined {
+    return this.#find(caller)?.peek();
   }
 
   /** Makes the next {@link get} of every caller fetch the list. */
@@ -145,7 +177,7 @@ export class CallerLists<Item> {
     for (const cache of this.#byIdentity.values()) cache.invalidate();
   }
 
-  #find(requestContext: AnyRequestContext | undefined, via: Via = []): ListCache<Item> | undefined {
+  #find({ requestContext, via = [] }: ListCaller): ListCache<Item> | undefined {
     const { variesByCaller, identity } = this.#options;
     // A list that another gateway requested may lack the items of that gateway.
     const isRelayed = via.length > 1;

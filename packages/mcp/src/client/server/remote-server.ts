@@ -145,9 +145,10 @@ export class RemoteServer {
       variesByCaller: this.variesByCaller,
       identity: this.#options.identity,
       // The request is repeated after a lost connection, because it has no effects.
-      fetch: (requestContext, isAgain, via) =>
+      fetch: ({ requestContext, via, signal }, isAgain) =>
         this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain, via }), {
           requestContext,
+          signal,
           retries: 1,
         }),
       onFetched: (items, previous) => {

@@ -153,7 +153,7 @@ export class SharedServers {
     return askServers(
       this.byName.values(),
       async (server) => {
-        const { items, error } = await server.list(method).get(options.requestContext);
+        const { items, error } = await server.list(method).get({ requestContext: options.requestContext });
         return { answer: [...items], error };
       },
       options.perServerTimeoutMs,

@@ -97,7 +97,7 @@ export function sendCall(
   const lists = server.list('tools/list');
   const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
     list?.find((listed) => listed.name === name);
-  const { tool = find(lists.peek(requestContext)) ?? find(lists.peek()) } = given;
+  const { tool = find(lists.peek({ requestContext })) ?? find(lists.peek()) } = given;
   const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
   const retries = idempotentHint === true || readOnlyHint === true ? retryIdempotent : 0;
   const tracksProgress = enableProgressTracking && !given.relay;
@@ -111,7 +111,7 @@ export function sendCall(
       if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
       // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
       lists.invalidate();
-      const { items } = await lists.get(requestContext);
+      const { items } = await lists.get({ requestContext });
       return engine.request('tools/call', params, withHeaders(call, find(items)));
     });
   }, call);

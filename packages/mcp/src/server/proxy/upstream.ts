@@ -10,6 +10,7 @@ import {
 import { createTool, type AnyRequestContext } from '@quiver/core/tools';
 import type { EngineRequestOptions } from '../../client/engine/call.js';
 import { isCreatedTask } from '../../client/engine/check-result.js';
+import type { ListCaller } from '../../client/server/list-cache.js';
 import type { RemoteServer } from '../../client/server/remote-server.js';
 import { awaitTask } from '../../client/tools/await-task.js';
 import { sendCall } from '../../client/tools/call-tool.js';
@@ -98,10 +99,7 @@ export class Upstream {
    * @param name - tool that a call names: where it is known, its list is not requested again
    */
   tools(request: UpstreamRequest, name?: string): UpstreamTools | Promise<UpstreamTools> {
-    const known =
-      name === undefined
-        ? undefined
-        : this.remote.list('tools/list').peek(this.#contextOf(request), this.#options.via.of(request));
+    const known = name === undefined ? undefined : this.remote.list('tools/list').peek(this.#callerOf(request));
     const tools = known && this.#toTools(known);
     if (name !== undefined && tools?.has(name)) return tools;
     return this.#fetch(request, 'tools/list').then((items) => this.#toTools(items as readonly ProtocolTool[]));
@@ -110,7 +108,7 @@ export class Upstream {
   /** Returns the tools of a caller, or those of no caller in particular, as far as they are known without a request. */
   knownTools(request: UpstreamRequest): UpstreamTools {
     const list = this.remote.list('tools/list');
-    return this.#toTools(list.peek(this.#contextOf(request), this.#options.via.of(request)) ?? list.peek() ?? none);
+    return this.#toTools(list.peek(this.#callerOf(request)) ?? list.peek() ?? none);
   }
 
   /** Returns the items of a list as this server offers them. Without a response in time, those of the last one. */
@@ -124,11 +122,10 @@ export class Upstream {
   }
 
   async #fetch(request: UpstreamRequest, method: ListMethod): Promise<readonly object[]> {
-    const context = this.#contextOf(request);
+    const caller = this.#callerOf(request);
     const list = this.remote.list(method);
-    const via = this.#options.via.of(request);
     let isLate = false;
-    const fetching = list.get(context, via).then(
+    const fetching = list.get(caller).then(
       ({ items, error }) => {
         this.remote.logMissing(method, error === undefined ? undefined : toErrorMessage(error));
         if (isLate) this.#options.onLateList(method);
@@ -143,14 +140,14 @@ export class Upstream {
     try {
       const timedOut = (limit: number): Error => new Error(`It did not respond within ${limit} ms.`);
       const items = await untilAborted(() => withinTime(fetching, LIST_TIMEOUT, timedOut), request.signal);
-      return items ?? list.peek(context, via) ?? none;
+      return items ?? list.peek(caller) ?? none;
     } catch (error) {
       request.signal.throwIfAborted();
       isLate = true;
       this.#options.logger.warn(
         `The list ${method} of the proxied server '${this.name}' is missing: ${toErrorMessage(error)}`,
       );
-      return list.peek(context, via) ?? none;
+      return list.peek(caller) ?? none;
     }
   }
 
@@ -323,6 +320,10 @@ export class Upstream {
     if (!isQuiverError(error) || !outcome) return toCallerError(error, request);
     this.#options.logger.warn(toErrorMessage(error), error);
     return new QuiverError(error.code, `The proxied server '${this.name}' ${outcome}`, { cause: error });
+  }
+
+  #callerOf(request: UpstreamRequest): ListCaller {
+    return { requestContext: this.#contextOf(request), via: this.#options.via.of(request), signal: request.signal };
   }
 
   #contextOf(request: UpstreamRequest): AnyRequestContext | undefined {
