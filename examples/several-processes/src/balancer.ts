@@ -4,8 +4,18 @@ import type { AddressInfo } from 'node:net';
 /** A balancer without stickiness. */
 export interface Balancer {
   readonly url: string;
+  /**
+   * Set while an instance is restarted: an answer of a user is then not delivered at the first time. Its client receives the status 502, or
+   * with the header of `repeated` the balancer sends it again, as settings of HAProxy do.
+   */
+  isRestarting?: boolean;
+  /** Answers that were not delivered at the first time. */
+  readonly undelivered?: number;
   close(): Promise<void>;
 }
+
+/** Header of clients that do not send an answer again. */
+export const repeated = { 'x-answers': 'repeated' };
 
 /** Headers for one connection, which are not forwarded. Node's agent obeys `Connection: close` of an instance. */
 const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding'];
@@ -18,10 +28,16 @@ const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding'];
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let turn = 0;
+  const undelivered = new Set<string>();
   const agent = new Agent({ keepAlive: true });
   const server = createServer(async (req, res) => {
     try {
       const body = Buffer.concat(await req.toArray());
+      const answer = readAnswer(req, body);
+      if (answer !== undefined && balancer.isRestarting && !undelivered.has(answer)) {
+        undelivered.add(answer);
+        if (req.headers['x-answers'] !== repeated['x-answers']) return void res.writeHead(502).end();
+      }
       const first = turn++;
       for (let attempt = 0; attempt < ports.length; attempt += 1) {
         const port = ports[(first + attempt) % ports.length] as number;
@@ -40,7 +56,22 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     server.closeAllConnections();
     agent.destroy();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close };
+  const balancer: Balancer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    isRestarting: false,
+    get undelivered() {
+      return undelivered.size;
+    },
+    close,
+  };
+  return balancer;
+}
+
+/** Returns what identifies the answer of a user in a request of 2025-11-25; `undefined` for other requests. */
+function readAnswer({ headers }: IncomingMessage, body: Buffer): string | undefined {
+  if (body.length === 0) return undefined;
+  const { id, method } = JSON.parse(body.toString()) as { id?: number; method?: string };
+  return id === undefined || method !== undefined ? undefined : `${String(headers['mcp-session-id'])} ${id}`;
 }
 
 /** @returns `false` when the instance does not accept the connection */

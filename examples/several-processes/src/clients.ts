@@ -4,6 +4,7 @@ import { Client as SdkClient1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as SdkTransport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema, ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { MCPClient } from '@quiver/mcp';
+import { repeated } from './balancer.ts';
 
 /** What the trial needs of a client. */
 export interface TrialClient {
@@ -45,8 +46,9 @@ function quiver(protocol: 'legacy' | 'modern'): Connect {
 const connectSdk1: Connect = async (url, answer) => {
   const client = new SdkClient1(info, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { count: await answer() } }));
+  const transport = new SdkTransport1(url, { requestInit: { headers: repeated } });
   // The SDK's own transport does not fit its type under exactOptionalPropertyTypes.
-  await client.connect(new SdkTransport1(url) as Parameters<SdkClient1['connect']>[0]);
+  await client.connect(transport as Parameters<SdkClient1['connect']>[0]);
   return {
     call: async (name, args, onprogress) =>
       textOf(await client.callTool({ name, arguments: args }, undefined, { ...(onprogress && { onprogress }) })),

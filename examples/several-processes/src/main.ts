@@ -1,7 +1,7 @@
 /** Restarts and kills processes behind a balancer without stickiness, while clients use them. Counts lost and repeated calls. */
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startBalancer } from './balancer.ts';
+import { startBalancer, type Balancer } from './balancer.ts';
 import { sdk2, taskKind } from './clients.ts';
 import { findPort, Instance } from './instances.ts';
 import { Load, type Call, type Watcher } from './load.ts';
@@ -37,7 +37,7 @@ const store = { storeUrl, storeName: values.name, sharedStore };
 const instances = await Promise.all(['1', '2', '3'].map(async (name) => new Instance(name, await findPort(), store)));
 await Promise.all(instances.map((instance) => instance.start()));
 const ports = instances.map(({ port }) => port);
-const balancer = values.nginx ? await startNginx(values.nginx, ports) : await startBalancer(ports);
+const balancer: Balancer = values.nginx ? await startNginx(values.nginx, ports) : await startBalancer(ports);
 const load = new Load(balancer.url, Number(values.call));
 await load.start();
 const problems: string[] = [];
@@ -53,6 +53,8 @@ await load.stop();
 const counts = countCalls(load.calls, await readNotes(sharedStore, 'done'));
 console.table(counts);
 console.log(`${load.watchers.length} subscribers, ${changes} changes`);
+if (balancer.undelivered !== undefined)
+  console.log(`${balancer.undelivered} answers of users were not delivered at the first time`);
 for (const call of load.calls.filter(({ error, isKilled }) => error && !isKilled))
   problems.push(`${call.role} from ${seconds(call.begin)} to ${seconds(call.end)} s, ${describeErrors([call])[0]}`);
 for (const [kind, { lost, repeated, unanswered }] of Object.entries(counts))
@@ -66,11 +68,13 @@ process.exit(problems.length === 0 ? 0 : 1);
 
 async function restart(instance: Instance): Promise<void> {
   const begin = performance.now();
+  balancer.isRestarting = true;
   const code = await instance.end('SIGTERM');
   const time = seconds(performance.now() - begin);
   console.log(`process ${instance.name}: SIGTERM at ${seconds(begin)} s, ended after ${time} s`);
   if (code !== 0) problems.push(`process ${instance.name}: exit code ${code}`);
   await instance.start();
+  balancer.isRestarting = false;
   await inform();
 }
 
