@@ -9,7 +9,7 @@ import { formatMessage } from 'publint/utils';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = JSON.parse(readFileSync(join(root, 'scripts', 'public-names.json'), 'utf8'));
-const { packageVersion } = await import('../packages/core/dist/version.js');
+const { packageVersion } = await import('../packages/core/dist/internal.js');
 const problems = [];
 
 for (const name of readdirSync(join(root, 'packages'))) {

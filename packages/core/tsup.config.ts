@@ -15,8 +15,17 @@ const withoutZod: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+const library = libraryBuild(import.meta.dirname) as Options;
+
 const build: Options = {
-  ...libraryBuild(import.meta.dirname),
+  ...library,
+  // Entries, so that each gets a file of its own: bundlers drop those of `internal` that import modules of Node if they are unused.
+  entry: {
+    ...(library.entry as Record<string, string>),
+    'file-lock': './src/file-lock.ts',
+    'private-address': './src/private-address.ts',
+    'replace-file': './src/replace-file.ts',
+  },
   noExternal: ['zod-to-json-schema', 'zod/v3'],
   esbuildPlugins: [withoutZod],
 };

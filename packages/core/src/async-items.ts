@@ -1,10 +1,3 @@
-/**
- * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
- *
- * @internal
- * @module
- */
-
 import { untilAborted } from './async.js';
 import { QuiverError } from './errors.js';
 import { valueThat } from './options.js';

@@ -1,3 +1,4 @@
+export { Agent } from './agent/agent.js';
 export { untilAborted, withinTime } from './async.js';
 export { createLogger } from './create-logger.js';
 export { isQuiverError, QuiverError, toErrorMessage, type QuiverErrorOptions } from './errors.js';
@@ -9,6 +10,8 @@ export {
   type LoggerOptions,
   type LogLevel,
 } from './logger.js';
+export { RequestContext } from './request-context/request-context.js';
+export { createTool } from './tools/create-tool.js';
 export { observe, traceChannels, type TraceChannel, type TracePhase } from './trace.js';
 export type {
   EmbeddingTraceEvent,

@@ -1,10 +1,3 @@
-/**
- * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
- *
- * @internal
- * @module
- */
-
 import { QuiverError } from './errors.js';
 
 /** A mean, and the interval that contains it with a confidence of 95 %. */

@@ -1,10 +1,3 @@
-/**
- * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
- *
- * @internal
- * @module
- */
-
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveName } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';

@@ -1,10 +1,3 @@
-/**
- * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
- *
- * @internal
- * @module
- */
-
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /** Writes a file as a whole: a reader gets the old or the new text, also after the process was killed. */

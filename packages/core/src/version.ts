@@ -1,10 +1,3 @@
-/**
- * Shared by the packages of Quiver. Not part of the public interface: it may change with any version.
- *
- * @internal
- * @module
- */
-
 /** The build replaces it by the version in the manifest. */
 declare const QUIVER_VERSION: string | undefined;
 

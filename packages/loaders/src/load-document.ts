@@ -1,15 +1,15 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import {
   checkOptions,
+  type CheckOptionsSettings,
   functionValue,
   oneOf,
+  type OptionCheck,
+  type OptionChecks,
   signalValue,
   stringValue,
   valueThat,
-  type CheckOptionsSettings,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { Metadata } from '@quiver/rag/document';
 import { MDocument } from '@quiver/rag/document';
 import { readInWorker } from './document-worker-pool.js';

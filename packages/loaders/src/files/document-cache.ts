@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { replaceFile } from '@quiver/core/replace-file';
-import { packageVersion } from '@quiver/core/version';
+import { packageVersion, replaceFile } from '@quiver/core/internal';
 import type { LoadedDocument, SkippedFile } from '../formats/document-loader.js';
 
 /** The texts of a file, and its parts without text. Plain data. */

@@ -2,15 +2,15 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { runAhead } from '@quiver/core/async-items';
 import {
   checkOptions,
   functionValue,
+  type OptionChecks,
+  runAhead,
   signalValue,
   stringList,
   stringValue,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { MDocument } from '@quiver/rag/document';
 import { findFormat } from '../formats/document-formats.js';
 import {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { QuiverError } from '@quiver/core';
-import { booleanValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { booleanValue, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
 import type { MDocument } from '@quiver/rag/document';
 import { loadDocuments, loadDocumentsChecks, type LoadDocumentsOptions } from '../files/load-documents.js';
 

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { QuiverError } from '@quiver/core';
-import { valueThat, type OptionCheck } from '@quiver/core/options';
-import { isMetadataAddress, isPrivateAddress } from '@quiver/core/private-address';
+import { isMetadataAddress, isPrivateAddress, type OptionCheck, valueThat } from '@quiver/core/internal';
 
 /** Throws for an address of the host name that must not be requested. */
 export type AddressCheck = (hostname: string, address: string) => void;

@@ -1,14 +1,15 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
-import { requireItems, runAhead } from '@quiver/core/async-items';
 import {
   booleanValue,
   checkOptions,
   functionValue,
   oneOf,
+  type OptionChecks,
+  requireItems,
+  runAhead,
   valueThat,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { MDocument } from '@quiver/rag/document';
 import { readChecks } from '../load-document.js';
 import { loadPage, type LoadPageContext, type ReadPageOptions, type SkippedPage } from './load-page.js';

@@ -1,6 +1,6 @@
 import { appendFile, readFile, truncate } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { replaceFile } from '@quiver/core/replace-file';
+import { replaceFile } from '@quiver/core/internal';
 import type { LoadedDocument } from '../formats/document-loader.js';
 
 /** Validators of a page, which the server compares at the next request. Plain data. */

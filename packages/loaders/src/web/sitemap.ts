@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, functionValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, functionValue, type OptionChecks, wholeNumber } from '@quiver/core/internal';
 import { Parser } from 'htmlparser2';
 import {
   createPageClient,

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import type { ToolSearchSettings } from '@quiver/core/tool-search';
 import type { Tool } from '@quiver/core/tools';
 import type { CallToolResult, CompleteResult } from '../protocol/types.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks, valueThat } from '@quiver/core/internal';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { ClientCapabilities } from '../protocol/types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/tools/remote-tool.js';

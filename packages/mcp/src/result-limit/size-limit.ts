@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions, functionValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, functionValue, type OptionChecks, wholeNumber } from '@quiver/core/internal';
 import type { ResultLimit } from '@quiver/core/tools';
 
 /**

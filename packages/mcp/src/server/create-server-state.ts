@@ -1,5 +1,5 @@
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { Instance } from '../shared-store/instance.js';
 import { parseResultLimit } from '../result-limit/size-limit.js';

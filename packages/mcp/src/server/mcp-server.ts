@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { executeTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { StdioOptions, StdioServerTransport } from './connection/stdio.js';
 import { createServerState } from './create-server-state.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
 import { elicitChecks, elicitSettings } from './tools/tool-context.js';
 import { elicitationRequest } from './client/client-requests.js';

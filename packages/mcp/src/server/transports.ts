@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
-import { checkOptions, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { monotonicNow } from '../monotonic-now.js';
 import { toAuthInfo } from './caller.js';
 import {

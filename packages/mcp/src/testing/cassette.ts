@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, oneOf, stringList, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, oneOf, type OptionChecks, stringList, stringValue } from '@quiver/core/internal';
 import type { ConnectableServer, MessageTransport } from '../client/config/in-process-server.js';
 import { parseServerDefinition } from '../client/config/parse-server-definition.js';
 import type { MastraMCPServerDefinition, ServerDefinition } from '../client/config/server-definition.js';

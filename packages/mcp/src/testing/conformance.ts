@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { QuiverError } from '@quiver/core';
-import { checkOptions, oneOf, stringList, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, oneOf, type OptionChecks, stringList } from '@quiver/core/internal';
 import type { ServerCapabilities } from '../protocol/types.js';
 import type { MCPServer } from '../server/mcp-server.js';
 import { createTestClient } from './test-client.js';

@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { Agent, type AgentTools, type AiSdk } from '@quiver/core/agent';
-import { bootstrapMean, type Interval } from '@quiver/core/intervals';
-import type { LanguageModel } from '@quiver/core/llm';
 import {
   anyValue,
   booleanValue,
+  bootstrapMean,
   checkOptions,
   functionValue,
+  type Interval,
+  type OptionChecks,
   signalValue,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
+import type { LanguageModel } from '@quiver/core/llm';
 import { isObject } from '../protocol/json-rpc.js';
 import { includesMembers } from './includes-members.js';
 

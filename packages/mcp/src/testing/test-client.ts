@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, objectOf, oneOf, valueThat, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, objectOf, oneOf, type OptionChecks, valueThat } from '@quiver/core/internal';
 import type { ElicitResult } from '@quiver/core/tools';
 import type { ElicitationHandler, SamplingHandler, SamplingResult, ServerMessage } from '../client/config/handlers.js';
 import type { InProcessServer } from '../client/config/in-process-server.js';

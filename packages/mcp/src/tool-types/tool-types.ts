@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { fingerprintTool, parseToolDefinitions, type DefinitionChanges } from '../client/server/tool-definitions.js';
 import type { ToolCatalogue } from '../client/tools/tool-set.js';
 import { isObject } from '../protocol/json-rpc.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions, booleanValue, oneOf, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { booleanValue, checkOptions, oneOf, type OptionChecks, wholeNumber } from '@quiver/core/internal';
 import { recordText } from '../store/record-text.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';

@@ -2,11 +2,11 @@ import { QuiverError } from '@quiver/core';
 import {
   anyValue,
   checkOptions,
-  oneOf,
-  valueThat,
   type CheckOptionsSettings,
+  oneOf,
   type OptionChecks,
-} from '@quiver/core/options';
+  valueThat,
+} from '@quiver/core/internal';
 import { canonicalJson, contentHash, createPartHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';

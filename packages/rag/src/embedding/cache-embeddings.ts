@@ -1,5 +1,5 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { checkOptions, stringValue, valueThat, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type OptionChecks, stringValue, valueThat, wholeNumber } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { Embedder } from './embedder.js';

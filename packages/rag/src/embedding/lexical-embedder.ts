@@ -1,4 +1,4 @@
-import { checkOptions, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type OptionChecks, wholeNumber } from '@quiver/core/internal';
 import { traceEmbedding } from './call-model.js';
 import { lacksDirection } from '../store/checked-record.js';
 import type { Embedder, EmbedOptions } from './embedder.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, readAlias, type OptionCheck } from '@quiver/core/options';
+import { anyValue, type OptionCheck, readAlias } from '@quiver/core/internal';
 import type { OptionSettings } from '../store/options.js';
 import type { EmbedderInput } from './to-embedder.js';
 

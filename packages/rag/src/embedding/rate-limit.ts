@@ -1,4 +1,4 @@
-import { functionValue, objectOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
+import { functionValue, objectOf, type OptionCheck, stringValue, valueThat } from '@quiver/core/internal';
 import { sleep } from '../requests/retry.js';
 
 /** Requests and tokens per minute that a provider allows. */

@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import { checkOptions, numberIn, valueThat, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, numberIn, type OptionChecks, valueThat, wholeNumber } from '@quiver/core/internal';
 import { partsOf } from '../requests/parts-of.js';
 import { retry } from '../requests/retry.js';
 import { createLimit, type Limit } from '../requests/limit.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { replaceFile } from '@quiver/core/replace-file';
+import { replaceFile } from '@quiver/core/internal';
 import { checkCase, checkCases, type RetrievalCase } from './cases.js';
 import { evaluationInvalid } from './evaluation-error.js';
 

@@ -1,5 +1,5 @@
 import type { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, readAlias, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, readAlias, stringValue } from '@quiver/core/internal';
 import { RequestContext } from '@quiver/core/request-context';
 import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { modelChecks } from '../embedding/model-option.js';

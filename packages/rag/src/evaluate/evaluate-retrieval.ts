@@ -1,17 +1,18 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import {
   anyValue,
+  bootstrapMean,
   checkOptions,
+  compareMeans,
   functionValue,
   listOf,
+  type OptionChecks,
   signalValue,
   stringValue,
   valueThat,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
-import { bootstrapMean, compareMeans } from '@quiver/core/intervals';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
   checkConfigurations,

@@ -1,6 +1,5 @@
-import { checkOptions, valueThat, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type Interval, type OptionChecks, valueThat } from '@quiver/core/internal';
 import { escapeHtml } from '../graph/page/page-body.js';
-import type { Interval } from '@quiver/core/intervals';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
 import { evaluationSettings } from './evaluation-error.js';
 import type { MetricName } from './metrics.js';

@@ -1,4 +1,4 @@
-import type { Interval, PairedDifference } from '@quiver/core/intervals';
+import type { Interval, PairedDifference } from '@quiver/core/internal';
 import type { ModelCost } from './count-calls.js';
 import type { MetricName } from './metrics.js';
 

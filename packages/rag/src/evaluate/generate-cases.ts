@@ -1,13 +1,16 @@
 import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
 import {
+  abortableItems,
   anyValue,
   checkOptions,
   functionValue,
   numberIn,
+  type OptionChecks,
+  requireItems,
+  runAhead,
   signalValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { validate, type JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
@@ -18,7 +21,6 @@ import {
   type AnswerCache,
   type LanguageModelInput,
 } from '../document/extract/extract-options.js';
-import { abortableItems, requireItems, runAhead } from '@quiver/core/async-items';
 import type { RetrievalCase } from './cases.js';
 import { countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';

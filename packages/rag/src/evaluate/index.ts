@@ -1,4 +1,4 @@
-export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from '@quiver/core/intervals';
+export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from '@quiver/core/internal';
 export {
   allAt,
   hitRateAt,

@@ -3,13 +3,14 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  type Interval,
   listOf,
   objectOf,
+  type OptionChecks,
   readAlias,
   signalValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type EmbedderInput } from '../embedding/index.js';
@@ -17,7 +18,6 @@ import { ingest } from '../ingestion/ingest.js';
 import { modelChecks } from '../embedding/model-option.js';
 import type { FusionWeights, QueryMode } from '../store/index.js';
 import { fusionValue, modeValue, readStore, storeChecks, topKValue, type StoreOption } from '../store/options.js';
-import type { Interval } from '@quiver/core/intervals';
 import { checkCases, type RetrievalCase } from './cases.js';
 import type { SearchConfiguration } from './configuration.js';
 import { evaluateRetrieval, type EvaluationProgress } from './evaluate-retrieval.js';

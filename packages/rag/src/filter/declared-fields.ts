@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { eitherOf, objectOf, oneOf, stringValue, valueThat, type OptionCheck } from '@quiver/core/options';
+import { eitherOf, objectOf, oneOf, type OptionCheck, stringValue, valueThat } from '@quiver/core/internal';
 import { fieldTypes, type Filter, type FilterField, type FilterScalar } from './filter.js';
 import { checkFilter, parseFilter, type CheckedFilter } from './parse.js';
 import { repairFilter } from './repair-filter.js';

@@ -1,5 +1,5 @@
 import type { QuiverError } from '@quiver/core';
-import { findNearestName } from '@quiver/core/options';
+import { findNearestName } from '@quiver/core/internal';
 import {
   type FieldPath,
   fieldTypes,

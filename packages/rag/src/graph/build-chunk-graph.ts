@@ -2,11 +2,11 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  type OptionChecks,
   signalValue,
   valueThat,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';

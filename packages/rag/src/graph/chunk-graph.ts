@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/internal';
 import { TopK } from '../retrieval/top-k.js';
 import { defaultTopK } from '../store/options.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';

@@ -3,10 +3,10 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  type OptionChecks,
   signalValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askAll, askCached, describeFailures } from '../document/extract/ask-model.js';

@@ -3,10 +3,10 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  type OptionChecks,
   signalValue,
   stringValue,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';

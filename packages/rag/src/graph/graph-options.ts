@@ -4,10 +4,10 @@ import {
   eitherOf,
   numberIn,
   objectOf,
-  wholeNumber,
   type OptionCheck,
   type OptionChecks,
-} from '@quiver/core/options';
+  wholeNumber,
+} from '@quiver/core/internal';
 import type { OptionSettings } from '../store/options.js';
 
 /** Settings of `checkOptions` for the functions of graphs. */

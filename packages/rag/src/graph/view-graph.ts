@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, signalValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, signalValue, stringValue } from '@quiver/core/internal';
 import { toEmbedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { textAbove } from '../store/record-text.js';

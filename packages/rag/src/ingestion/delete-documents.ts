@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, signalValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, signalValue, wholeNumber } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { argumentSettings, invalidArgument, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorRecord } from '../store/vector-store.js';

@@ -1,17 +1,17 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import {
+  abortableItems,
   anyValue,
   checkOptions,
   functionValue,
+  type OptionChecks,
   signalValue,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { MDocument } from '../document/document.js';
 import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { abortableItems } from '@quiver/core/async-items';
 import { deleteDocuments } from './delete-documents.js';
 import { readModel, type ModelOption } from '../embedding/model-option.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';

@@ -1,14 +1,16 @@
 import { traceChannels, type IngestTraceEvent } from '@quiver/core';
 import {
+  abortableItems,
   anyValue,
   booleanValue,
   checkOptions,
   functionValue,
   oneOf,
+  type OptionChecks,
+  runAhead,
   signalValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { Chunk } from '../document/chunk.js';
 import { contextKey } from '../document/metadata-keys.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
@@ -17,7 +19,6 @@ import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
-import { abortableItems, runAhead } from '@quiver/core/async-items';
 import type { IngestEstimate } from './dry-run.js';
 import {
   argumentSettings,

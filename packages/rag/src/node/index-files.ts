@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { argumentSettings, invalidArgument, readStore, type StoreOption } from '../store/options.js';
 import {
   exportChecks,

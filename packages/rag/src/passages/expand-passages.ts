@@ -3,12 +3,12 @@ import {
   booleanValue,
   checkOptions,
   objectOf,
+  type OptionCheck,
+  type OptionChecks,
   signalValue,
   stringValue,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters } from '../filter/index.js';

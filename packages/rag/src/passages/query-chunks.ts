@@ -1,4 +1,4 @@
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { recordText } from '../store/record-text.js';

@@ -4,12 +4,12 @@ import {
   checkOptions,
   functionValue,
   listOf,
+  type OptionChecks,
   signalValue,
   stringValue,
   valueThat,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import {
   answerCacheValue,
   cacheScopeValue,

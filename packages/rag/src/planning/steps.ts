@@ -6,10 +6,10 @@ import {
   numberIn,
   objectOf,
   oneOf,
-  wholeNumber,
   type OptionCheck,
   type OptionChecks,
-} from '@quiver/core/options';
+  wholeNumber,
+} from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askCached } from '../document/extract/ask-model.js';

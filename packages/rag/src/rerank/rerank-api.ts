@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
 import type { RerankingModel } from './score-texts.js';
 
 /** Providers of rerank APIs. */

@@ -4,12 +4,12 @@ import {
   checkOptions,
   numberIn,
   objectOf,
+  type OptionCheck,
+  type OptionChecks,
   signalValue,
   valueThat,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { largestTopK } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';

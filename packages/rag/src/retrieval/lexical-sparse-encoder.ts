@@ -1,4 +1,4 @@
-import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 import { wordHash } from '../document/content-hash.js';
 import { englishAnalysis, isFunctionTerm, termsOf } from './terms/analysis.js';
 import { english } from './terms/languages.js';

@@ -1,14 +1,14 @@
 import { QuiverError } from '@quiver/core';
 import {
+  type CheckOptionsSettings,
   numberIn,
   objectOf,
   oneOf,
+  type OptionCheck,
   readAlias,
   valueThat,
   wholeNumber,
-  type CheckOptionsSettings,
-  type OptionCheck,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorMetric, VectorStore } from './vector-store.js';
 
 /** Settings of `checkOptions` in this package. */

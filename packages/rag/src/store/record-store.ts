@@ -3,12 +3,12 @@ import {
   booleanValue,
   checkOptions,
   objectOf,
+  type OptionCheck,
+  type OptionChecks,
   signalValue,
   valueThat,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../filter/index.js';
 import { requireIds, toSelection } from './selection.js';
 import type { IndexShape } from './index-shape.js';

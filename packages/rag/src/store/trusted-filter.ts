@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, eitherOf, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, eitherOf, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { bothFilters, type CheckedFilter } from '../filter/index.js';
 import type { IndexRead } from './index-read.js';
 import { invalidArgument, objectValue } from './options.js';

@@ -1,4 +1,4 @@
-import { oneOf } from '@quiver/core/options';
+import { oneOf } from '@quiver/core/internal';
 import { describe, expect, it } from 'vitest';
 import { OptionReader } from '../document/chunking/chunk-options.js';
 import { findViolation } from '../document/chunking/find-violation.fixture.js';

@@ -1,4 +1,4 @@
-import { wholeNumber } from '@quiver/core/options';
+import { wholeNumber } from '@quiver/core/internal';
 import { createFilterTest } from '../filter/index.js';
 import {
   indexNotFound,

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, valueThat, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, valueThat } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { Chunk } from '../document/chunk.js';

@@ -1,4 +1,4 @@
-import { findNearestName } from '@quiver/core/options';
+import { findNearestName } from '@quiver/core/internal';
 import { fieldsIn } from '../filter/declared-fields.js';
 import { parseFilter, type CheckedFilter } from '../filter/index.js';
 import type { FilterFields } from './model-filter.js';

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { AnyRequestContext, Tool, ToolExecute } from '@quiver/core/tools';
 import type { ChunkEdge } from '../graph/chunk-graph.js';

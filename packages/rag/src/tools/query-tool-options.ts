@@ -4,10 +4,10 @@ import {
   eitherOf,
   functionValue,
   oneOf,
+  type OptionChecks,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { expandValue, type PassageExpansion } from '../passages/expand-passages.js';

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, oneOf, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, oneOf, type OptionChecks } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { Tool, ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';

@@ -3,11 +3,11 @@ import {
   checkOptions,
   functionValue,
   objectOf,
+  type OptionChecks,
   signalValue,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { toFilter } from '../filter/index.js';
 import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';

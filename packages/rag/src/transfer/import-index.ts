@@ -1,15 +1,16 @@
 import { QuiverError } from '@quiver/core';
 import {
+  abortableItems,
   anyValue,
   checkOptions,
   functionValue,
   oneOf,
+  type OptionChecks,
+  requireItems,
   signalValue,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
-import { abortableItems, requireItems } from '@quiver/core/async-items';
+} from '@quiver/core/internal';
 import {
   argumentSettings,
   invalidArgument,

@@ -1,4 +1,4 @@
-import { anyValue, functionValue, objectWith, type OptionChecks } from '@quiver/core/options';
+import { anyValue, functionValue, objectWith, type OptionChecks } from '@quiver/core/internal';
 import type { Fetch } from '../../http/send.js';
 import type {
   OAuthClientInformationContext as Context,

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { oauthFetchChecks, toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
 import { refreshTokens } from './request-tokens.js';

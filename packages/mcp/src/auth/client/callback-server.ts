@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
 

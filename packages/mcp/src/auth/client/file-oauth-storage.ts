@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
-import { withFileLock, type FileLock } from '@quiver/core/file-lock';
+import { anyValue, checkOptions, type FileLock, type OptionChecks, withFileLock } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
 import { TextSealer } from './text-sealer.js';

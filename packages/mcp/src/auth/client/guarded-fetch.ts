@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { QuiverError } from '@quiver/core';
-import { createAddressGuard, isLoopbackAddress, isPrivateAddress } from '@quiver/core/private-address';
+import { createAddressGuard, isLoopbackAddress, isPrivateAddress } from '@quiver/core/internal';
 import { isFetchReplaced, toFetch, type Fetch } from '../../http/send.js';
 import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';

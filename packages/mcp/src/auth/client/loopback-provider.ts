@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { MCPOAuthClientProvider, providerChecks, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
 
 /** Port of the redirect URL. Registrations contain it, so it does not change between runs. */

@@ -7,7 +7,7 @@ import {
   functionValue,
   loggerValue,
   type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,

@@ -1,5 +1,5 @@
 import { isQuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import { objectWith, type OptionCheck } from '@quiver/core/options';
+import { objectWith, type OptionCheck } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { redactToken } from '../redact-token.js';
 

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, functionValue, objectOf, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, objectOf, type OptionChecks } from '@quiver/core/internal';
 import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
 import { withStoreLock } from '../../shared-store/with-store-lock.js';

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { OAuthClientMetadata, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';

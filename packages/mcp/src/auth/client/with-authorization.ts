@@ -1,4 +1,4 @@
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import type { Fetch, HttpResponse, Send } from '../../http/send.js';
 import { oauthFetchChecks, toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { sendAuthorized } from './authorization.js';

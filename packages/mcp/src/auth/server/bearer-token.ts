@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 
 export type BearerToken =
   | { readonly kind: 'none' }

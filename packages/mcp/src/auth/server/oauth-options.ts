@@ -8,9 +8,9 @@ import {
   numberIn,
   objectOf,
   oneOf,
-  stringList,
   type OptionChecks,
-} from '@quiver/core/options';
+  stringList,
+} from '@quiver/core/internal';
 import { requireSecureUrl } from '../secure-url.js';
 import { resourceChecks, type ProtectedResourceOptions } from './protected-resource-metadata.js';
 import type { TokenValidator } from './token-validator.js';

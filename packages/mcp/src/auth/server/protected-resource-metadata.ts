@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 
 /** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {

@@ -1,4 +1,4 @@
-import { anyValue, functionValue, signalValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, functionValue, type OptionChecks, signalValue } from '@quiver/core/internal';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ProgressUpdate, RequestHandlers } from './handlers.js';
 

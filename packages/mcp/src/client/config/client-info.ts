@@ -1,5 +1,4 @@
-import { valueThat, type OptionCheck } from '@quiver/core/options';
-import { packageVersion } from '@quiver/core/version';
+import { type OptionCheck, packageVersion, valueThat } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 
 /** Description of the client that servers receive. */

@@ -1,5 +1,5 @@
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { readConfigEntry } from './config-entry.js';
 import { configError, type ConfigFile } from './config-variables.js';

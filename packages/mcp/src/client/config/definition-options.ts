@@ -7,12 +7,12 @@ import {
   objectOf,
   objectWith,
   oneOf,
+  type OptionCheck,
+  type OptionChecks,
   stringList,
   stringValue,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { clientInfoCheck } from './client-info.js';
 import type { SamplingModel } from './handlers.js';
 import type {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { definitionChecks, ignoredDefinitionOptions } from './definition-options.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';

@@ -1,4 +1,4 @@
-import { anyValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CompleteResult } from '../../protocol/types.js';
 import { requestChecks, type RequestOptions } from '../config/caller.js';

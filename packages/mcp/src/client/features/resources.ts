@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { checkOptions } from '@quiver/core/options';
+import { checkOptions } from '@quiver/core/internal';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import {
   forCaller,

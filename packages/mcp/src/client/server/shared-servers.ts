@@ -1,6 +1,6 @@
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { requestMethods, type ListMethod } from '../../protocol/methods.js';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ListedItems } from './list-cache.js';
 import type { RemoteServer } from './remote-server.js';

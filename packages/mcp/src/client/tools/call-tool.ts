@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { anyValue, functionValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, functionValue, type OptionChecks } from '@quiver/core/internal';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';

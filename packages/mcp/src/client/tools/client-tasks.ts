@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/internal';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import {

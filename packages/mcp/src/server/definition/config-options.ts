@@ -1,6 +1,7 @@
 import {
   anyValue,
   booleanValue,
+  type CheckOptionsSettings,
   eitherOf,
   functionValue,
   loggerValue,
@@ -8,12 +9,11 @@ import {
   objectOf,
   objectWith,
   oneOf,
-  stringList,
-  wholeNumber,
-  type CheckOptionsSettings,
   type OptionCheck,
   type OptionChecks,
-} from '@quiver/core/options';
+  stringList,
+  wholeNumber,
+} from '@quiver/core/internal';
 import { cacheableMethods } from '../../protocol/methods.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { CacheHint, CacheHints, MCPServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';

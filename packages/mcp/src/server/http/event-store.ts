@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 
 /**
  * Stores the events of streams, so that a client can resume a broken stream. The interface is the official SDK's.

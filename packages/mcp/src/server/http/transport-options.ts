@@ -9,13 +9,13 @@ import {
   objectOf,
   objectWith,
   oneOf,
+  type OptionCheck,
+  type OptionChecks,
   stringList,
   stringValue,
   valueThat,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { shutdownSignals } from './shutdown-signals.js';
 import type { ListenOptions } from './listen.js';
 import type { StartHTTPOptions } from './node-http.js';

@@ -1,5 +1,5 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
-import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/options';
+import { booleanValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { errorCodes, type Era } from '../../protocol/constants.js';
 import { describePrincipal } from '../caller.js';
 import { findProtocolError } from '../failures.js';

@@ -1,5 +1,5 @@
 import { untilAborted } from '@quiver/core';
-import { checkOptions, functionValue, numberIn, oneOf, stringList, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, functionValue, numberIn, oneOf, type OptionChecks, stringList } from '@quiver/core/internal';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import { monotonicNow } from '../../monotonic-now.js';

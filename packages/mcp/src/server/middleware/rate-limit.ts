@@ -4,9 +4,9 @@ import {
   functionValue,
   numberIn,
   oneOf,
-  stringList,
   type OptionChecks,
-} from '@quiver/core/options';
+  stringList,
+} from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { refused } from '../../protocol/protocol-error.js';
 import { bucketBounds } from '../../shared-store/check-arguments.js';

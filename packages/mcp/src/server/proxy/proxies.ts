@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, functionValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import { checkOptions, functionValue, type OptionChecks, valueThat } from '@quiver/core/internal';
 import type { AnyRequestContext, McpExtra } from '@quiver/core/tools';
 import { Result } from '../../content.js';
 import type { ServerDefinition } from '../../client/config/server-definition.js';

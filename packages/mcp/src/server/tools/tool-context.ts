@@ -2,10 +2,10 @@ import { QuiverError } from '@quiver/core';
 import {
   anyValue,
   checkOptions,
-  signalValue,
   type CheckOptionsSettings,
   type OptionChecks,
-} from '@quiver/core/options';
+  signalValue,
+} from '@quiver/core/internal';
 import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';

@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';

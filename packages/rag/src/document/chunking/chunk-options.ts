@@ -5,11 +5,11 @@ import {
   checkOptions,
   functionValue,
   oneOf,
+  type OptionCheck,
   readAlias,
   valueThat,
   wholeNumber,
-  type OptionCheck,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { fixedKeys } from '../metadata-keys.js';
 import type { ExtractParams } from '../extract/extract-options.js';
 import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';

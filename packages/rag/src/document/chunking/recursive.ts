@@ -1,4 +1,4 @@
-import { oneOf } from '@quiver/core/options';
+import { oneOf } from '@quiver/core/internal';
 import { Bond, findBond } from './bonds.js';
 import {
   defaultMinSize,

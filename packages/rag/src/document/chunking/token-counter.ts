@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { oneOf, stringValue, valueThat } from '@quiver/core/options';
+import { oneOf, stringValue, valueThat } from '@quiver/core/internal';
 import { invalidOptions, type OptionReader } from './chunk-options.js';
 import type { Measure } from './pack-spans.js';
 import { isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';

@@ -7,13 +7,13 @@ import {
   listOf,
   objectOf,
   oneOf,
+  type OptionCheck,
+  type OptionChecks,
   signalValue,
   stringList,
   valueThat,
   wholeNumber,
-  type OptionCheck,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { Schema } from '@quiver/core/schema';
 import { fixedKeys } from '../metadata-keys.js';
 

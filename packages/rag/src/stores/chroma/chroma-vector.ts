@@ -2,11 +2,11 @@ import {
   anyValue,
   booleanValue,
   checkOptions,
+  type OptionChecks,
   readAlias,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { bothFilters, createFilterTest, toFilter } from '../../filter/index.js';
 import { type IndexShape, requireIndexName, requireSameShape } from '../../store/index-shape.js';
 import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';

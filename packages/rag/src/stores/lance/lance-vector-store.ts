@@ -1,5 +1,5 @@
 import { untilAborted } from '@quiver/core';
-import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { toFilter } from '../../filter/index.js';
 import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings, objectValue } from '../../store/options.js';

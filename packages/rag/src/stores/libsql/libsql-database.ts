@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { readAlias } from '@quiver/core/options';
+import { readAlias } from '@quiver/core/internal';
 import { argumentSettings, invalidArgument, rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 

@@ -1,5 +1,5 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, stringValue, wholeNumber, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, numberIn, type OptionChecks, stringValue, wholeNumber } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings, minScoreValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';

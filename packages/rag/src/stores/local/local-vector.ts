@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { toFilter } from '../../filter/index.js';
 import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';

@@ -7,11 +7,11 @@ import {
   numberIn,
   objectOf,
   oneOf,
+  type OptionChecks,
   stringList,
   stringValue,
   wholeNumber,
-  type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { languageOfAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { requireIndexName, requireSameShape } from '../../store/index-shape.js';
 import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';

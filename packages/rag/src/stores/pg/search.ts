@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { readAlias } from '@quiver/core/options';
+import { readAlias } from '@quiver/core/internal';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';

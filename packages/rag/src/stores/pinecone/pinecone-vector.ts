@@ -1,5 +1,5 @@
 import { QuiverError, untilAborted } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, stringValue, valueThat, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, numberIn, type OptionChecks, stringValue, valueThat } from '@quiver/core/internal';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { requireSameShape } from '../../store/index-shape.js';
 import { keywordText } from '../../store/record-text.js';

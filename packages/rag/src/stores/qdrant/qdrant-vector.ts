@@ -1,4 +1,4 @@
-import { anyValue, booleanValue, checkOptions, stringValue, type OptionChecks } from '@quiver/core/options';
+import { anyValue, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';

@@ -7,7 +7,7 @@ import {
   functionValue,
   loggerValue,
   type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import { evictOldest } from '../../../evict-oldest.js';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';

@@ -6,7 +6,7 @@ import {
   functionValue,
   loggerValue,
   type OptionChecks,
-} from '@quiver/core/options';
+} from '@quiver/core/internal';
 import type { createRemoteJWKSet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, stringList, valueThat, type OptionChecks } from '@quiver/core/options';
+import { anyValue, checkOptions, type OptionChecks, stringList, valueThat } from '@quiver/core/internal';
 import { invalidToken, type TokenValidator } from '../token-validator.js';
 
 /** A token and its subject. */

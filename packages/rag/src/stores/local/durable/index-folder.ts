@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { acquireFileLock, type FileLock } from '@quiver/core/file-lock';
+import { acquireFileLock, type FileLock } from '@quiver/core/internal';
 import { invalidArgument } from '../../../store/options.js';
 import type { DerivedData } from '../../../store/vector-store.js';
 import type { IndexHeader, IndexHolder } from '../local-index.js';
