@@ -34,6 +34,9 @@ export function describeFailure(
   return `${what} failed. The server's log has the reason under the reference ${reference}.`;
 }
 
+/** An error whose message is for clients: it is never masked, and not logged. */
+export class ErrorForClients extends QuiverError {}
+
 /** Returns the protocol error that an exception stands for: itself, or that of a request to a client without the capability. */
 export function findProtocolError(error: unknown): ProtocolError | undefined {
   if (error instanceof ProtocolError) return error;

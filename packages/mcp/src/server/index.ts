@@ -46,9 +46,9 @@ export type {
   RequestOutcome,
 } from './middleware/middleware.js';
 export { audit, type AuditEntry, type AuditOptions } from './middleware/audit.js';
-export { cacheResults, type CacheResultsOptions } from './middleware/cache-results.js';
-export { rateLimit, type RateLimitOptions } from './middleware/rate-limit.js';
-export { timeLimit } from './middleware/time-limit.js';
+export { cacheResults, type CacheResultsOptions } from '../features/result-cache/cache-results.js';
+export { rateLimit, type RateLimitOptions } from '../features/rate-limit/rate-limit.js';
+export { timeLimit } from '../features/time-limit/time-limit.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { ServerHealth } from './http/health.js';

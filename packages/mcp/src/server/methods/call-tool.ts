@@ -5,7 +5,7 @@ import { encodeErrorText, encodeFailure, isContentResult, type ContentResult, ty
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
-import { describeFailure, findProtocolError } from '../failures.js';
+import { describeFailure, ErrorForClients, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
@@ -107,8 +107,7 @@ async function toFailureResult(request: ServerRequest, registered: RegisteredToo
   if (protocolError) throw protocolError;
   try {
     if (isQuiverError(error, urlElicitationCode)) return await requestPages(request, error);
-    // Never masked: its message is for clients.
-    if (isQuiverError(error, 'TOOL_TIME_LIMIT_EXCEEDED')) return encodeFailure(error.message);
+    if (error instanceof ErrorForClients) return encodeFailure(error.message);
   } catch (reason) {
     return toFailureResult(request, registered, reason);
   }

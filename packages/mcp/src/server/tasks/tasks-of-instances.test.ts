@@ -4,7 +4,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { cacheResults } from '../middleware/cache-results.js';
+import { cacheResults } from '../../features/result-cache/cache-results.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../definition/server-config.js';
 

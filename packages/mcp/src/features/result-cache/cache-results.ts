@@ -3,8 +3,8 @@ import { checkOptions, functionValue, numberIn, oneOf, type OptionChecks, string
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import { invalidOption, requestOf, requireKey, type HookedRequest } from './hook-context.js';
-import type { CallToolContext, Middleware } from './middleware.js';
+import { invalidOption, requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import type { CallToolContext, Middleware } from '../../server/middleware/middleware.js';
 
 /** Options of {@link cacheResults}. */
 export interface CacheResultsOptions {

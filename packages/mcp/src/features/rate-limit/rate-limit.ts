@@ -12,10 +12,10 @@ import { refused } from '../../protocol/protocol-error.js';
 import { bucketBounds } from '../../shared-store/check-arguments.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
-import { digestOf } from '../digest.js';
-import { addressKeyOf } from '../address-key.js';
-import { invalidOption, requestOf, requireKey, type HookedRequest } from './hook-context.js';
-import type { Middleware, MiddlewareContext } from './middleware.js';
+import { digestOf } from '../../server/digest.js';
+import { addressKeyOf } from '../../server/address-key.js';
+import { invalidOption, requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import type { Middleware, MiddlewareContext } from '../../server/middleware/middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
 export interface RateLimitOptions {

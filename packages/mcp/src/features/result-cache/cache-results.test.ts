@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { MCPClient } from '../../client/index.js';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { openSession, rpc, send } from '../../../test/clients/wire.ts';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 import { cacheResults, type CacheResultsOptions } from './cache-results.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };

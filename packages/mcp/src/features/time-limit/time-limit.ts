@@ -1,7 +1,7 @@
-import { QuiverError } from '@quiver/core';
 import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
-import { invalidOption } from './hook-context.js';
-import type { Middleware } from './middleware.js';
+import { ErrorForClients } from '../../server/failures.js';
+import { invalidOption } from '../../server/middleware/hook-context.js';
+import type { Middleware } from '../../server/middleware/middleware.js';
 
 /**
  * Limits the time of tool calls. At the limit the signal of the tool fires, and the client receives an error result that names the
@@ -32,8 +32,8 @@ export function timeLimit(limits: number | Readonly<Record<string, number>>): Mi
   };
 }
 
-function limitExceeded(tool: string, limit: number): QuiverError {
-  return new QuiverError(
+function limitExceeded(tool: string, limit: number): ErrorForClients {
+  return new ErrorForClients(
     'TOOL_TIME_LIMIT_EXCEEDED',
     `The tool ${tool} did not finish within its limit of ${limit} ms.`,
   );

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller } from '../../../test/clients/task-caller.ts';
-import { MCPServer } from '../mcp-server.js';
-import { audit, type AuditEntry } from './audit.js';
+import { MCPServer } from '../../server/mcp-server.js';
+import { audit, type AuditEntry } from '../../server/middleware/audit.js';
 import { timeLimit } from './time-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 import { callerKeyOf, rateLimit, type RateLimitOptions } from './rate-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
