@@ -100,6 +100,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
     }),
     upstreams: undefined,
     lifecycle: new Lifecycle(),
+    features: [],
     logger,
   };
   return state;

@@ -65,13 +65,11 @@ export type {
   ConnectHonoSSEOptions,
   ConnectSSEOptions,
   HonoContextLike,
-  SSEOptions,
-  SSEServerTransport,
-  SSETransport,
   StartHonoSSEOptions,
   StartHonoSSEWithContext,
   StartSSEOptions,
-} from './http/sse.js';
+} from '../features/sse/sse.js';
+export type { SSEOptions, SSEServerTransport, SSETransport } from '../features/sse/sse-endpoint.js';
 export { InMemoryStore } from '../shared-store/in-memory-store.js';
 export type {
   AppendOptions,

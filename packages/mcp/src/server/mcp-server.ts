@@ -14,21 +14,21 @@ import {
 } from './definition/server-info.js';
 import type { MCPServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
+import {
+  createFeatures,
+  type ConnectHonoSSEOptions,
+  type ConnectSSEOptions,
+  type Features,
+  type SSEServerTransport,
+  type SSETransport,
+  type StartHonoSSEOptions,
+  type StartSSEOptions,
+} from './features.js';
 import type { StreamableHTTPServerTransport } from './http/endpoint.js';
 import { sendHealth, type ServerHealth } from './http/health.js';
 import type { ListenOptions, McpHttpServer } from './http/listen.js';
 import { NodeReply, NodeRequest, type StartHTTPOptions } from './http/node-http.js';
 import { createSharedSessions } from './http/shared-sessions.js';
-import {
-  fromHonoContext,
-  type ConnectHonoSSEOptions,
-  type ConnectSSEOptions,
-  type SSEServerTransport,
-  type SSETransport,
-  type StartHonoSSEOptions,
-  type StartHonoSSEWithContext,
-  type StartSSEOptions,
-} from './http/sse.js';
 import { resolveOptions, transportChecks, type FetchOptions } from './http/transport-options.js';
 import { WebReply, WebRequest } from './http/web-http.js';
 import type { Middleware } from './middleware/middleware.js';
@@ -82,6 +82,7 @@ export class MCPServer implements AsyncDisposable {
   #id: string | undefined;
   readonly #config: MCPServerConfig;
   readonly #state: ServerState;
+  readonly #features: Features;
   readonly #transports: Transports;
   #proxies: Proxies | undefined;
 
@@ -95,6 +96,7 @@ export class MCPServer implements AsyncDisposable {
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
     const sharedSessions = createSharedSessions(this.#state);
+    this.#features = createFeatures(this.#state);
     this.#transports = new Transports(this.#state, sharedSessions);
     const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, sharedSessions);
     this.toolActions = toolActions;
@@ -133,7 +135,7 @@ export class MCPServer implements AsyncDisposable {
    */
   async startHTTP(given: StartHTTPOptions): Promise<void> {
     const { url, httpPath, healthPath, req, res, options, ...flat } = given;
-    const resolved = resolveOptions('startHTTP', given, options, flat);
+    const resolved = resolveOptions('startHTTP', transportChecks.startHTTP, given, options, flat);
     const reply = new NodeReply(res);
     if (url.pathname === healthPath) return sendHealth(reply, this.health());
     return this.#transports.http.handle(new NodeRequest(req), reply, resolved, url.pathname === httpPath);
@@ -166,10 +168,7 @@ export class MCPServer implements AsyncDisposable {
    * );
    */
   async startSSE(given: StartSSEOptions): Promise<void> {
-    const { url, ssePath, messagePath, req, res, options, ...flat } = given;
-    const resolved = resolveOptions('startSSE', given, options, flat);
-    const route = { url, ssePath, messagePath, servedBy: 'startSSE' } as const;
-    return this.#transports.sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
+    return this.#features.sse.start(given);
   }
 
   /**
@@ -181,35 +180,17 @@ export class MCPServer implements AsyncDisposable {
   async startHonoSSE<Options extends StartHonoSSEOptions>(
     given: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
-    // With `context` there is a response, without it there is none.
-    type Result = Options extends { context: unknown } ? Response : void;
-    const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given as StartSSEOptions &
-      Partial<StartHonoSSEWithContext>;
-    const resolved = resolveOptions('startHonoSSE', given, options, flat);
-    const route = { url, ssePath, messagePath, servedBy: 'startHonoSSE' } as const;
-    if (!context)
-      return this.#transports.sse.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
-    const { request, reply } = fromHonoContext(context, authInfo);
-    // A stream is a response long before it ends.
-    void this.#transports.sse.handle(request, reply, route, resolved);
-    return reply.response as Promise<Result>;
+    return this.#features.sse.startHono(given);
   }
 
   /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
   async connectSSE(given: ConnectSSEOptions): Promise<void> {
-    const { messagePath, res, options, ...flat } = given;
-    const resolved = resolveOptions('connectSSE', given, options, flat);
-    const route = { messagePath, servedBy: 'startSSE' } as const;
-    return this.#transports.sse.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
+    return this.#features.sse.connect(given);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
   async connectHonoSSE(given: ConnectHonoSSEOptions): Promise<Response> {
-    const { messagePath, context, authInfo, options, ...flat } = given;
-    const resolved = resolveOptions('connectHonoSSE', given, options, flat);
-    const { request, reply } = fromHonoContext(context, authInfo);
-    void this.#transports.sse.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
-    return reply.response;
+    return this.#features.sse.connectHono(given);
   }
 
   /**
@@ -298,12 +279,12 @@ export class MCPServer implements AsyncDisposable {
 
   /** Returns the connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
   getSseTransport(sessionId?: string): SSEServerTransport | undefined {
-    return this.#transports.sse.find('startSSE', sessionId);
+    return this.#features.sse.transport.find('startSSE', sessionId);
   }
 
   /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
   getSseHonoTransport(sessionId?: string): SSETransport | undefined {
-    return this.#transports.sse.find('startHonoSSE', sessionId);
+    return this.#features.sse.transport.find('startHonoSSE', sessionId);
   }
 
   /** Returns the sessions of `startHTTP()`, or `undefined` before the first request. */

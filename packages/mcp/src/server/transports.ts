@@ -15,7 +15,6 @@ import { healthStatusOf, type ServerHealth } from './http/health.js';
 import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
 import type { SharedSessions } from './http/shared-sessions.js';
 import { onShutdownSignal } from './http/shutdown-signals.js';
-import { SSEEndpoint } from './http/sse.js';
 import { amount, transportChecks } from './http/transport-options.js';
 import { until, untilEmpty, type Transport } from './lifecycle.js';
 import { DEFAULT_GRACE } from './limits.js';
@@ -37,7 +36,6 @@ export class Transports {
   readonly http: HttpEndpoint;
   /** Endpoint of `fetch()`. */
   readonly fetch: HttpEndpoint;
-  readonly sse: SSEEndpoint;
   readonly #state: ServerState;
   readonly #sharedSessions: SharedSessions | undefined;
   readonly #listening = new Set<Listener>();
@@ -54,7 +52,6 @@ export class Transports {
     this.#sharedSessions = sharedSessions;
     this.http = this.#createEndpoint();
     this.fetch = this.#createEndpoint();
-    this.sse = new SSEEndpoint(state);
   }
 
   get stdio(): StdioConnection | undefined {
@@ -63,7 +60,8 @@ export class Transports {
 
   get #all(): Transport[] {
     const stdio = this.#stdio ? [this.#stdio] : [];
-    return [this.http, this.fetch, this.sse, ...this.#listening, ...stdio];
+    const further = this.#state.features.flatMap(({ transport }) => transport ?? []);
+    return [this.http, this.fetch, ...further, ...this.#listening, ...stdio];
   }
 
   #createEndpoint(): HttpEndpoint {

@@ -2,6 +2,7 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { LegacySession } from '../client/legacy-session.js';
+import type { Feature } from '../feature.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { HookedServer } from '../middleware/hook-context.js';
 import type { AnsweredRounds } from '../client/answered-rounds.js';
@@ -39,4 +40,6 @@ export interface ServerState extends HookedServer {
   /** Present once the server offers items of other servers. */
   upstreams: Upstreams | undefined;
   readonly lifecycle: Lifecycle;
+  /** Set once, when the server is created. */
+  features: readonly Feature[];
 }

@@ -19,14 +19,9 @@ import {
 import { shutdownSignals } from './shutdown-signals.js';
 import type { ListenOptions } from './listen.js';
 import type { StartHTTPOptions } from './node-http.js';
+import type { OriginPolicy } from './guard.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
-import type {
-  ConnectHonoSSEOptions,
-  ConnectSSEOptions,
-  SSEOptions,
-  StartHonoSSEWithContext,
-  StartSSEOptions,
-} from './sse.js';
+import type { SessionLimits } from './sessions.js';
 
 /** Options of `server.fetch()`. */
 export interface FetchOptions extends StreamableHTTPServerTransportOptions {
@@ -41,12 +36,15 @@ export const amount: OptionCheck = valueThat(
 );
 
 /** The path of a request always begins with it, so another value would match none. */
-const pathValue = valueThat(
+export const pathValue: OptionCheck = valueThat(
   (value) => typeof value === 'string' && value.startsWith('/'),
   "a path that begins with '/'",
 );
 
-const sseChecks: OptionChecks<SSEOptions> = {
+/** Checks of the options that all transports with sessions have. */
+export const sessionChecks: OptionChecks<
+  OriginPolicy & Partial<Omit<SessionLimits, 'idleTimeout'>> & { maxBodyBytes?: number | undefined }
+> = {
   enableDnsRebindingProtection: booleanValue,
   allowedHosts: stringList,
   allowedOrigins: stringList,
@@ -57,7 +55,7 @@ const sseChecks: OptionChecks<SSEOptions> = {
 };
 
 const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
-  ...sseChecks,
+  ...sessionChecks,
   idleTimeout: amount,
   sessionIdGenerator: functionValue,
   onsessioninitialized: functionValue,
@@ -70,16 +68,9 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   serverlessStreaming: ignoredOption('a response becomes an event stream when a message precedes the result.'),
 };
 
-const sseRoute = { url: anyValue, ssePath: pathValue, messagePath: pathValue };
-const sseOptions = { ...sseChecks, options: objectOf(sseChecks) };
-
 /** Checks of the methods of `MCPServer` that serve HTTP, by method. */
 export const transportChecks: {
   startHTTP: OptionChecks<StartHTTPOptions>;
-  startSSE: OptionChecks<StartSSEOptions>;
-  startHonoSSE: OptionChecks<StartHonoSSEWithContext & StartSSEOptions>;
-  connectSSE: OptionChecks<ConnectSSEOptions>;
-  connectHonoSSE: OptionChecks<ConnectHonoSSEOptions>;
   fetch: OptionChecks<FetchOptions>;
   listen: OptionChecks<ListenOptions>;
 } = {
@@ -92,10 +83,6 @@ export const transportChecks: {
     ...httpChecks,
     options: objectOf(httpChecks),
   },
-  startSSE: { ...sseRoute, req: anyValue, res: anyValue, ...sseOptions },
-  startHonoSSE: { ...sseRoute, req: anyValue, res: anyValue, context: anyValue, authInfo: anyValue, ...sseOptions },
-  connectSSE: { messagePath: anyValue, res: anyValue, ...sseOptions },
-  connectHonoSSE: { messagePath: anyValue, context: anyValue, authInfo: anyValue, ...sseOptions },
   fetch: { authInfo: anyValue, ...httpChecks },
   listen: {
     port: wholeNumber(0, 65_535),
@@ -114,16 +101,18 @@ export const transportChecks: {
 /**
  * Returns the options of a transport that a method received under `options` or next to the request, as one object.
  *
+ * @param method - of `MCPServer`
  * @param flat - the options next to the request
  * @throws `OPTIONS_INVALID` for an unknown or invalid option, and for one that is given in both places
  */
 export function resolveOptions<Options extends object>(
-  method: 'startHTTP' | 'startSSE' | 'startHonoSSE' | 'connectSSE' | 'connectHonoSSE',
+  method: string,
+  checks: Readonly<Record<string, OptionCheck>>,
   given: object,
   options: Options | undefined,
   flat: Options,
 ): Options {
-  checkOptions(method, given, transportChecks[method] as Readonly<Record<string, OptionCheck>>);
+  checkOptions(method, given, checks);
   const names = Object.keys(flat);
   if (!options || names.length === 0) return options ?? flat;
   const name = names.find((key) => isGiven(flat, key) && isGiven(options, key));

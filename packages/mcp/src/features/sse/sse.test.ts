@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 
 interface Said {
   content: [{ text: string }];

@@ -1,19 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Connection } from '../connection/connection.js';
-import { createCallerRequest } from '../eras/legacy.js';
-import { toProtocolError } from '../failures.js';
+import { Connection } from '../../server/connection/connection.js';
+import { createCallerRequest } from '../../server/eras/legacy.js';
+import { toProtocolError } from '../../server/failures.js';
 import {
   DEFAULT_GRACE,
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_REQUESTS_PER_SESSION,
   KEEP_ALIVE_INTERVAL,
-} from '../limits.js';
-import { requireToolAccessOfAll } from '../methods/tool-access.js';
-import type { ServerState } from '../definition/server-state.js';
-import { Lifecycle, type Transport } from '../lifecycle.js';
+} from '../../server/limits.js';
+import { requireToolAccessOfAll } from '../../server/methods/tool-access.js';
+import type { ServerState } from '../../server/definition/server-state.js';
+import { Lifecycle, type Transport } from '../../server/lifecycle.js';
 import { unref } from '../../unref.js';
-import { toEvent } from './event-stream.js';
-import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from './guard.js';
+import { toEvent } from '../../server/http/event-stream.js';
+import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from '../../server/http/guard.js';
 import {
   eventStreamHeaders,
   keepAliveComment,
@@ -21,7 +20,7 @@ import {
   type EventSink,
   type HttpReply,
   type HttpRequest,
-} from './message.js';
+} from '../../server/http/message.js';
 import {
   callerOf,
   ownerOf,
@@ -29,8 +28,7 @@ import {
   requireRoom,
   type SessionLimits,
   type SessionOwner,
-} from './sessions.js';
-import { WebReply, WebRequest } from './web-http.js';
+} from '../../server/http/sessions.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
 export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'idleTimeout'>> {
@@ -38,74 +36,12 @@ export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'i
   maxBodyBytes?: number | undefined;
 }
 
-interface SSERoute {
+export interface SSERoute {
   readonly url: URL;
   /** Path that clients open their stream at. */
   readonly ssePath: string;
   /** Path that clients post their messages to. */
   readonly messagePath: string;
-}
-
-/** Request, response and paths of `server.startSSE()`. */
-export interface StartSSEOptions extends SSERoute, SSEOptions {
-  req: IncomingMessage;
-  res: ServerResponse;
-  /** Options, when they are not given next to the request. */
-  options?: SSEOptions | undefined;
-}
-
-/** Options of `server.connectSSE()`. */
-export interface ConnectSSEOptions extends SSEOptions {
-  /** Path that the client posts its messages to. */
-  messagePath: string;
-  /** The response to the request for the stream. */
-  res: ServerResponse;
-  /** Options, when they are not given next to the response. */
-  options?: SSEOptions | undefined;
-}
-
-/** Options of `server.connectHonoSSE()`. */
-export interface ConnectHonoSSEOptions extends SSEOptions {
-  /** Path that the client posts its messages to. */
-  messagePath: string;
-  /** Hono's context of the request for the stream. */
-  context: HonoContextLike;
-  /** Identity of the caller. Default: the variable `auth` of the context. */
-  authInfo?: unknown;
-  /** Options, when they are not given next to the context. */
-  options?: SSEOptions | undefined;
-}
-
-/** Part of Hono's context that the server uses. */
-export interface HonoContextLike {
-  readonly req: { readonly raw: Request };
-  /** Read for `auth`: the identity that authentication middleware set. */
-  get?(key: string): unknown;
-}
-
-/** Options of `server.startHonoSSE()`, with the context of Hono. */
-export interface StartHonoSSEWithContext extends SSERoute, SSEOptions {
-  /** Hono's context of the request. */
-  context: HonoContextLike;
-  /** Identity of the caller. Default: the variable `auth` of the context. */
-  authInfo?: unknown;
-  /** Options, when they are not given next to the context. */
-  options?: SSEOptions | undefined;
-}
-
-/** Options of `server.startHonoSSE()`. */
-export type StartHonoSSEOptions =
-  | StartHonoSSEWithContext
-  | (StartSSEOptions & { context?: undefined; authInfo?: undefined });
-
-/**
- * Returns the request and reply of the transport.
- *
- * @param authInfo - identity of the caller; that of the context by default
- */
-export function fromHonoContext(context: HonoContextLike, authInfo: unknown): { request: WebRequest; reply: WebReply } {
-  const { raw } = context.req;
-  return { request: new WebRequest(raw, authInfo ?? context.get?.('auth')), reply: new WebReply(raw) };
 }
 
 /** One client that is connected over HTTP+SSE. */
@@ -119,7 +55,7 @@ export interface SSEServerTransport {
 export type SSETransport = SSEServerTransport;
 
 /** Paths of a request, and the method of `MCPServer` that serves it. Without `url` it opens a stream, regardless of its path and method. */
-type ServedRoute = (SSERoute | { messagePath: string; url?: undefined; ssePath?: undefined }) & {
+export type ServedRoute = (SSERoute | { messagePath: string; url?: undefined; ssePath?: undefined }) & {
   readonly servedBy: 'startSSE' | 'startHonoSSE';
 };
 

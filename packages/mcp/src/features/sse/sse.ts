@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { anyValue, objectOf, type OptionChecks } from '@quiver/core/internal';
+import type { ServerState } from '../../server/definition/server-state.js';
+import type { Feature } from '../../server/feature.js';
+import { NodeReply, NodeRequest } from '../../server/http/node-http.js';
+import { pathValue, resolveOptions, sessionChecks } from '../../server/http/transport-options.js';
+import { WebReply, WebRequest } from '../../server/http/web-http.js';
+import { SSEEndpoint, type SSEOptions, type SSERoute } from './sse-endpoint.js';
+
+/** Request, response and paths of `server.startSSE()`. */
+export interface StartSSEOptions extends SSERoute, SSEOptions {
+  req: IncomingMessage;
+  res: ServerResponse;
+  /** Options, when they are not given next to the request. */
+  options?: SSEOptions | undefined;
+}
+
+/** Options of `server.connectSSE()`. */
+export interface ConnectSSEOptions extends SSEOptions {
+  /** Path that the client posts its messages to. */
+  messagePath: string;
+  /** The response to the request for the stream. */
+  res: ServerResponse;
+  /** Options, when they are not given next to the response. */
+  options?: SSEOptions | undefined;
+}
+
+/** Options of `server.connectHonoSSE()`. */
+export interface ConnectHonoSSEOptions extends SSEOptions {
+  /** Path that the client posts its messages to. */
+  messagePath: string;
+  /** Hono's context of the request for the stream. */
+  context: HonoContextLike;
+  /** Identity of the caller. Default: the variable `auth` of the context. */
+  authInfo?: unknown;
+  /** Options, when they are not given next to the context. */
+  options?: SSEOptions | undefined;
+}
+
+/** Part of Hono's context that the server uses. */
+export interface HonoContextLike {
+  readonly req: { readonly raw: Request };
+  /** Read for `auth`: the identity that authentication middleware set. */
+  get?(key: string): unknown;
+}
+
+/** Options of `server.startHonoSSE()`, with the context of Hono. */
+export interface StartHonoSSEWithContext extends SSERoute, SSEOptions {
+  /** Hono's context of the request. */
+  context: HonoContextLike;
+  /** Identity of the caller. Default: the variable `auth` of the context. */
+  authInfo?: unknown;
+  /** Options, when they are not given next to the context. */
+  options?: SSEOptions | undefined;
+}
+
+/** Options of `server.startHonoSSE()`. */
+export type StartHonoSSEOptions =
+  | StartHonoSSEWithContext
+  | (StartSSEOptions & { context?: undefined; authInfo?: undefined });
+
+/**
+ * Returns the request and reply of the transport.
+ *
+ * @param authInfo - identity of the caller; that of the context by default
+ */
+function fromHonoContext(context: HonoContextLike, authInfo: unknown): { request: WebRequest; reply: WebReply } {
+  const { raw } = context.req;
+  return { request: new WebRequest(raw, authInfo ?? context.get?.('auth')), reply: new WebReply(raw) };
+}
+
+const route = { url: anyValue, ssePath: pathValue, messagePath: pathValue };
+const options = { ...sessionChecks, options: objectOf(sessionChecks) };
+const checks: {
+  startSSE: OptionChecks<StartSSEOptions>;
+  startHonoSSE: OptionChecks<StartHonoSSEWithContext & StartSSEOptions>;
+  connectSSE: OptionChecks<ConnectSSEOptions>;
+  connectHonoSSE: OptionChecks<ConnectHonoSSEOptions>;
+} = {
+  startSSE: { ...route, req: anyValue, res: anyValue, ...options },
+  startHonoSSE: { ...route, req: anyValue, res: anyValue, context: anyValue, authInfo: anyValue, ...options },
+  connectSSE: { messagePath: anyValue, res: anyValue, ...options },
+  connectHonoSSE: { messagePath: anyValue, context: anyValue, authInfo: anyValue, ...options },
+};
+
+/** The methods of `MCPServer` that serve HTTP+SSE. */
+export class HttpSSE implements Feature {
+  readonly transport: SSEEndpoint;
+
+  constructor(server: ServerState) {
+    this.transport = new SSEEndpoint(server);
+  }
+
+  start(given: StartSSEOptions): Promise<void> {
+    const { url, ssePath, messagePath, req, res, options, ...flat } = given;
+    const resolved = resolveOptions('startSSE', checks.startSSE, given, options, flat);
+    const route = { url, ssePath, messagePath, servedBy: 'startSSE' } as const;
+    return this.transport.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
+  }
+
+  async startHono<Options extends StartHonoSSEOptions>(
+    given: Options,
+  ): Promise<Options extends { context: unknown } ? Response : void> {
+    // With `context` there is a response, without it there is none.
+    type Result = Options extends { context: unknown } ? Response : void;
+    const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given as StartSSEOptions &
+      Partial<StartHonoSSEWithContext>;
+    const resolved = resolveOptions('startHonoSSE', checks.startHonoSSE, given, options, flat);
+    const route = { url, ssePath, messagePath, servedBy: 'startHonoSSE' } as const;
+    if (!context)
+      return this.transport.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
+    const { request, reply } = fromHonoContext(context, authInfo);
+    // A stream is a response long before it ends.
+    void this.transport.handle(request, reply, route, resolved);
+    return reply.response as Promise<Result>;
+  }
+
+  connect(given: ConnectSSEOptions): Promise<void> {
+    const { messagePath, res, options, ...flat } = given;
+    const resolved = resolveOptions('connectSSE', checks.connectSSE, given, options, flat);
+    const route = { messagePath, servedBy: 'startSSE' } as const;
+    return this.transport.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
+  }
+
+  connectHono(given: ConnectHonoSSEOptions): Promise<Response> {
+    const { messagePath, context, authInfo, options, ...flat } = given;
+    const resolved = resolveOptions('connectHonoSSE', checks.connectHonoSSE, given, options, flat);
+    const { request, reply } = fromHonoContext(context, authInfo);
+    void this.transport.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
+    return reply.response;
+  }
+}
