@@ -22,7 +22,7 @@ export default {
   readme: 'none',
   disableGit: true,
   basePath: '..',
-  sourceLinkTemplate: 'https://github.com/quiver-sdk/quiver/blob/main/{path}#L{line}',
+  sourceLinkTemplate: 'https://github.com/quiver-sdk/quiver/blob/main/packages/{path}#L{line}',
   excludePrivate: true,
   excludeInternal: true,
   hideBreadcrumbs: true,

@@ -64,6 +64,8 @@ export default withMermaid({
   srcExclude: ['README.md', 'node_modules/**', 'check/**'],
   cleanUrls: true,
   lastUpdated: false,
+  // Otherwise each page contains the paths of all pages and all sidebars: 280 KB.
+  metaChunk: true,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
     config(markdown) {
@@ -86,6 +88,8 @@ export default withMermaid({
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
   },
   async transformPageData(page, { siteConfig }) {
+    // Pages of the API are written from the sources, so nobody edits them.
+    if (page.relativePath.startsWith('reference/api/')) page.frontmatter['editLink'] = false;
     describe(page, await readFile(`${siteConfig.srcDir}/${page.filePath}`, 'utf8'));
   },
   transformHead: ({ pageData: { title, description: text } }) => [

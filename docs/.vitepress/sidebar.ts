@@ -22,16 +22,23 @@ const folder = (path: string): string[] =>
     .filter((file) => !file.endsWith('/README'))
     .toSorted();
 
-/** The pages that TypeDoc writes about an entry point (`npm run docs`), by kind. */
-const moduleOf = (name: string): DefaultTheme.SidebarItem => ({
-  text: name,
-  collapsed: true,
-  link: `/reference/api/${name}/README`,
-  items: ['functions', 'classes', 'interfaces', 'type-aliases', 'variables'].flatMap((kind) =>
-    folder(`reference/api/${name}/${kind}`).map((path) => ({ text: basename(path), link: `/${path}` })),
-  ),
-});
-const entryPoints = readEntryPoints().filter(({ internal }) => !internal);
+const entryPoints = readEntryPoints().flatMap(({ name, internal }) => (internal ? [] : [name]));
+
+/** The sidebar of an entry point: its pages, which TypeDoc writes (`npm run docs`), by kind, and the other entry points. */
+const entryPointSidebar = (open: string): DefaultTheme.SidebarItem[] => [
+  {
+    text: 'API',
+    items: entryPoints.map((name) => ({
+      text: name,
+      link: `/reference/api/${name}/README`,
+      ...(name === open && {
+        items: ['functions', 'classes', 'interfaces', 'type-aliases', 'variables'].flatMap((kind) =>
+          folder(`reference/api/${name}/${kind}`).map((path) => ({ text: basename(path), link: `/${path}` })),
+        ),
+      }),
+    })),
+  },
+];
 
 const guides: DefaultTheme.SidebarItem[] = [
   {
@@ -129,5 +136,6 @@ const guides: DefaultTheme.SidebarItem[] = [
 
 export const sidebar: DefaultTheme.SidebarMulti = {
   '/': guides,
-  '/reference/api/': [{ text: 'API', items: entryPoints.map(({ name }) => moduleOf(name)) }],
+  '/reference/api/': entryPointSidebar(''),
+  ...Object.fromEntries(entryPoints.map((name) => [`/reference/api/${name}/`, entryPointSidebar(name)])),
 };

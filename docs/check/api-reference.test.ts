@@ -1,7 +1,8 @@
-// The API reference has a module for each public entry point, named as programs import it. TypeDoc fails on its own warnings.
+// The API reference has a module for each public entry point, named as programs import it, and its links lead to the sources. TypeDoc fails on its own
+// warnings.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,4 +22,23 @@ test('the API reference has every entry point', (t) => {
   const expected = readEntryPoints().flatMap(({ name, internal }) => (internal ? [] : [name]));
   assert.deepEqual([...modules].map(([, name]) => name).toSorted(), expected.toSorted());
   assert.ok(expected.length >= 28);
+
+  const repository = new URL('../../', import.meta.url);
+  const linked = globSync('**/*.md', { cwd: out }).flatMap((page) =>
+    Array.from(readFileSync(join(out, page), 'utf8').matchAll(/\/blob\/main\/([^#)]+)#L(\d+)/g), ([, path, line]) => ({
+      path: path as string,
+      line: Number(line),
+    })),
+  );
+  const lines = new Map(
+    [...new Set(linked.map(({ path }) => path))].map((path) => [
+      path,
+      readFileSync(new URL(path, repository), 'utf8').split('\n').length,
+    ]),
+  );
+  assert.ok(linked.length > 1000);
+  assert.deepEqual(
+    linked.filter(({ path, line }) => line > (lines.get(path) ?? 0)),
+    [],
+  );
 });
