@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../test/scratch-folder.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { commandFor } from '../test/programs/spawn-server.ts';
 import { MCPServer } from './server/mcp-server.js';
 
@@ -59,6 +60,13 @@ describe('npx @quiver/mcp types', { timeout: 60_000 }, () => {
     expect(stdout).toContain('export interface Weather {\n  // sha256');
     writeFileSync(join(folder, 'result.json'), JSON.stringify({ tools }));
     expect((await run('types', 'result.json', '--name', 'Weather')).stdout).toBe(stdout);
+  });
+
+  test('prints its usage and its version', async () => {
+    const usage = { code: 0, stdout: expect.stringMatching(/^Usage: npx /), stderr: '' };
+    expect(await run('--help')).toEqual(usage);
+    expect(await run('types', '-h')).toEqual(usage);
+    expect(await run('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 
   test.for<[reason: string, args: string[], message: RegExp]>([

@@ -5,6 +5,7 @@
  * Types go to standard output or to a file, all else to standard error. Exit codes: 0; 1 for types that are not up to date; 2 for errors.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -28,6 +29,10 @@ try {
 
 async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args);
+  if (values.help || values.version) {
+    process.stdout.write(`${values.help ? usage : packageVersion()}\n`);
+    return 0;
+  }
   const [command, ...target] = positionals;
   if (command !== 'types' || target.length === 0 || (values.check && values.output === undefined))
     throw new Error(
@@ -55,8 +60,12 @@ async function run(args: string[]): Promise<number> {
   return 0;
 }
 
+function packageVersion(): string {
+  return String((createRequire(import.meta.url)('../package.json') as { version?: unknown }).version);
+}
+
 function readArguments(args: string[]): {
-  values: { output?: string; name?: string; check?: boolean; header?: string[] };
+  values: { output?: string; name?: string; check?: boolean; header?: string[]; help?: boolean; version?: boolean };
   positionals: string[];
 } {
   try {
@@ -68,6 +77,8 @@ function readArguments(args: string[]): {
         name: { type: 'string' },
         check: { type: 'boolean' },
         header: { type: 'string', multiple: true },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'v' },
       },
     });
   } catch (error) {

@@ -6,8 +6,9 @@ import { createTool } from '@quiver/core/tools';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { scratchFolder } from '../../test/scratch-folder.ts';
-import type { ServerDefinition } from '../client/index.js';
+import type { MastraMCPServerDefinition, ServerDefinition } from '../client/index.js';
 import { MCPServer } from '../server/mcp-server.js';
+import { createSecretCutter } from './cut-secrets.js';
 import { createCassette, createTestClient, type Cassette, type CassetteOptions, type TestClient } from './index.js';
 import { mcpMatchers } from './vitest.js';
 
@@ -204,6 +205,28 @@ describe('a cassette', () => {
     const call = await replaying.call('forecast', { city: 'Oslo', apiKey: 'another key' });
     await expect(call).toReturnResult(expect.objectContaining({ accessToken: '[secret]' }));
     await url.close();
+  });
+
+  it.each<[definition: object, secrets: string[]]>([
+    [
+      { url: 'https://user-1:pass%2Bword@host.example/mcp?api_key=query-1&key=query-2&page=second-page' },
+      ['pass+word', 'query-1', 'query-2'],
+    ],
+    [{ url: new URL('https://token-1@host.example/mcp') }, ['token-1']],
+    [
+      {
+        command: 'npx',
+        args: ['server', '--api-key=value-1', '--db-password', 'value-2', '--header', 'Authorization: Bearer value-3'],
+        env: { DATABASE: 'postgres://user-1:value-4@127.0.0.1/orders' },
+      },
+      ['value-1', 'value-2', 'value-3', 'value-4'],
+    ],
+  ])('knows the secrets of %j', (definition, secrets) => {
+    const cut = createSecretCutter(definition as MastraMCPServerDefinition, []);
+    const kept = ['user-1', 'second-page', 'server', 'npx', 'orders'];
+    expect(cut([...secrets, ...kept])).toEqual([...secrets.map(() => '[token]'), ...kept]);
+    const members = { pwd: 1234, dbPass: 'x', passport: 'x', compass: 'x' };
+    expect(cut(members)).toEqual({ ...members, pwd: '[secret]', dbPass: '[secret]' });
   });
 
   it('fails with the difference when definitions have changed', async () => {

@@ -47,7 +47,8 @@ const checks: OptionChecks<CassetteOptions> = {
 /**
  * Returns a server that records the answers of another server into a file, or replays them without it. Requests are found by method,
  * name and arguments; several answers to equal requests are replayed in order, then the last one again. Values of members such as
- * `password` and `apiKey`, and those of secret headers and environment variables of the definition, are cut out of the file.
+ * `password` and `apiKey`, and those of secret headers, environment variables, arguments and parts of the address of the definition, are
+ * cut out of the file.
  *
  * Clients connect in the legacy era, which does not concern the server.
  *

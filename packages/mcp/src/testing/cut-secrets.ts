@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import { redactToken } from '../auth/redact-token.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { MastraMCPServerDefinition } from '../client/config/server-definition.js';
@@ -7,14 +8,17 @@ const secretNames = [
   'authorization',
   'cookie',
   'password',
+  'pwd',
   'passphrase',
   'secret',
   'apikey',
   'privatekey',
   'credentials',
 ];
-/** `nextPageToken` is not a secret. */
-const tokenNames = /^(access|auth|api|bearer|client|id|personalaccess|refresh|session|x)?token$/;
+/** `nextPageToken` and `compass` are not secrets. */
+const wholeNames = /^((access|auth|api|bearer|client|id|personalaccess|refresh|session|x)?token|(db|user)?pass)$/;
+/** Names of secrets in the query of an address only. */
+const parameterNames = /^(key|sig|signature)$/i;
 /** Characters of the shortest value that is searched for in texts: shorter ones occur by chance. */
 const minSecretLength = 6;
 
@@ -28,7 +32,7 @@ export function createSecretCutter(
   const further = new Set(names.map(normalize));
   const isSecret = (name: string): boolean => {
     const plain = normalize(name);
-    return further.has(plain) || tokenNames.test(plain) || secretNames.some((secret) => plain.endsWith(secret));
+    return further.has(plain) || wholeNames.test(plain) || secretNames.some((secret) => plain.endsWith(secret));
   };
   const values = secretsOf(definition, isSecret);
   const cut = (value: unknown, isCut: boolean): unknown => {
@@ -54,23 +58,56 @@ function cutJson(text: string, cut: (value: unknown, isCut: boolean) => unknown)
   }
 }
 
-/** Returns the values of secret headers and environment variables, which a server may repeat. */
+/** Returns the secrets of headers, environment variables, arguments and the address, which a server may repeat. */
 function secretsOf(definition: MastraMCPServerDefinition | undefined, isSecret: (name: string) => boolean): string[] {
-  const { headers, requestInit, env } = (definition ?? {}) as {
+  const {
+    headers,
+    requestInit,
+    env,
+    args = [],
+    url = '',
+  } = (definition ?? {}) as {
     headers?: unknown;
     requestInit?: RequestInit;
     env?: Record<string, string>;
+    args?: string[];
+    url?: string | URL;
   };
-  const all = [
+  const named: Named[] = [
     ...(isObject(headers) ? Object.entries(headers) : []),
     ...new Headers(requestInit?.headers),
     ...Object.entries(env ?? {}),
+    ...args.flatMap(nameArgument),
+    ['url', url],
   ];
-  return all.flatMap(([name, value]) => {
+  return [...named, ...named.flatMap(([, value]) => nameParts(String(value)))].flatMap(([name, value]) => {
     // `Bearer` and `Basic` are not part of the secret.
     const secret = String(value).replace(/^\w+ /, '');
     return isSecret(name) && secret.length >= minSecretLength ? [secret] : [];
   });
+}
+
+type Named = [name: string, value: unknown];
+
+/** Names the value of an argument: `--api-key VALUE`, `--api-key=VALUE`, `API_KEY=VALUE`, `Authorization: VALUE`. */
+function nameArgument(argument: string, index: number, args: readonly string[]): Named[] {
+  const [, name = '', value] = /^([\w-]+)(?:[=:]\s*(.*))?$/s.exec(argument) ?? [];
+  const next = name.startsWith('-') ? args[index + 1] : undefined;
+  return [
+    [name, value ?? next ?? ''],
+    ['argument', argument],
+  ];
+}
+
+/** Names the parts of an address that may be secrets: its parameters and its password, or its user where there is no password. */
+function nameParts(text: string): Named[] {
+  if (!URL.canParse(text)) return [];
+  const { username, password, searchParams } = new URL(text);
+  const parameters = [...searchParams].map(([name, value]): Named => [
+    parameterNames.test(name) ? 'secret' : name,
+    value,
+  ]);
+  return [['password', unescape(password || username)], ...parameters];
 }
 
 function normalize(name: string): string {

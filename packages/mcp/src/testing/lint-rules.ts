@@ -1,17 +1,28 @@
+import { hasInvisibleText } from '../protocol/invisible-text.js';
 import { isObject } from '../protocol/json-rpc.js';
 
 /**
- * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parameters` of Gemini, a
- * subset of OpenAPI that most hosts send; `parametersJsonSchema` accepts more.
+ * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parametersJsonSchema` of
+ * Gemini, which the AI SDK sends; `gemini-parameters` is the field `parameters`, a subset of OpenAPI.
  */
-export type LintProvider = 'openai' | 'openai-strict' | 'anthropic' | 'gemini';
+export type LintProvider = 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'gemini-parameters';
 
-export const lintProviders: readonly LintProvider[] = ['openai', 'openai-strict', 'anthropic', 'gemini'];
+export const lintProviders: readonly LintProvider[] = [
+  'openai',
+  'openai-strict',
+  'anthropic',
+  'gemini',
+  'gemini-parameters',
+];
+/** Strict mode is an agreement between an application and its own tools: no published server keeps it. */
+export const defaultLintProviders: readonly LintProvider[] = lintProviders.filter((name) => name !== 'openai-strict');
 
 const openai: LintProvider = 'openai';
 const strict: LintProvider = 'openai-strict';
 const anthropic: LintProvider = 'anthropic';
 const gemini: LintProvider = 'gemini';
+/** Gemini's subset of OpenAPI. */
+const subset: LintProvider = 'gemini-parameters';
 
 /** The sources of the rules: the documentation of the provider or of the protocol, or a thread that quotes the error of the provider. */
 export const ruleSources = {
@@ -22,6 +33,7 @@ export const ruleSources = {
     'https://platform.openai.com/docs/guides/function-calling#best-practices-for-defining-functions',
   'description-missing': 'https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use',
   'enum-not-text': 'https://github.com/google-gemini/gemini-cli/issues/4127',
+  'invisible-characters': 'https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/',
   'items-missing': 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
   'name-characters': 'https://github.com/github/copilot-cli/issues/1879',
   'name-length': 'https://platform.openai.com/docs/api-reference/chat/create',
@@ -72,10 +84,18 @@ export function checkName(name: string): Finding[] {
   }
   const providers: LintProvider[] = [];
   if (!/^[\w-]+$/.test(name)) providers.push(openai, strict, anthropic);
-  if (!/^[A-Za-z_][\w.-]*$/.test(name)) providers.push(gemini);
+  if (!/^[A-Za-z_][\w.-]*$/.test(name)) providers.push(gemini, subset);
   const message = `Providers accept letters, digits, '_' and '-', and Gemini a letter or '_' first. Rename the tool.`;
   if (providers.length > 0) findings.push({ rule: 'name-characters', providers, message });
   return findings;
+}
+
+/** Returns the problem of a name, title or description that contains what its reader does not see. */
+export function checkText(text: unknown): Finding[] {
+  if (typeof text !== 'string' || !hasInvisibleText(text)) return [];
+  const message =
+    'The text has characters that a user does not see, and a model reads: zero-width spaces, marks of direction or tags. Remove them.';
+  return [{ rule: 'invisible-characters', providers: lintProviders, message }];
 }
 
 /** Returns the problems of one part of an input schema, without those of its own parts. */
@@ -85,7 +105,7 @@ export function checkPart(part: SchemaPart): Finding[] {
     // `additionalProperties: false` has no value to describe.
     if (part.keyword === 'additionalProperties') return [];
     const message = 'A Boolean schema has no type. Name the type.';
-    return [{ rule: 'type-missing', providers: [strict, gemini], message }];
+    return [{ rule: 'type-missing', providers: [strict, subset], message }];
   }
   return [
     ...checkReference(schema, part.root),
@@ -93,6 +113,7 @@ export function checkPart(part: SchemaPart): Finding[] {
     ...checkType(schema),
     ...checkValues(schema),
     ...checkObject(schema),
+    ...[schema['title'], schema['description']].flatMap(checkText),
   ];
 }
 
@@ -102,8 +123,8 @@ function checkReference(schema: Readonly<Record<string, unknown>>, root: unknown
   const findings: Finding[] = [
     {
       rule: 'reference',
-      providers: [gemini],
-      message: `Gemini does not resolve '${$ref}'. Write the schema in place.`,
+      providers: [subset],
+      message: `\`parameters\` of Gemini does not resolve '${$ref}'. Write the schema in place.`,
     },
   ];
   if (!isResolved($ref, root)) {
@@ -112,7 +133,7 @@ function checkReference(schema: Readonly<Record<string, unknown>>, root: unknown
   }
   const names = Object.keys(siblings).filter((name) => !unreadKeys.has(name));
   if (names.length > 0) {
-    const providers = names.every((name) => harmlessSiblings.has(name)) ? [strict] : [strict, gemini];
+    const providers = names.every((name) => harmlessSiblings.has(name)) ? [strict] : [strict, gemini, subset];
     const message = `\`$ref\` stands next to ${names.map((name) => `\`${name}\``).join(', ')}. Move them into the referenced schema.`;
     findings.push({ rule: 'ref-siblings', providers, message });
   }
@@ -145,7 +166,7 @@ function checkUnions(schema: Readonly<Record<string, unknown>>, keyword: string 
     if (used.length + others.length > 0) findings.push({ rule: 'root-union', providers, message });
   } else if (keyword === 'items' && used.length > 0) {
     const message = `The items have ${list(used)}. Give them one type.`;
-    findings.push({ rule: 'union-in-items', providers: [gemini], message });
+    findings.push({ rule: 'union-in-items', providers: [subset], message });
   }
   const refused = strictKeywords.filter((name) => name in schema);
   if (refused.length > 0) {
@@ -159,10 +180,10 @@ function checkType(schema: Readonly<Record<string, unknown>>): Finding[] {
   const { type } = schema;
   if (Array.isArray(type)) {
     const message = `\`type\` is a list: ${JSON.stringify(type)}. Name one type, and make the property optional instead of nullable.`;
-    return [{ rule: 'type-list', providers: [gemini], message }];
+    return [{ rule: 'type-list', providers: [subset], message }];
   }
   if (type !== undefined || '$ref' in schema || unions.some((name) => name in schema)) return [];
-  const providers = 'enum' in schema || 'const' in schema ? [gemini] : [strict, gemini];
+  const providers = 'enum' in schema || 'const' in schema ? [subset] : [strict, subset];
   return [{ rule: 'type-missing', providers, message: 'The schema has no `type`. Name it.' }];
 }
 
@@ -170,17 +191,17 @@ function checkValues(schema: Readonly<Record<string, unknown>>): Finding[] {
   const { type, enum: values } = schema;
   const findings: Finding[] = [];
   if (Array.isArray(values) && !values.every((value) => typeof value === 'string')) {
-    const message = `Gemini accepts texts in \`enum\` only, not ${JSON.stringify(values.find((value) => typeof value !== 'string'))}. Use texts, or a range.`;
-    findings.push({ rule: 'enum-not-text', providers: [gemini], message });
+    const message = `\`parameters\` of Gemini accepts texts in \`enum\` only, not ${JSON.stringify(values.find((value) => typeof value !== 'string'))}. Use texts, or a range.`;
+    findings.push({ rule: 'enum-not-text', providers: [subset], message });
   }
   if ('const' in schema) {
-    const message = 'Gemini has no `const`. Use `enum` with one value.';
-    findings.push({ rule: 'const', providers: [gemini], message });
+    const message = '`parameters` of Gemini has no `const`. Use `enum` with one value.';
+    findings.push({ rule: 'const', providers: [subset], message });
   }
   const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'));
   if (isArray && !isObject(schema['items'])) {
     const message = 'The array has no `items`. Describe them.';
-    findings.push({ rule: 'items-missing', providers: [openai, strict, gemini], message });
+    findings.push({ rule: 'items-missing', providers: [openai, strict, subset], message });
   }
   return findings;
 }
@@ -189,11 +210,12 @@ function checkObject(schema: Readonly<Record<string, unknown>>): Finding[] {
   const { type, properties, required, additionalProperties } = schema;
   const findings: Finding[] = [];
   const names = isObject(properties) ? Object.keys(properties) : [];
+  findings.push(...names.flatMap(checkText));
   const needed = Array.isArray(required) ? required : [];
   const unknown = needed.filter((name) => !names.includes(String(name)));
   if (unknown.length > 0) {
     const message = `\`required\` names ${list(unknown)}, which \`properties\` does not. Describe it, or remove it.`;
-    findings.push({ rule: 'required-unknown', providers: [strict, gemini], message });
+    findings.push({ rule: 'required-unknown', providers: [strict, subset], message });
   }
   if (type !== 'object' && properties === undefined) return findings;
   if (additionalProperties !== false) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { readPublishedTools } from '../../test/published-tools.ts';
 import type { ProtocolTool } from '../client/index.js';
-import { ruleSources, type LintRule } from './lint-rules.js';
+import { lintProviders, ruleSources, type LintRule } from './lint-rules.js';
 import { createTestClient, lintTools, type ToolProblem } from './index.js';
 
 const published = readTestVariable('QUIVER_TOOLS_CACHE');
@@ -28,13 +28,13 @@ function withParameter(it: unknown, members: object = {}): ProtocolTool {
 
 const show = ({ rule, path, providers, effect }: ToolProblem): string =>
   `${rule} ${path} ${providers.join()} ${effect}`;
-const every = 'openai,openai-strict,anthropic,gemini';
+const every = 'openai,openai-strict,anthropic,gemini,gemini-parameters';
 const parameter = '/inputSchema/properties/it';
 
 const cases: [title: string, tool: ProtocolTool, problems: string[]][] = [
   ['a long name', toolOf({ name: 'x'.repeat(65) }), [`name-length /name ${every} rejected`]],
   ['a dot', toolOf({ name: 'a.b' }), ['name-characters /name openai,openai-strict,anthropic rejected']],
-  ['a digit first', toolOf({ name: '2d' }), ['name-characters /name gemini rejected']],
+  ['a digit first', toolOf({ name: '2d' }), ['name-characters /name gemini,gemini-parameters rejected']],
   ['a space', toolOf({ name: 'a b' }), [`name-characters /name ${every} rejected`]],
   ['no description', toolOf({ description: ' ' }), [`description-missing /description ${every} advice`]],
   ['a repeated name', toolOf({ description: 'Forecast.' }), [`description-copied /description ${every} advice`]],
@@ -56,41 +56,52 @@ const cases: [title: string, tool: ProtocolTool, problems: string[]][] = [
     withParameter({ type: 'string' }, { not: { type: 'string' } }),
     ['root-union /inputSchema openai,openai-strict rejected', 'strict-keyword /inputSchema openai-strict rejected'],
   ],
-  ['no type', withParameter({}), [`type-missing ${parameter} openai-strict,gemini rejected`]],
-  ['a Boolean schema', withParameter(true), [`type-missing ${parameter} openai-strict,gemini rejected`]],
-  ['an enum without type', withParameter({ enum: ['a'] }), [`type-missing ${parameter} gemini rejected`]],
-  ['a list of types', withParameter({ type: ['string', 'null'] }), [`type-list ${parameter} gemini rejected`]],
+  ['no type', withParameter({}), [`type-missing ${parameter} openai-strict,gemini-parameters rejected`]],
+  ['a Boolean schema', withParameter(true), [`type-missing ${parameter} openai-strict,gemini-parameters rejected`]],
+  ['an enum without type', withParameter({ enum: ['a'] }), [`type-missing ${parameter} gemini-parameters rejected`]],
+  [
+    'a list of types',
+    withParameter({ type: ['string', 'null'] }),
+    [`type-list ${parameter} gemini-parameters rejected`],
+  ],
   [
     'numbers in an enum',
     withParameter({ type: 'number', enum: [1, 2] }),
-    [`enum-not-text ${parameter} gemini rejected`],
+    [`enum-not-text ${parameter} gemini-parameters rejected`],
   ],
-  ['a constant', withParameter({ type: 'string', const: 'a' }), [`const ${parameter} gemini rejected`]],
-  ['no items', withParameter({ type: 'array' }), [`items-missing ${parameter} openai,openai-strict,gemini rejected`]],
+  ['a constant', withParameter({ type: 'string', const: 'a' }), [`const ${parameter} gemini-parameters rejected`]],
+  [
+    'no items',
+    withParameter({ type: 'array' }),
+    [`items-missing ${parameter} openai,openai-strict,gemini-parameters rejected`],
+  ],
   [
     'a union in items',
     withParameter({ type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'number' }] } }),
-    [`union-in-items ${parameter}/items gemini rejected`],
+    [`union-in-items ${parameter}/items gemini-parameters rejected`],
   ],
   [
     'a reference with siblings',
     withParameter({ $ref: '#/$defs/a', description: 'x' }, { $defs: { a: { type: 'string' } } }),
-    [`reference ${parameter} gemini rejected`, `ref-siblings ${parameter} openai-strict rejected`],
+    [`reference ${parameter} gemini-parameters rejected`, `ref-siblings ${parameter} openai-strict rejected`],
   ],
   [
     'a reference with a type',
     withParameter({ $ref: '#/$defs/a~1b', type: 'string' }, { $defs: { 'a/b': { type: 'string' } } }),
-    [`reference ${parameter} gemini rejected`, `ref-siblings ${parameter} openai-strict,gemini rejected`],
+    [
+      `reference ${parameter} gemini-parameters rejected`,
+      `ref-siblings ${parameter} openai-strict,gemini,gemini-parameters rejected`,
+    ],
   ],
   [
     'a reference to nothing',
     withParameter({ $ref: '#/$defs/a' }),
-    [`reference ${parameter} gemini rejected`, `ref-unresolved ${parameter} ${every} rejected`],
+    [`reference ${parameter} gemini-parameters rejected`, `ref-unresolved ${parameter} ${every} rejected`],
   ],
   [
     'a required property that is not described',
     withParameter({ type: 'string' }, { required: ['it', 'that'] }),
-    ['required-unknown /inputSchema openai-strict,gemini rejected'],
+    ['required-unknown /inputSchema openai-strict,gemini-parameters rejected'],
   ],
   [
     'an optional property',
@@ -107,6 +118,22 @@ const cases: [title: string, tool: ProtocolTool, problems: string[]][] = [
     withParameter({ type: 'string', not: { type: 'null' } }),
     [`strict-keyword ${parameter} openai-strict rejected`],
   ],
+  [
+    'a tag in the name',
+    toolOf({ name: 'pay\u{E0041}' }),
+    [`invisible-characters /name ${every} advice`, `name-characters /name ${every} rejected`],
+  ],
+  ['a title in reverse', toolOf({ title: 'Fore\u202Ecast' }), [`invisible-characters /title ${every} advice`]],
+  [
+    'a hidden instruction',
+    toolOf({ description: 'Weather\u200B of a city' }),
+    [`invisible-characters /description ${every} advice`],
+  ],
+  [
+    'a hidden instruction in a parameter',
+    withParameter({ type: 'string', description: 'City\u{E0050}' }),
+    [`invisible-characters ${parameter} ${every} advice`],
+  ],
   ['no input schema', toolOf({ inputSchema: undefined }), [`definition-invalid  ${every} rejected`]],
 ];
 
@@ -117,7 +144,7 @@ describe('lintTools', () => {
   });
 
   it.each(cases)('finds %s', (_title, tool, problems) => {
-    expect(lintTools([tool]).map(show).toSorted()).toEqual(problems.toSorted());
+    expect(lintTools([tool], { providers: lintProviders }).map(show).toSorted()).toEqual(problems.toSorted());
   });
 
   it('tests every rule', () => {
@@ -131,7 +158,7 @@ describe('lintTools', () => {
       tool: 'forecast',
       rule: 'items-missing',
       path: parameter,
-      providers: ['openai', 'openai-strict', 'gemini'],
+      providers: ['openai', 'gemini-parameters'],
       effect: 'rejected',
       message: 'The array has no `items`. Describe them.',
       source: 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
@@ -150,15 +177,32 @@ describe('lintTools', () => {
     });
   });
 
+  it('accepts what the AI SDK sends to Gemini as JSON Schema, and does not expect strict mode', () => {
+    const parameters = [
+      { type: ['string', 'null'] },
+      { const: 'a' },
+      { type: 'integer', enum: [1, 7] },
+      { $ref: '#/$defs/a' },
+    ];
+    const tools = parameters.map((schema) => withParameter(schema, { required: [], $defs: { a: { type: 'string' } } }));
+    expect(lintTools(tools, { providers: ['gemini'] })).toEqual([]);
+    expect(lintTools(tools).every(({ providers }) => providers.join() === 'gemini-parameters')).toBe(true);
+  });
+
+  it('accepts the flag of Scotland, and marks that Arabic needs', () => {
+    const description = 'Weather of \u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}, \u200Fطقس';
+    expect(lintTools([toolOf({ description })])).toEqual([]);
+  });
+
   it('limits itself to providers, and leaves rules out', () => {
     const tools = [
       withParameter({ type: 'array' }),
       toolOf({ name: 'bare', description: 'Has no hints', annotations: undefined }),
     ];
     expect(lintTools(tools, { providers: ['anthropic'], ignore: ['annotations-missing'] })).toEqual([]);
-    expect(lintTools(tools, { providers: ['gemini'] }).map(({ providers }) => providers)).toEqual([
-      ['gemini'],
-      ['gemini'],
+    expect(lintTools(tools, { providers: ['gemini-parameters'] }).map(({ providers }) => providers)).toEqual([
+      ['gemini-parameters'],
+      ['gemini-parameters'],
     ]);
   });
 
@@ -189,7 +233,7 @@ describe('lintTools', () => {
   it.skipIf(!published)('finds in published servers what their users reported', () => {
     const tools = readPublishedTools(published ?? '');
     const all = Object.entries(tools).flatMap(([server, definitions]) =>
-      lintTools(definitions).map((problem) => ({ server, ...problem })),
+      lintTools(definitions, { providers: lintProviders }).map((problem) => ({ server, ...problem })),
     );
     expect(Object.keys(tools).length).toBeGreaterThanOrEqual(20);
     const serversOf = (rule: LintRule): string[] => [

@@ -6,6 +6,8 @@ import type { ProtocolTool } from '../protocol/types.js';
 import {
   checkName,
   checkPart,
+  checkText,
+  defaultLintProviders,
   lintProviders,
   ruleSources,
   type Finding,
@@ -16,7 +18,7 @@ import {
 
 /** Options of `lintTools()`. */
 export interface LintToolsOptions {
-  /** Providers to check for. Default: all. */
+  /** Providers to check for. Default: all but `openai-strict`. */
   providers?: readonly LintProvider[];
   /** Rules to leave out. */
   ignore?: readonly LintRule[];
@@ -49,6 +51,7 @@ const advice: ReadonlySet<LintRule> = new Set([
   'annotations-missing',
   'description-copied',
   'description-missing',
+  'invisible-characters',
   'output-schema-missing',
 ]);
 
@@ -69,7 +72,7 @@ export function lintTools(definitions: readonly ProtocolTool[], options: LintToo
   checkOptions('lintTools', options, checks);
   if (!Array.isArray(definitions))
     throw new QuiverError('TEST_INVALID', 'lintTools takes a list of definitions, for example `await client.tools()`.');
-  const { providers = lintProviders, ignore = [] } = options;
+  const { providers = defaultLintProviders, ignore = [] } = options;
   const { tools, malformed } = parseToolDefinitions(definitions, true);
   const problems = malformed.map(({ tool, problem }) =>
     toProblem(tool, 0, { rule: 'definition-invalid', providers: lintProviders, message: `${problem}. Correct it.` }),
@@ -86,6 +89,8 @@ export function lintTools(definitions: readonly ProtocolTool[], options: LintToo
     const add = (finding: Finding, path?: string): unknown =>
       problems.push(toProblem(tool.name, tokens.get(tool.name) ?? 0, finding, path));
     for (const finding of checkName(tool.name)) add(finding, '/name');
+    for (const key of ['name', 'title', 'description'] as const)
+      for (const finding of checkText(tool[key])) add(finding, `/${key}`);
     for (const [path, finding] of checkDescriptions(tool, described)) add(finding, path);
     for (const [path, part] of partsOf(tool.inputSchema)) for (const finding of checkPart(part)) add(finding, path);
   }

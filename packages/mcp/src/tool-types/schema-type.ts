@@ -272,7 +272,7 @@ function readLimits(schema: Schema): string[] {
     // Larger values have no place in a comment.
     const isShown = ['string', 'number', 'boolean'].includes(typeof value) || value === null;
     // Some libraries state it for every integer.
-    const isUnlimited = Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+    const isUnlimited = typeof value === 'number' && Math.abs(value) === Number.MAX_SAFE_INTEGER;
     return isShown && !isUnlimited ? [`${label}: ${typeof value === 'string' ? `\`${value}\`` : String(value)}`] : [];
   });
   return [...isWhole, ...(schema['uniqueItems'] === true ? ['Unique items'] : []), ...found];

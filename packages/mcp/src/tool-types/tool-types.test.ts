@@ -61,6 +61,7 @@ describe('types of schemas', () => {
     [{ anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'string' }] }, 'it: string | number;'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, 'it: ("a" | "b")[];'],
     [{ type: 'array' }, 'it: unknown[];'],
+    [{ type: 'number', maximum: { toString: 1 }, default: { valueOf: null } }, 'it: number;'],
     [
       { prefixItems: [{ type: 'string' }, { type: 'number' }], items: { type: 'null' } },
       'it: [string, number, ...null[]];',

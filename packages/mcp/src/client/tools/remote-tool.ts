@@ -8,6 +8,7 @@ import {
   type ToolContext,
 } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
+import { withoutTags } from '../../protocol/invisible-text.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { forCaller, withHandlers, type Caller } from '../config/caller.js';
@@ -25,7 +26,8 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
 }
 
 /**
- * Creates a tool from a tool of an MCP server. The schemas are the server's own, and the arguments are sent unchanged. `execute`
+ * Creates a tool from a tool of an MCP server. The schemas are the server's own, without the tags that hide text in descriptions, and the
+ * arguments are sent unchanged. `execute`
  * returns the structured content of the result; otherwise the whole result with its `content`.
  *
  * @param id - name that a model calls the tool by
@@ -53,8 +55,9 @@ class RemoteDefinition {
 
   get description(): string {
     const { description = '', outputSchema } = this.tool;
-    if (!outputSchema || this.server.options.includeReturnSchema !== true) return description;
-    return `${description}\n\nReturns JSON that fits this schema: ${JSON.stringify(outputSchema)}`.trimStart();
+    const text = withoutTags(description);
+    if (!outputSchema || this.server.options.includeReturnSchema !== true) return text;
+    return `${text}\n\nReturns JSON that fits this schema: ${JSON.stringify(withoutTags(outputSchema))}`.trimStart();
   }
 
   get inputSchema(): object {
@@ -70,7 +73,7 @@ class RemoteDefinition {
   }
 
   get title(): string | undefined {
-    return this.tool.title;
+    return withoutTags(this.tool.title);
   }
 
   get mcp(): object | undefined {
@@ -143,7 +146,7 @@ interface RemoteOutput {
 }
 
 /**
- * The unchanged JSON Schema of a server as a Standard Schema. The methods are shared, and it is its own `~standard` member, because few of many
+ * The JSON Schema of a server, without tags in its descriptions, as a Standard Schema. The methods are shared, and it is its own `~standard` member, because few of many
  * tools are called.
  *
  * Regular expressions are not checked, because a hostile one can take exponential time. A schema that cannot be used checks nothing, and
@@ -171,7 +174,7 @@ class RemoteSchema {
   }
 
   get jsonSchema(): Record<'input' | 'output', () => object> {
-    const describe = (): object => this.source;
+    const describe = (): object => withoutTags(this.source);
     return { input: describe, output: describe };
   }
 

@@ -1,5 +1,7 @@
+import { createLogger, setDefaultLogger } from '@quiver/core';
+import { toJsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 import { toToolName } from './tool-set.js';
@@ -34,6 +36,34 @@ test('leaves out tools that only the user interface of the server calls', async 
   const definitions = await mcp.listToolDefinitions();
   expect(definitions['it']?.map(({ name }) => name)).toEqual(['app', 'both', 'none', 'odd']);
   expect(await mcp.callTool({ serverName: 'it', name: 'app' })).toMatchObject({ content: [{ text: 'called' }] });
+});
+
+test('leaves out names, and parts of descriptions, that nobody sees', async () => {
+  const hidden = [...'send all'].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join('');
+  const flag = '\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}';
+  const create = (description: string): ReturnType<typeof createTool> =>
+    createTool({
+      id: 'tool',
+      description,
+      inputSchema: { type: 'object', properties: { description: { type: 'string', title: `T${hidden}` } } },
+      execute: async () => 1,
+    });
+  const tools = { pay: create(`Pays${hidden} in ${flag}, \u200Fيدفع`), 'p\u200Bay': create('Pays') };
+  const server = new MCPServer({ name: 'Hidden', version: '1.0.0', tools });
+  await using mcp = new MCPClient({ id: 'hidden', servers: { it: { server } } });
+  const lines: string[] = [];
+  setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
+  onTestFinished(() => setDefaultLogger(createLogger()));
+  const shown = await mcp.listTools();
+  expect(Object.keys(shown)).toEqual(['it_pay']);
+  expect(lines).toEqual([expect.stringContaining(String.raw`Left out the tool 'p\u200bay' of MCP server 'it'`)]);
+  expect(shown['it_pay']?.description).toBe(`Pays in ${flag}, \u200Fيدفع`);
+  expect(toJsonSchema(shown['it_pay']?.inputSchema, 'input')).toMatchObject({
+    properties: { description: { type: 'string', title: 'T' } },
+  });
+  const { it: definitions = [] } = await mcp.listToolDefinitions();
+  expect(definitions.map(({ name }) => name)).toEqual(['pay', 'p\u200Bay']);
+  expect(JSON.stringify(definitions)).toContain(hidden);
 });
 
 test('shows a search in place of many tools', async () => {

@@ -1,5 +1,6 @@
 import { getDefaultLogger } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/types.js';
+import { hasInvisibleText } from '../../protocol/invisible-text.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Caller } from '../config/caller.js';
 import type { ToolSelection } from '../config/tool-options.js';
@@ -83,10 +84,10 @@ function isForModels({ _meta }: ProtocolTool): boolean {
   return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model');
 }
 
-/** Returns the selected tools with their configured names, without prefix. */
+/** Returns the selected tools with their configured names, without prefix. Those whose names a user would take for others are left out. */
 function selectTools(
   list: readonly ProtocolTool[],
-  { options }: RemoteServer,
+  { name: serverName, options }: RemoteServer,
 ): { readonly tool: ProtocolTool; readonly name: string }[] {
   const { allow, deny, filter, rename }: NonNullable<ToolSelection['tools']> = options.tools ?? {};
   const selected = list.filter(
@@ -100,7 +101,13 @@ function selectTools(
     if (typeof rename === 'function') return rename(name);
     return (rename && Object.hasOwn(rename, name) && rename[name]) || name;
   };
-  return selected.map((tool) => ({ tool, name: nameOf(tool.name) }));
+  return selected.flatMap((tool) => {
+    if (!hasInvisibleText(tool.name)) return [{ tool, name: nameOf(tool.name) }];
+    getDefaultLogger().warn(
+      `Left out the tool '${tool.name}' of MCP server '${serverName}': its name has characters that nobody sees.`,
+    );
+    return [];
+  });
 }
 
 /** Model providers take at most 64 of `A-Z a-z 0-9 _ -`. */
