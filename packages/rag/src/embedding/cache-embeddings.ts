@@ -60,6 +60,7 @@ export function cacheEmbeddings(input: EmbedderInput, given: CacheEmbeddingsOpti
   return {
     id: embedder.id,
     hybridWeight: embedder.hybridWeight,
+    maxInputTokens: embedder.maxInputTokens,
     get dimension() {
       return embedder.dimension ?? dimension;
     },

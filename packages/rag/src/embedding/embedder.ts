@@ -17,6 +17,8 @@ export interface EmbeddingUsage {
   readonly cost?: number;
   /** Texts whose vector came from a cache. */
   readonly cached?: number;
+  /** Texts of which the model read only the beginning: those with at least `maxInputTokens`, as far as their number of tokens is known. */
+  readonly cut?: number;
 }
 
 /** Embeds texts: similar texts get similar vectors. `toEmbedder()` makes one of a model or of a {@link CustomEmbedder}. */
@@ -30,6 +32,10 @@ export interface Embedder {
    * little more than the keywords.
    */
   readonly hybridWeight?: number | undefined;
+  /**
+   * Tokens that the model reads of a text. `ingest` embeds a longer chunk in several parts, each with a vector. Default: any number.
+   */
+  readonly maxInputTokens?: number | undefined;
   /** Usage of all calls together; absent where an embedder does not count. */
   readonly usage?: EmbeddingUsage | undefined;
   /** Returns one vector for each text, in order. */

@@ -8,6 +8,7 @@ import { LocalVector } from '../stores/local/index.js';
 import { cacheEmbeddings, redisEmbeddingCache, storeEmbeddingCache } from './cache-embeddings.js';
 import type { EmbeddingUsage } from './embedder.js';
 import { toEmbedder, type EmbedderInput } from './to-embedder.js';
+import { truncateEmbeddings } from './truncate-embeddings.js';
 
 interface EmbeddingRequest {
   input: string[];
@@ -272,6 +273,54 @@ describe('an AI SDK embedding model', () => {
   test('is not called without texts', async () => {
     expect(await toEmbedder(model()).embed([])).toEqual([]);
     expect(requests).toEqual([]);
+  });
+});
+
+describe('the number of tokens that an embedder reads', () => {
+  test('is that of the provider, unless an option states another', () => {
+    const small = createOpenAI4({ apiKey: 'k', baseURL }).embedding('text-embedding-3-small');
+    expect(toEmbedder(small).maxInputTokens).toBe(8192);
+    expect(toEmbedder('cohere/embed-english-v3.0').maxInputTokens).toBe(512);
+    expect(toEmbedder('cohere/embed-english-v3.0', { maxInputTokens: 256 }).maxInputTokens).toBe(256);
+    expect(toEmbedder('ollama/nomic-embed-text').maxInputTokens).toBeUndefined();
+    expect(toEmbedder('constructor').maxInputTokens).toBeUndefined();
+  });
+
+  test('is kept by wrappers, and stated by a custom embedder or for it', () => {
+    const own = { id: 'own', maxInputTokens: 128, embed: async () => [] };
+    const cache = storeEmbeddingCache({ vectorStore: new LocalVector() });
+    for (const embedder of [toEmbedder(own), cacheEmbeddings(own, { cache }), truncateEmbeddings(own, 2)])
+      expect(embedder.maxInputTokens).toBe(128);
+    expect(toEmbedder(own, { maxInputTokens: 64 }).maxInputTokens).toBe(64);
+    for (const maxInputTokens of [0, 15, 1.5, Number.NaN])
+      expect(() => toEmbedder({ ...own, maxInputTokens })).toThrow('maxInputTokens');
+  });
+
+  test('decides which texts count as cut, by the tokens that the model reported', async () => {
+    const tokensOf = (text: string): number => text.split(' ').length;
+    answer = ({ input }, response) => {
+      const data = input.map((_, index) => ({ object: 'embedding', index, embedding: [1] }));
+      const total = input.reduce((sum, text) => sum + tokensOf(text), 0);
+      const usage = { prompt_tokens: total, total_tokens: total };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ object: 'list', model: 'm', data, usage }));
+    };
+    const embedder = toEmbedder(model(), { maxInputTokens: 50 });
+    await embedder.embed(['a word '.repeat(10), 'short']);
+    expect(embedder.usage).not.toHaveProperty('cut');
+    await embedder.embed(['short', 'a word '.repeat(40), 'some more']);
+    expect(embedder.usage).toMatchObject({ cut: 1 });
+  });
+
+  test('is what the error of a refused text advises to state', async () => {
+    answer = (_, response) => sendError(response, 400);
+    const long = 'too long '.repeat(100);
+    expect(await failure(['a', long])).toMatchObject({
+      code: 'EMBEDDING_FAILED',
+      message: expect.stringMatching(/has 900 characters and begins with "too long .*maxInputTokens/),
+    });
+    answer = (_, response) => sendError(response, 401);
+    expect(await failure(['a', long])).not.toMatchObject({ message: expect.stringContaining('maxInputTokens') });
   });
 });
 

@@ -6,6 +6,7 @@ import { retry } from '../requests/retry.js';
 import { createLimit, type Limit } from '../requests/limit.js';
 import { checkEmbeddings, traceEmbedding } from './call-model.js';
 import type { CustomEmbedder, Embedder, EmbeddingUsage } from './embedder.js';
+import { mostTokens, publishedInputTokens } from './input-tokens.js';
 import { createRateLimiter, rateLimitValue, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
 /** An {@link Embedder}, your own embedder, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
@@ -23,7 +24,12 @@ export interface ModelEmbedderOptions {
   rateLimit?: EmbeddingRateLimit | undefined;
   /** Price of a million tokens, for `usage.cost`. */
   pricePerMillion?: number | undefined;
+  /** Tokens that the model reads of a text. Default: what the providers of OpenAI, Google and Cohere publish; of other models, any number. */
+  maxInputTokens?: number | undefined;
 }
+
+/** With fewer, there would be a vector for each word. */
+const leastInputTokens = 16;
 
 /** Checks of {@link ModelEmbedderOptions}. */
 export const modelEmbedderChecks: OptionChecks<ModelEmbedderOptions> = {
@@ -31,6 +37,7 @@ export const modelEmbedderChecks: OptionChecks<ModelEmbedderOptions> = {
   maxRetries: wholeNumber(0),
   rateLimit: rateLimitValue,
   pricePerMillion: numberIn({ least: 0 }),
+  maxInputTokens: wholeNumber(leastInputTokens),
 };
 
 /**
@@ -55,7 +62,11 @@ export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions =
       (model ??= import('@quiver/core/llm').then((llm) => new llm.ModelRouterEmbeddingModel(name)));
     return createModelEmbedder(name, load, options);
   }
-  if (isEmbedder(input)) return createCheckedEmbedder(input);
+  if (isEmbedder(input)) {
+    const { maxInputTokens = input.maxInputTokens } = options;
+    checkOptions('An embedder', { maxInputTokens }, modelEmbedderChecks, { code: 'EMBEDDER_INVALID' });
+    return createCheckedEmbedder(input, maxInputTokens);
+  }
   if (isEmbeddingModel(input)) return createModelEmbedder(modelId(input), () => input, options);
   throw new QuiverError(
     'EMBEDDER_INVALID',
@@ -74,11 +85,12 @@ function isEmbeddingModel(value: unknown): value is EmbeddingModel {
 }
 
 /** Checks and converts the vectors of an embedder. Its members may be getters of a class with private fields. */
-function createCheckedEmbedder(embedder: CustomEmbedder): Embedder {
+function createCheckedEmbedder(embedder: CustomEmbedder, maxInputTokens: number | undefined): Embedder {
   const { id, hybridWeight } = embedder;
   return {
     id,
     hybridWeight,
+    maxInputTokens,
     get dimension() {
       return embedder.dimension;
     },
@@ -117,12 +129,15 @@ interface Call {
 function createModelEmbedder(
   id: string,
   resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
-  { providerOptions, maxRetries, rateLimit, pricePerMillion }: ModelEmbedderOptions,
+  options: ModelEmbedderOptions,
 ): Embedder {
+  const { providerOptions, maxRetries, rateLimit, pricePerMillion } = options;
+  const { maxInputTokens = publishedInputTokens(id) } = options;
   const limiter = rateLimit && createRateLimiter(rateLimit, id);
   let dimension: number | undefined;
   let requests = 0;
   let tokens = 0;
+  let cut = 0;
   /** Shared by all calls. */
   let limit: Limit | undefined;
 
@@ -136,6 +151,7 @@ function createModelEmbedder(
     const { embeddings, usage } = await retry(request, { maxRetries, signal });
     requests += 1;
     tokens += usage?.tokens ?? 0;
+    if (usage && maxInputTokens !== undefined) cut += countCut(values, usage.tokens, maxInputTokens);
     if (event && usage) event.inputTokens = (event.inputTokens ?? 0) + usage.tokens;
     const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension: common.dimension });
     common.dimension ??= vectors[0]?.length;
@@ -168,9 +184,11 @@ function createModelEmbedder(
       stop.abort(error);
       signal?.throwIfAborted();
       if (isQuiverError(error)) throw error;
-      throw new QuiverError('EMBEDDING_FAILED', `The embedding model ${id} failed: ${toErrorMessage(error)}`, {
-        cause: error,
-      });
+      throw new QuiverError(
+        'EMBEDDING_FAILED',
+        `The embedding model ${id} failed: ${toErrorMessage(error)}${adviceFor(error, texts)}`,
+        { cause: error },
+      );
     }
   }
 
@@ -180,10 +198,32 @@ function createModelEmbedder(
       return dimension;
     },
     get usage(): EmbeddingUsage {
-      return { requests, tokens, ...(pricePerMillion !== undefined && { cost: (tokens * pricePerMillion) / 1e6 }) };
+      const cost = pricePerMillion === undefined ? {} : { cost: (tokens * pricePerMillion) / 1e6 };
+      return { requests, tokens, ...cost, ...(cut > 0 && { cut }) };
     },
+    maxInputTokens,
     embed: (texts, { signal } = {}) => traceEmbedding(id, texts, (event) => embedTexts(texts, signal, event)),
   };
+}
+
+/**
+ * Returns how many texts have more tokens than the model reads. It reports those of all texts together; each has its share by the
+ * estimate, which the report corrects.
+ */
+function countCut(texts: readonly string[], reported: number, maxInputTokens: number): number {
+  const estimates = texts.map(mostTokens);
+  const correction = reported / estimates.reduce((sum, tokens) => sum + tokens, 0);
+  return estimates.filter((tokens) => tokens * correction >= maxInputTokens).length;
+}
+
+/** Status codes of requests that a provider refuses, such as those with a text that is too long. */
+const refusals: ReadonlySet<unknown> = new Set([400, 413, 422]);
+
+/** Returns a sentence for a refused request: the longest of its texts is the first suspect. */
+function adviceFor(error: unknown, texts: readonly string[]): string {
+  if (!refusals.has((error as { statusCode?: unknown } | null)?.statusCode)) return '';
+  const longest = texts.reduce((most, text) => (text.length > most.length ? text : most), '');
+  return ` If a text is too long for the model: the longest has ${longest.length} characters and begins with ${JSON.stringify(longest.slice(0, 80))}. State the limit, toEmbedder(model, { maxInputTokens }), and ingest() embeds longer texts in several parts.`;
 }
 
 /** Returns batches of as many texts as the model accepts and one minute allows, by number and by size. */

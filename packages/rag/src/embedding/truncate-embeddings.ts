@@ -24,6 +24,7 @@ export function truncateEmbeddings(input: EmbedderInput, dimension: number): Emb
       return whole.usage;
     },
     hybridWeight: whole.hybridWeight,
+    maxInputTokens: whole.maxInputTokens,
     id: `${whole.id}@${dimension}`,
     dimension,
     async embed(texts, options) {

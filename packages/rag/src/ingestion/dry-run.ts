@@ -7,7 +7,7 @@ import type { IndexParams, VectorStore } from '../store/vector-store.js';
 
 /** Requests of a run to models. Tokens are UTF-8 bytes divided by 4. */
 export interface IngestEstimate {
-  /** Texts to embed. */
+  /** Texts to embed, and so new vectors: one for each new chunk, part of a long chunk, and further vector. */
   texts: number;
   /** Tokens of these texts. */
   tokens: number;
@@ -31,9 +31,10 @@ interface Replaced {
  */
 export function toDryRun<Options extends Replaced>(options: Options): { options: Options; estimate: IngestEstimate } {
   const estimate: IngestEstimate = { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
-  const { id, dimension } = toEmbedder(options.embedder);
+  const { id, dimension, maxInputTokens } = toEmbedder(options.embedder);
   const embedder: EmbedderInput = {
     id,
+    maxInputTokens,
     async embed(texts) {
       estimate.texts += texts.length;
       for (const text of texts) estimate.tokens += estimateTokens(text);

@@ -254,6 +254,7 @@ export async function finishIngest(
   }
   const sum = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0, missing: [] as string[] };
   const skippedText: SkippedCounts = {};
+  let cut = 0;
   for (const id of plan.parts) {
     const { missing, ...report } = ofPart.get(id) as IngestPartReport;
     for (const key of ['documents', 'added', 'moved', 'unchanged', 'removed'] as const) {
@@ -261,6 +262,7 @@ export async function finishIngest(
       sum[key] += report[key];
     }
     addSkipped(skippedText, report.skippedText);
+    cut += report.cut ?? 0;
     sum.missing.push(...(missing ?? []));
   }
   if (plan.gone.length > 0) {
@@ -274,7 +276,7 @@ export async function finishIngest(
       signal,
     });
   }
-  return Object.keys(skippedText).length > 0 ? { ...sum, skippedText } : sum;
+  return { ...sum, ...(Object.keys(skippedText).length > 0 && { skippedText }), ...(cut > 0 && { cut }) };
 }
 
 function invalidPlan(problem: string): QuiverError {

@@ -5,7 +5,6 @@ import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../requests/retry.js';
 import { lacksDirection } from '../store/checked-record.js';
-import { textAbove } from '../store/record-text.js';
 import type { IndexShape } from '../store/index-shape.js';
 import type {
   Cancellable,
@@ -16,7 +15,7 @@ import type {
   VectorRecord,
   VectorStore,
 } from '../store/vector-store.js';
-import type { FurtherVector } from './chunk-vectors.js';
+import type { ChunkVector } from './chunk-vectors.js';
 import { isScoped, toScopeKeys, type RunScope } from '../store/scope.js';
 import { isTransientError } from './transient-error.js';
 
@@ -158,9 +157,9 @@ export interface StoredCounts {
  *
  * @throws `INGEST_EMBEDDER_CHANGED`; `INGEST_METADATA_RESERVED`; errors of store and embedder; the abort reason
  */
-export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]): Promise<StoredCounts> {
+export async function storeChunks(target: IngestTarget, chunks: readonly ChunkVector[]): Promise<StoredCounts> {
   const stored = await readStored(target, chunks);
-  const groups: Record<ChunkState, Chunk[]> = { new: [], moved: [], unchanged: [] };
+  const groups: Record<ChunkState, ChunkVector[]> = { new: [], moved: [], unchanged: [] };
   for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target)].push(chunk);
   await storeNew(target, groups.new);
   await storeMoved(target, groups.moved);
@@ -205,7 +204,7 @@ async function readStored(target: IngestTarget, chunks: readonly Chunk[]): Promi
 /** `moved`: text and headings are the same, but other metadata, such as the position in the document, differs. */
 type ChunkState = 'new' | 'moved' | 'unchanged';
 
-function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, target: IngestTarget): ChunkState {
+function compareChunk(chunk: ChunkVector, stored: VectorMetadata | undefined, target: IngestTarget): ChunkState {
   if (!stored) return 'new';
   const metadata = metadataOf(chunk, target);
   // The vector was made from these and the text, and the id contains the text.
@@ -214,10 +213,10 @@ function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, target: 
   return canonicalJson(stored) === canonicalJson(metadata) ? 'unchanged' : 'moved';
 }
 
-async function storeNew(target: IngestTarget, chunks: readonly Chunk[]): Promise<void> {
+async function storeNew(target: IngestTarget, chunks: readonly ChunkVector[]): Promise<void> {
   if (chunks.length === 0) return;
   const { embedder, maxRetries, signal } = target;
-  const texts = chunks.map(toEmbeddedText);
+  const texts = chunks.map(({ embedded }) => embedded);
   const options = { purpose: 'document', signal } as const;
   const vectors = await retry(() => embedder.embed(texts, options), { maxRetries, signal });
   const [{ length: dimension } = []] = vectors;
@@ -231,7 +230,7 @@ async function storeNew(target: IngestTarget, chunks: readonly Chunk[]): Promise
 function requireFit(
   { indexName, embedder }: IngestTarget,
   { dimension, metric }: IndexShape,
-  chunks: readonly Chunk[],
+  chunks: readonly ChunkVector[],
   vectors: readonly Float32Array[],
 ): void {
   const actual = vectors[0]?.length ?? dimension;
@@ -247,12 +246,12 @@ function requireFit(
   if (!chunk) return;
   throw new QuiverError(
     'EMBEDDING_INVALID',
-    `The embedder '${embedder.id}' returned only zeros for the text ${JSON.stringify(chunk.text.slice(0, 80))} of ${JSON.stringify(chunk.metadata['source'])}. The metric 'cosine' of the index '${indexName}' compares directions, and zeros have none: the text would never be found. Return another vector, or create the index with the metric 'euclidean' or 'dotproduct'.`,
+    `The embedder '${embedder.id}' returned only zeros for the text ${JSON.stringify((chunk.text || chunk.embedded).slice(0, 80))} of ${JSON.stringify(chunk.metadata['source'])}. The metric 'cosine' of the index '${indexName}' compares directions, and zeros have none: the text would never be found. Return another vector, or create the index with the metric 'euclidean' or 'dotproduct'.`,
     { details: { indexName, chunkId: chunk.id, source: chunk.metadata['source'] } },
   );
 }
 
-async function storeMoved(target: IngestTarget, chunks: readonly Chunk[]): Promise<void> {
+async function storeMoved(target: IngestTarget, chunks: readonly ChunkVector[]): Promise<void> {
   if (chunks.length === 0) return;
   const request = { indexName: target.indexName, ids: chunks.map(({ id }) => id), includeVector: true };
   const records = await callStore(target, (store, end) => store.get({ ...request, ...end }));
@@ -263,7 +262,7 @@ async function storeMoved(target: IngestTarget, chunks: readonly Chunk[]): Promi
 
 async function upsertChunks(
   target: IngestTarget,
-  chunks: readonly Chunk[],
+  chunks: readonly ChunkVector[],
   vectors: readonly (readonly number[] | Float32Array)[],
 ): Promise<void> {
   const records = {
@@ -276,22 +275,13 @@ async function upsertChunks(
   await callStore(target, (store, end) => store.upsert({ ...records, ...end }));
 }
 
-/** The context or the headings name the subject of a chunk, often in words that its text does not contain. */
-function toEmbeddedText(chunk: Chunk | FurtherVector): string {
-  if ('vectorOf' in chunk) return chunk.text;
-  const { text, metadata } = chunk;
-  const { headings, context } = textAbove(metadata);
-  const before = context || headings.join(' › ');
-  return before ? `${before}\n\n${text}` : text;
-}
-
 /**
  * Adds the embedder's id to the metadata, so that a later run detects another embedder; the keys of the scope, so that it detects a missing
  * one; and the link to the previous chunk, so that `expandPassages` finds neighbors.
  *
  * @throws `INGEST_METADATA_RESERVED` when a document has metadata of these names
  */
-function metadataOf(chunk: Chunk | FurtherVector, { embedder, scope }: IngestTarget): VectorMetadata {
+function metadataOf(chunk: Chunk & Pick<ChunkVector, 'vectorOf'>, { embedder, scope }: IngestTarget): VectorMetadata {
   const { metadata, previous } = chunk;
   for (const taken of reservedKeys) {
     if (!(taken in metadata)) continue;
@@ -304,7 +294,7 @@ function metadataOf(chunk: Chunk | FurtherVector, { embedder, scope }: IngestTar
   const stored: VectorMetadata = { ...metadata };
   if (previous) stored['previousChunk'] = previous.id;
   if (previous?.textBetween !== undefined) stored['textBefore'] = previous.textBetween;
-  if ('vectorOf' in chunk) stored[vectorOfKey] = chunk.vectorOf;
+  if (chunk.vectorOf !== undefined) stored[vectorOfKey] = chunk.vectorOf;
   const scopeKeys = toScopeKeys(scope);
   if (scopeKeys !== undefined) Object.assign(stored, { scoped: true, scopeKeys });
   stored['embedder'] = embedder.id;

@@ -38,7 +38,7 @@ import {
   type StoredCounts,
 } from './ingest-target.js';
 import { nameLanguage } from './chunk-language.js';
-import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
+import { checkChunkVectors, keysOfVectors, toVectors, type ChunkVector, type ChunkVectors } from './chunk-vectors.js';
 import { addScope, parseScope, type IngestScope } from '../store/scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
 
@@ -46,7 +46,7 @@ import { addSource, removeStale, type Sources } from './delete-documents.js';
 export interface IngestReport {
   /** Documents that are stored completely. */
   documents: number;
-  /** New or changed chunks: embedded and stored. */
+  /** New or changed chunks: embedded and stored. In this number and the next three, each further vector counts as a chunk. */
   added: number;
   /** Chunks that only moved within their document: stored again with their old vector. */
   moved: number;
@@ -55,6 +55,8 @@ export interface IngestReport {
   removed: number;
   /** Characters of the documents that are not searched, by kind, for example `{ navigation: 2400 }`; absent where there are none. */
   skippedText?: SkippedCounts;
+  /** Texts of which the embedder read only the beginning, as its `usage.cut` counts them during the run; absent where there are none. */
+  cut?: number;
   /** Requests to models of a run with `dryRun`. */
   estimate?: IngestEstimate;
 }
@@ -233,10 +235,13 @@ async function update(target: IngestTarget, options: UpdateOptions): Promise<Ing
     const counts = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
     return { ...batch, ...counts, unchanged: counts.unchanged + batch.unchanged };
   };
+  const cutBefore = target.embedder.usage?.cut ?? 0;
   for await (const counts of runAhead(batches, concurrency, storeBatch, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
     addSkipped(skippedText, counts.skippedText);
     if (Object.keys(skippedText).length > 0) report.skippedText = { ...skippedText };
+    const cut = (target.embedder.usage?.cut ?? 0) - cutBefore;
+    if (cut > 0) report.cut = cut;
     notify();
   }
 
@@ -252,8 +257,8 @@ async function update(target: IngestTarget, options: UpdateOptions): Promise<Ing
 
 /** Chunks that are compared and stored together. */
 interface Batch {
-  /** Chunks with distinct ids. */
-  chunks: Chunk[];
+  /** Chunks and further vectors with distinct ids. */
+  chunks: ChunkVector[];
   /** Number of further chunks that are stored already. */
   unchanged: number;
   /** Number of documents that end in this batch. */
@@ -327,7 +332,7 @@ async function chunkDocument(
   document: MDocument,
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
-): Promise<{ chunks: readonly Chunk[]; stored: number }> {
+): Promise<{ chunks: readonly ChunkVector[]; stored: number }> {
   const inScope = (chunks: readonly Chunk[]): Chunk[] =>
     nameLanguage(chunks).map((chunk) => addScope(chunk, target.scope));
   const keys = extractedKeys(extract, vectors);
@@ -338,8 +343,7 @@ async function chunkDocument(
     return stored;
   });
   const chunks = stored ?? inScope(found);
-  const all = vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks;
-  return { chunks: all, stored: stored?.length ?? 0 };
+  return { chunks: toVectors(chunks, vectors, target.embedder.maxInputTokens), stored: stored?.length ?? 0 };
 }
 
 /** Metadata keys of which a document is extracted again: an index that was made without them gets them. */
