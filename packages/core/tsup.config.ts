@@ -19,13 +19,8 @@ const library = libraryBuild(import.meta.dirname) as Options;
 
 const build: Options = {
   ...library,
-  // Entries, so that each gets a file of its own: bundlers drop those of `internal` that import modules of Node if they are unused.
-  entry: {
-    ...(library.entry as Record<string, string>),
-    'file-lock': './src/file-lock.ts',
-    'private-address': './src/private-address.ts',
-    'replace-file': './src/replace-file.ts',
-  },
+  // A file of its own, which imports a module of Node: bundlers drop it when they drop what calls it.
+  entry: { ...(library.entry as Record<string, string>), 'load-builtin': './src/load-builtin.ts' },
   noExternal: ['zod-to-json-schema', 'zod/v3'],
   esbuildPlugins: [withoutZod],
 };

@@ -1,9 +1,5 @@
-import { link, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { hostname, networkInterfaces } from 'node:os';
-import { basename, dirname } from 'node:path';
-import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from './errors.js';
+import { loadBuiltin } from './load-builtin.js';
 import { booleanValue, checkOptions, valueThat, type OptionChecks } from './options.js';
 
 /** Options of `acquireFileLock()`. */
@@ -17,6 +13,14 @@ export interface FileLockOptions {
 const checks: OptionChecks<FileLockOptions> = {
   staleAfter: valueThat((value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0'),
   wait: booleanValue,
+};
+
+// All packages import this file, and few lock: what it needs is loaded with the first lock (8 ms of starting a server).
+const fs = (): typeof import('node:fs/promises') => loadBuiltin('node:fs/promises');
+const os = (): typeof import('node:os') => loadBuiltin('node:os');
+const splitPath = (path: string): { dir: string; base: string } => {
+  const { dirname, basename } = loadBuiltin('node:path');
+  return { dir: dirname(path), base: basename(path) };
 };
 
 /** Bounds of the milliseconds between two attempts to acquire a lock. */
@@ -59,15 +63,15 @@ interface LockState {
 export async function acquireFileLock(path: string, options: FileLockOptions = {}): Promise<FileLock> {
   checkOptions('acquireFileLock', options, checks);
   const { staleAfter = 30_000, wait = true } = options;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await fs().mkdir(splitPath(path).dir, { recursive: true, mode: 0o700 });
   const owner = await currentOwner();
   const content = JSON.stringify(owner);
   const probe = `${path}.${owner.id}`;
   try {
     for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
       // The probe's time is "now" on the clock of the file system. It becomes the lock when the lock is free.
-      await writeFile(probe, content, { mode: 0o600 });
-      const { mtimeMs: now } = await stat(probe);
+      await fs().writeFile(probe, content, { mode: 0o600 });
+      const { mtimeMs: now } = await fs().stat(probe);
       const current = await readHighest(path);
       const isFree = !current || current.owner?.released || (await hasEnded(current.owner, owner));
       if (isFree || now - current.modified > staleAfter) {
@@ -85,11 +89,11 @@ export async function acquireFileLock(path: string, options: FileLockOptions = {
           { details: { path, ...(pid !== undefined && { pid, host }) } },
         );
       } else {
-        await sleep(delay);
+        await new Promise((resolve) => setTimeout(resolve, delay));
       }
     }
   } finally {
-    await rm(probe, { force: true });
+    await fs().rm(probe, { force: true });
   }
 }
 
@@ -168,7 +172,7 @@ class FileLock {
 
   /** Overwrites the file without truncating it, so that readers never find it empty; the content never becomes shorter. */
   #rewrite(content: string): Promise<void> {
-    return writeFile(`${this.#path}.${this.generation}`, content, { flag: 'r+' });
+    return fs().writeFile(`${this.#path}.${this.generation}`, content, { flag: 'r+' });
   }
 }
 
@@ -178,11 +182,13 @@ export type { FileLock };
 async function claim(path: string, generation: number, probe: string, content: string): Promise<boolean> {
   const file = `${path}.${generation}`;
   try {
-    await link(probe, file).catch((error: unknown) => {
-      if (hasCode(error, 'EEXIST')) throw error;
-      // Some file systems do not support links.
-      return writeFile(file, content, { flag: 'wx', mode: 0o600 });
-    });
+    await fs()
+      .link(probe, file)
+      .catch((error: unknown) => {
+        if (hasCode(error, 'EEXIST')) throw error;
+        // Some file systems do not support links.
+        return fs().writeFile(file, content, { flag: 'wx', mode: 0o600 });
+      });
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
@@ -190,12 +196,12 @@ async function claim(path: string, generation: number, probe: string, content: s
   const generations = await listGenerations(path);
   if (generations.some((other) => other > generation)) {
     // This process was slow and has created a generation that others had already used and removed.
-    await rm(file, { force: true });
+    await fs().rm(file, { force: true });
     return false;
   }
   // The previous generation stays for processes that are listing the folder now.
   const obsolete = generations.filter((other) => other < generation - 1);
-  await Promise.all(obsolete.map((other) => rm(`${path}.${other}`, { force: true })));
+  await Promise.all(obsolete.map((other) => fs().rm(`${path}.${other}`, { force: true })));
   return true;
 }
 
@@ -206,8 +212,8 @@ async function readHighest(path: string): Promise<LockState | undefined> {
     const generation = Math.max(...generations);
     const file = `${path}.${generation}`;
     try {
-      const text = await readFile(file, 'utf8');
-      const { mtimeMs: modified } = await stat(file);
+      const text = await fs().readFile(file, 'utf8');
+      const { mtimeMs: modified } = await fs().stat(file);
       return { generation, modified, owner: parseOwner(text) };
     } catch (error) {
       // Two later owners have acquired and released the lock since the folder was listed.
@@ -233,20 +239,26 @@ async function listGenerations(path: string): Promise<number[]> {
 async function removeAbandonedProbes(path: string, before: number): Promise<void> {
   const ids = (await listSuffixes(path)).filter((suffix) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(suffix));
   for (const id of ids) {
-    const probe = await stat(`${path}.${id}`);
-    if (probe.mtimeMs < before) await rm(`${path}.${id}`, { force: true });
+    const probe = await fs().stat(`${path}.${id}`);
+    if (probe.mtimeMs < before) await fs().rm(`${path}.${id}`, { force: true });
   }
 }
 
 async function listSuffixes(path: string): Promise<string[]> {
-  const prefix = `${basename(path)}.`;
-  const names = await readdir(dirname(path));
-  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  const { dir, base } = splitPath(path);
+  const names = await fs().readdir(dir);
+  return names.filter((name) => name.startsWith(`${base}.`)).map((name) => name.slice(base.length + 1));
 }
 
 async function currentOwner(): Promise<Owner> {
   const { pid } = process;
-  return { id: crypto.randomUUID(), pid, host: hostname(), space: await processSpace(), started: await startOf(pid) };
+  return {
+    id: crypto.randomUUID(),
+    pid,
+    host: os().hostname(),
+    space: await processSpace(),
+    started: await startOf(pid),
+  };
 }
 
 /** Whether the owner is known to have ended. Process ids are compared only inside one process space. */
@@ -266,14 +278,14 @@ async function hasEnded(owner: Owner | undefined, self: Owner): Promise<boolean>
  */
 async function processSpace(): Promise<string | undefined> {
   if (process.platform !== 'linux') {
-    const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ mac }) => mac));
-    return [hostname(), ...new Set(addresses.toSorted())].join(' ');
+    const addresses = Object.values(os().networkInterfaces()).flatMap((list) => (list ?? []).map(({ mac }) => mac));
+    return [os().hostname(), ...new Set(addresses.toSorted())].join(' ');
   }
   try {
     // A `/proc` of another PID namespace describes other processes.
-    if ((await readlink('/proc/self')) !== String(process.pid)) return undefined;
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`;
+    if ((await fs().readlink('/proc/self')) !== String(process.pid)) return undefined;
+    const boot = await fs().readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return `${boot.trim()} ${await fs().readlink('/proc/self/ns/pid')}`;
   } catch {
     return undefined;
   }
@@ -285,17 +297,21 @@ async function processSpace(): Promise<string | undefined> {
  * @see [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), fields 3 and 22
  */
 async function startOf(pid: number): Promise<string | undefined> {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const status = await fs()
+    .readFile(`/proc/${pid}/stat`, 'utf8')
+    .catch(() => '');
   // Field 2, the name of the program, is enclosed in parentheses and may contain any character.
   const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' ? undefined : fields[22 - 3];
 }
 
 function readIfExists(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
+  return fs()
+    .readFile(file, 'utf8')
+    .catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    });
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -7,6 +7,7 @@
 export { abortableItems, requireItems, runAhead } from './async-items.js';
 export { acquireFileLock, withFileLock, type FileLock, type FileLockOptions } from './file-lock.js';
 export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from './intervals.js';
+export { loadBuiltin } from './load-builtin.js';
 export {
   anyValue,
   booleanValue,

@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup as resolveName } from 'node:dns/promises';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { callbackify } from 'node:util';
+import type { BlockList, LookupFunction } from 'node:net';
+import { loadBuiltin } from './load-builtin.js';
 
 /**
  * Ranges without public servers: local host, private, link-local, shared, benchmark, multicast, reserved; and the IPv6 ranges that a
@@ -9,20 +8,13 @@ import { callbackify } from 'node:util';
  *
  * @see [IANA IPv6 Special-Purpose Address Registry](https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry.xhtml)
  */
-const privateRanges: BlockList = new BlockList();
-const ranges4 =
+const private4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3';
-for (const range of ranges4.split(' ')) {
-  const [network = '', prefix] = range.split('/');
-  privateRanges.addSubnet(network, Number(prefix), 'ipv4');
-  // RFC 6052: what NAT64 translates. The rest of its range is how networks without IPv4 reach public servers.
-  privateRanges.addSubnet(`64:ff9b::${network}`, 96 + Number(prefix), 'ipv6');
-}
-const ranges6 = '::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8';
-for (const range of ranges6.split(' ')) {
-  const [network = '', prefix] = range.split('/');
-  privateRanges.addSubnet(network, Number(prefix), 'ipv6');
-}
+const private6 = '::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8';
+
+/** The IPv4 ranges as NAT64 translates them (RFC 6052). The rest of its range is how networks without IPv4 reach public servers. */
+const translate = (ranges: string): string =>
+  ranges.replaceAll(/(\S+)\/(\d+)/g, (_, network, prefix) => `64:ff9b::${network}/${96 + Number(prefix)}`);
 
 /**
  * Returns whether an IP address is not the address of a public server.
@@ -30,33 +22,42 @@ for (const range of ranges6.split(' ')) {
  * @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses
  */
 export function isPrivateAddress(address: string): boolean {
-  return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return isIn('private', () => `${private4} ${translate(private4)} ${private6}`, address);
 }
-
-const metadataRanges: BlockList = new BlockList();
-metadataRanges.addSubnet('169.254.0.0', 16, 'ipv4');
-metadataRanges.addSubnet('64:ff9b::169.254.0.0', 112, 'ipv6');
-metadataRanges.addSubnet('fe80::', 10, 'ipv6');
-// Amazon, Alibaba and Oracle.
-metadataRanges.addAddress('fd00:ec2::254', 'ipv6');
-metadataRanges.addAddress('100.100.100.200', 'ipv4');
-metadataRanges.addAddress('192.0.0.192', 'ipv4');
 
 /**
  * Returns whether an IP address is link-local, where clouds serve the credentials of a machine, or another address of such a metadata
- * service. No application of a network has one.
+ * service (Amazon, Alibaba, Oracle). No application of a network has one.
  */
 export function isMetadataAddress(address: string): boolean {
-  return metadataRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return isIn(
+    'metadata',
+    () => '169.254.0.0/16 64:ff9b::169.254.0.0/112 fe80::/10 fd00:ec2::254/128 100.100.100.200/32 192.0.0.192/32',
+    address,
+  );
 }
-
-const loopback: BlockList = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
 
 /** Returns whether an IP address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
 export function isLoopbackAddress(address: string): boolean {
-  return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return isIn('loopback', () => '127.0.0.0/8 ::1/128', address);
+}
+
+/** Ranges that were parsed, with the first address that is compared with them. */
+const lists = new Map<string, BlockList>();
+
+function isIn(name: string, ranges: () => string, address: string): boolean {
+  const { BlockList, isIP } = loadBuiltin('node:net');
+  const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
+  let list = lists.get(name);
+  if (!list) {
+    list = new BlockList();
+    for (const range of ranges().split(' ')) {
+      const [network = '', prefix] = range.split('/');
+      list.addSubnet(network, Number(prefix), familyOf(network));
+    }
+    lists.set(name, list);
+  }
+  return list.check(address, familyOf(address));
 }
 
 /** Addresses that a host name resolves to, checked before a connection is opened to one of them. */
@@ -76,7 +77,9 @@ export interface AddressGuard {
  */
 export function createAddressGuard(
   requireAllowed: (hostname: string, address: string) => void,
-  resolve: (hostname: string, options: { readonly all: true }) => Promise<LookupAddress[]> = resolveName,
+  resolve: (hostname: string, options: { readonly all: true }) => Promise<LookupAddress[]> = loadBuiltin(
+    'node:dns/promises',
+  ).lookup,
 ): AddressGuard {
   const resolveAllowed = async (hostname: string): Promise<LookupAddress[]> => {
     const addresses = await resolve(hostname, { all: true });
@@ -84,7 +87,7 @@ export function createAddressGuard(
     return addresses;
   };
   const lookup: LookupFunction = (hostname, { all }, callback) => {
-    callbackify(resolveAllowed)(hostname, (error, addresses) => {
+    loadBuiltin('node:util').callbackify(resolveAllowed)(hostname, (error, addresses) => {
       if (error ?? all) return callback(error, addresses ?? []);
       return callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
     });

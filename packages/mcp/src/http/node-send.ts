@@ -1,6 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type { AgentOptions } from 'node:https';
-import { loadBuiltin } from '../load-builtin.js';
+import { loadBuiltin } from '@quiver/core/internal';
 import { HttpResponse, isFetchReplaced, type Send } from './send.js';
 
 /**

@@ -1,8 +1,8 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
+import { loadBuiltin } from '@quiver/core/internal';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { findParamHeaders } from '../../protocol/param-headers.js';
-import { loadBuiltin } from '../../load-builtin.js';
 
 /** Tool definition that the client left out of a list. */
 export interface MalformedTool {

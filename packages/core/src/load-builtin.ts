@@ -3,8 +3,14 @@ import { createRequire } from 'node:module';
 /** Modules of Node that are loaded when they are needed. */
 interface Builtins {
   'node:crypto': typeof import('node:crypto');
+  'node:dns/promises': typeof import('node:dns/promises');
+  'node:fs/promises': typeof import('node:fs/promises');
   'node:http': typeof import('node:http');
   'node:https': typeof import('node:https');
+  'node:net': typeof import('node:net');
+  'node:os': typeof import('node:os');
+  'node:path': typeof import('node:path');
+  'node:util': typeof import('node:util');
 }
 
 /**
