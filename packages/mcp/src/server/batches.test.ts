@@ -147,7 +147,7 @@ describe('a batch over stdio', () => {
     const input = new PassThrough();
     const lines: unknown[] = [];
     const connection = serveStdio({
-      server: createServerState({ name: 'Batches', version: '1.0.0', tools: exampleTools }),
+      server: createServerState({ name: 'Batches', version: '1.0.0', tools: exampleTools }).state,
       input,
       write: (line) => void lines.push(JSON.parse(line)),
       onClose: () => {},

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { modern, send } from '../../test/clients/wire.ts';
 import { MCPServer } from './mcp-server.js';
-import type { MCPServerConfig } from './definition/server-config.js';
+import type { MCPServerConfig } from './features.js';
 
 let server: MCPServer | undefined;
 afterEach(() => server?.close({ grace: 100 }));

@@ -17,21 +17,21 @@ import { AnsweredRounds } from './client/answered-rounds.js';
 import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
 import { listMethods, requestMethods } from '../protocol/methods.js';
 import { ModernResults } from './definition/modern-results.js';
-import type { MCPServerConfig } from './definition/server-config.js';
+import type { ServerConfig } from './definition/server-config.js';
+import { createFeatures, featureChecks, type Features, type MCPServerConfig } from './features.js';
 import { ResultStore } from './tools/result-store.js';
 import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
 import { Tasks } from './tasks/tasks.js';
 import { ToolRegistry } from './tools/tool-registry.js';
-import { ToolSearch } from './tools/tool-search.js';
 
 /**
- * Returns what all transports share, made from the configuration.
+ * Returns what all transports share, made from the configuration, and the features.
  *
  * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
  */
-export function createServerState(config: MCPServerConfig): ServerState {
-  checkOptions('MCPServer', config, configChecks, configSettings);
+export function createServerState(config: MCPServerConfig): { state: ServerState; features: Features } {
+  checkOptions('MCPServer', config, { ...configChecks, ...featureChecks }, configSettings);
   const { name, version, title, icons, websiteUrl, description, pageSize = DEFAULT_PAGE_SIZE } = config;
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
@@ -43,9 +43,7 @@ export function createServerState(config: MCPServerConfig): ServerState {
   const catalog = new Catalog(config.visible, logger);
   const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
-  const tools = collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger);
-  const { search } = config;
-  if (search) tools.addSearch(new ToolSearch(search === true ? {} : search, tools, logger));
+  const tools = new ToolRegistry(catalog, logger, resultLimit);
   const [ownCapabilities, proxyCapabilities] = [capabilitiesOf(config, false), capabilitiesOf(config, true)];
   const serverInfo = {
     name,
@@ -101,9 +99,13 @@ export function createServerState(config: MCPServerConfig): ServerState {
     upstreams: undefined,
     lifecycle: new Lifecycle(),
     features: [],
+    calls: [],
     logger,
   };
-  return state;
+  const features = createFeatures(state, config);
+  addTools(config, tools, logger);
+  for (const feature of state.features) feature.ready?.();
+  return { state, features };
 }
 
 /** Whether the rest of a result may become a resource. */
@@ -126,11 +128,7 @@ function capabilitiesOf(config: MCPServerConfig, isProxy: boolean): ServerCapabi
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */
-function collectTools(
-  { tools, agents, workflows }: MCPServerConfig,
-  registry: ToolRegistry,
-  logger: Logger,
-): ToolRegistry {
+function addTools({ tools, agents, workflows }: ServerConfig, registry: ToolRegistry, logger: Logger): void {
   for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
   const isFree = (name: string, what: string): boolean => {
     const taken = registry.get(name) !== undefined;
@@ -145,5 +143,4 @@ function collectTools(
     const tool = createWorkflowTool(key, workflow);
     if (isFree(`run_${key}`, `Workflow '${key}'`)) registry.add(`run_${key}`, tool, 'workflow');
   }
-  return registry;
 }

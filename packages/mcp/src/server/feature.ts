@@ -1,3 +1,4 @@
+import type { CallExtension } from './call-extension.js';
 import type { Transport } from './lifecycle.js';
 
 /**
@@ -7,4 +8,8 @@ import type { Transport } from './lifecycle.js';
 export interface Feature {
   /** A transport that the server drains and ends. */
   readonly transport?: Transport;
+  /** What it adds to calls of tools. */
+  readonly call?: CallExtension;
+  /** Called once, when the tools of the configuration are registered. */
+  ready?(): void;
 }

@@ -14,7 +14,6 @@ export type {
   CacheHints,
   CallbackContext,
   CompletionRequest,
-  MCPServerConfig,
   MCPServerPrompts,
   MCPServerResourceContent,
   MCPServerResources,
@@ -28,7 +27,8 @@ export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visi
 export type { RequestStateOptions } from './client/request-state.js';
 export type { TasksOptions } from './tasks/tasks.js';
 export type { ToolsInput } from './tools/tool-registry.js';
-export type { ServerSearchOptions } from './tools/tool-search.js';
+export type { MCPServerConfig } from './features.js';
+export type { ServerSearchOptions } from '../features/search/search.js';
 export type { ProxyTarget } from './proxy/proxies.js';
 export type { ProxiedItem, ProxyOptions } from './proxy/upstream.js';
 export type { ServerEvent, ServerEventBus } from './client/subscribers.js';

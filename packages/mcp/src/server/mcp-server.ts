@@ -12,17 +12,16 @@ import {
   type ToolInfo,
   type ToolListInfo,
 } from './definition/server-info.js';
-import type { MCPServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
-import {
-  createFeatures,
-  type ConnectHonoSSEOptions,
-  type ConnectSSEOptions,
-  type Features,
-  type SSEServerTransport,
-  type SSETransport,
-  type StartHonoSSEOptions,
-  type StartSSEOptions,
+import type {
+  ConnectHonoSSEOptions,
+  ConnectSSEOptions,
+  Features,
+  MCPServerConfig,
+  SSEServerTransport,
+  SSETransport,
+  StartHonoSSEOptions,
+  StartSSEOptions,
 } from './features.js';
 import type { StreamableHTTPServerTransport } from './http/endpoint.js';
 import { sendHealth, type ServerHealth } from './http/health.js';
@@ -88,7 +87,7 @@ export class MCPServer implements AsyncDisposable {
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
-    this.#state = createServerState(config);
+    ({ state: this.#state, features: this.#features } = createServerState(config));
     this.#id = config.id;
     this.#config = config;
     this.name = config.name;
@@ -96,7 +95,6 @@ export class MCPServer implements AsyncDisposable {
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
     const sharedSessions = createSharedSessions(this.#state);
-    this.#features = createFeatures(this.#state);
     this.#transports = new Transports(this.#state, sharedSessions);
     const { toolActions, resources, prompts, elicitation } = createServerActions(this.#state, sharedSessions);
     this.toolActions = toolActions;

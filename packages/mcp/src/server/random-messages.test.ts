@@ -5,7 +5,7 @@ import { exampleTools } from '../../test/servers/example-tools.ts';
 import { envelope, initializeParams, rpc } from '../../test/clients/wire.ts';
 import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
-import type { MCPServerConfig } from './definition/server-config.js';
+import type { MCPServerConfig } from './features.js';
 import { Connection } from './connection/connection.js';
 
 const failures: string[] = [];
@@ -141,7 +141,7 @@ describe('any message of a client', { timeout: 60_000 }, () => {
   test('is answered over a connection, or ignored, and never ends it', async () => {
     const lines: unknown[] = [];
     const peer = new Connection({
-      server: createServerState(config),
+      server: createServerState(config).state,
       write: (text) => void lines.push(JSON.parse(text)),
     });
     await fc.assert(

@@ -8,7 +8,6 @@ import type {
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
-import type { SearchToolName } from '@quiver/core/tool-search';
 import type { Result } from '../content.js';
 import type { Era, LoggingLevel } from '../protocol/constants.js';
 import {
@@ -23,6 +22,7 @@ import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
+import { resolveCall, type ResolvedCall } from './call-extension.js';
 import { headersOf, principalOf, scopesOf, type Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
 import { createMessageEvent, traces } from './client/message-event.js';
@@ -60,8 +60,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   readonly caller: Caller;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
-  /** Tool of the search that calls the tool of the request. */
-  readonly calledBy: SearchToolName | undefined;
+  /** Call that the request stands for, where a feature has found it in another one. */
+  readonly resolved: ResolvedCall | undefined;
   readonly #server: ServerState;
   readonly #message: JsonRpcRequest;
   readonly #channel: ResponseChannel;
@@ -87,9 +87,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
     this.#server = server;
-    const inner = server.tools.search?.unwrap(message);
-    this.#message = inner?.message ?? message;
-    this.calledBy = inner?.calledBy;
+    this.#message = message;
+    this.resolved = resolveCall(server, message);
     this.caller = caller;
     this.#channel = channel;
   }
@@ -118,20 +117,28 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return this.#message.method;
   }
 
+  /** Parameters as the client sent them. */
   get params(): Params | undefined {
     return this.#message.params;
   }
 
+  /** Parameters of the call that the request stands for. */
+  get callParams(): Params | undefined {
+    const { params, resolved } = this;
+    return resolved ? { ...params, name: resolved.name, arguments: resolved.arguments } : params;
+  }
+
   /** Name of the tool or prompt, or URI of the resource. */
   get name(): string | undefined {
-    const name = this.params?.['name'] ?? this.params?.['uri'];
+    const name = this.resolved?.name ?? this.params?.['name'] ?? this.params?.['uri'];
     return typeof name === 'string' ? name : undefined;
   }
 
   /** Arguments of the request. Middleware may replace them, while `params` stay as the client sent them. */
   get arguments(): Record<string, unknown> | undefined {
+    const { resolved, params } = this;
     // The cast: invalid arguments of a client are refused by the method.
-    return this.#arguments ?? (this.params?.['arguments'] as Record<string, unknown> | undefined);
+    return this.#arguments ?? resolved?.arguments ?? (params?.['arguments'] as Record<string, unknown> | undefined);
   }
 
   set arguments(value: Record<string, unknown> | undefined) {
@@ -144,13 +151,14 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   }
 
   /**
-   * Refuses a tool call whose arguments and headers differ. Only over Streamable HTTP do clients of the modern era repeat arguments.
+   * Refuses a tool call whose arguments and headers differ. Only over Streamable HTTP do clients of the modern era repeat arguments, those of the
+   * tool that they name.
    *
    * @throws ProtocolError -32020
    */
   requireParamHeaders(declared: readonly ParamHeader[]): void {
     const { header } = this.#channel;
-    if (declared.length > 0 && header && this.era === 'modern')
+    if (declared.length > 0 && header && !this.resolved && this.era === 'modern')
       requireParamHeaders(declared, this.params?.['arguments'], (name) => header.call(this.#channel, name));
   }
 
@@ -252,10 +260,10 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   }
 
   #createEvent(): McpTraceEvent {
-    const { method, params, requestId, protocolVersion, sessionId } = this;
+    const { method, callParams, requestId, protocolVersion, sessionId } = this;
     const { transport = 'custom', http } = this.caller;
     const origin = { requestId, protocolVersion, sessionId, clientAddress: http?.remoteAddress };
-    return createMessageEvent('received', method, params, { ...origin, transport });
+    return createMessageEvent('received', method, callParams, { ...origin, transport });
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */

@@ -21,7 +21,7 @@ test.each(['2025-11-25', '2025-03-26'])(
           });
         },
       },
-    });
+    }).state;
     const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
     await peer.receive(rpc('initialize', { ...initializeParams, protocolVersion: version }, 'start'));
     const read = rpc('resources/read', { uri: 'slow://one' }, 'slow');
@@ -51,7 +51,7 @@ test('a canceled request ends, also when its callback then sends a request to th
         return [];
       },
     },
-  });
+  }).state;
   const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
   const getting = peer.receive(modern('prompts/get', { name: 'late' }, 'late').body);
   await expect.poll(() => proceed).toBeDefined();

@@ -12,7 +12,7 @@ test.each([
 ])('closes at once when its input %s before', async (_state, input) => {
   if (!input.closed) await once(input, 'close');
   let closed = 0;
-  const server = createServerState({ name: 'Ended', version: '1.0.0', tools: {} });
+  const server = createServerState({ name: 'Ended', version: '1.0.0', tools: {} }).state;
   serveStdio({ server, input, write: () => {}, onClose: () => (closed += 1) });
   // Not within the call: the caller has no connection yet.
   expect(closed).toBe(0);

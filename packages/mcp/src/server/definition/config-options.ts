@@ -2,7 +2,6 @@ import {
   anyValue,
   booleanValue,
   type CheckOptionsSettings,
-  eitherOf,
   functionValue,
   loggerValue,
   numberIn,
@@ -16,9 +15,8 @@ import {
 } from '@quiver/core/internal';
 import { cacheableMethods } from '../../protocol/methods.js';
 import type { RequestStateOptions } from '../client/request-state.js';
-import type { CacheHint, CacheHints, MCPServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
+import type { CacheHint, CacheHints, ServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { TasksOptions } from '../tasks/tasks.js';
-import type { ServerSearchOptions } from '../tools/tool-search.js';
 
 /** A list would be served under the names 0, 1 and so on, and a promise or a map as nothing. */
 const record: OptionCheck = (value, option) => {
@@ -35,7 +33,7 @@ const secretKey: OptionCheck = (value, option) =>
 const cacheHint = objectOf<CacheHint>({ ttlMs: wholeNumber(0), cacheScope: oneOf('public', 'private') });
 
 /** Checks of the options of `MCPServer`. Descriptions of the server, such as `packages`, are values of the protocol. */
-export const configChecks: OptionChecks<MCPServerConfig> = {
+export const configChecks: OptionChecks<ServerConfig> = {
   id: anyValue,
   name: anyValue,
   version: anyValue,
@@ -68,15 +66,6 @@ export const configChecks: OptionChecks<MCPServerConfig> = {
   maskErrors: booleanValue,
   visible: functionValue,
   resultLimit: anyValue,
-  search: eitherOf(
-    'true, false or the options of the search',
-    booleanValue,
-    objectOf<ServerSearchOptions>({
-      pinned: stringList,
-      maxResults: wholeNumber(1),
-      embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
-    }),
-  ),
   pageSize: wholeNumber(1),
   cacheHints: objectOf<CacheHints>(
     // The cast: the keys are all cacheable methods.

@@ -10,7 +10,6 @@ import type { ScopedItem, Visible } from '../tools/catalog.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { ServerEventBus } from '../client/subscribers.js';
 import type { TasksOptions } from '../tasks/tasks.js';
-import type { ServerSearchOptions } from '../tools/tool-search.js';
 import type { ToolsInput } from '../tools/tool-registry.js';
 
 /** Source repository of a server. */
@@ -40,8 +39,8 @@ export interface RemoteInfo {
   [key: string]: unknown;
 }
 
-/** Options of `MCPServer`. */
-export interface MCPServerConfig {
+/** Options of `MCPServer` without those of features. */
+export interface ServerConfig {
   /** Stable identifier. Default: a random UUID. */
   id?: string;
   /** Name that clients show. */
@@ -94,11 +93,6 @@ export interface MCPServerConfig {
    * and link to the rest. Default: none.
    */
   resultLimit?: ResultLimit;
-  /**
-   * Lists `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools that are not pinned, for hosts that do not search.
-   * `true` for the default options. Default: all tools are listed.
-   */
-  search?: ServerSearchOptions | boolean;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
   /** Time for which modern clients may cache lists and resources, by method. Default: lists 5 s, anything else not at all. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { getToolId } from '@quiver/core/tools';
 import type { ToolType } from '../tools/catalog.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
-import type { MCPServerConfig, PackageInfo, RemoteInfo, Repository } from './server-config.js';
+import type { ServerConfig, PackageInfo, RemoteInfo, Repository } from './server-config.js';
 
 /** Description of a server. */
 export interface ServerInfo {
@@ -24,7 +24,7 @@ export interface ServerDetail extends ServerInfo {
 type Identity = Readonly<{ id: string; releaseDate: string }>;
 
 /** Returns the description of a server. */
-export function toServerInfo(config: MCPServerConfig, { id, releaseDate }: Identity): ServerInfo {
+export function toServerInfo(config: ServerConfig, { id, releaseDate }: Identity): ServerInfo {
   const { name, version, description, repository, isLatest = true } = config;
   return {
     id,
@@ -36,7 +36,7 @@ export function toServerInfo(config: MCPServerConfig, { id, releaseDate }: Ident
 }
 
 /** Returns the description of a server with its packages and remote addresses. */
-export function toServerDetail(config: MCPServerConfig, identity: Identity): ServerDetail {
+export function toServerDetail(config: ServerConfig, identity: Identity): ServerDetail {
   const { packageCanonical, packages, remotes } = config;
   return {
     ...toServerInfo(config, identity),

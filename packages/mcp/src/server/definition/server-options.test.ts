@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from './server-config.js';
+import type { MCPServerConfig } from '../features.js';
 
 const opened: MCPServer[] = [];
 afterEach(async () => {

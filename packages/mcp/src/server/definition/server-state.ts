@@ -2,6 +2,7 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { LegacySession } from '../client/legacy-session.js';
+import type { CallExtension } from '../call-extension.js';
 import type { Feature } from '../feature.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { HookedServer } from '../middleware/hook-context.js';
@@ -42,4 +43,6 @@ export interface ServerState extends HookedServer {
   readonly lifecycle: Lifecycle;
   /** Set once, when the server is created. */
   features: readonly Feature[];
+  /** Those of the features, in their order. */
+  calls: readonly CallExtension[];
 }

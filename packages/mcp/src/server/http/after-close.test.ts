@@ -66,7 +66,7 @@ test.each([
 });
 
 test('a connection that was closed takes no message', async () => {
-  const peer = new Connection({ server: createServerState(config), write: () => {} });
+  const peer = new Connection({ server: createServerState(config).state, write: () => {} });
   peer.close();
   const before = runs;
   await peer.receive(rpc('tools/call', { name: 'count' }));

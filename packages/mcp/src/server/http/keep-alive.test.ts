@@ -30,7 +30,7 @@ class Recorder implements HttpReply, EventSink {
 }
 
 const createEndpoint = (): HttpEndpoint =>
-  new HttpEndpoint(createServerState({ name: 'Slow', version: '1.0.0', tools: {} }));
+  new HttpEndpoint(createServerState({ name: 'Slow', version: '1.0.0', tools: {} }).state);
 
 const workOf = (run: Work['run']): Work => ({
   run,

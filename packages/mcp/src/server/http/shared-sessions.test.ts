@@ -15,7 +15,7 @@ import { ask } from '../../../test/servers/example-tools.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../definition/server-config.js';
+import type { MCPServerConfig } from '../features.js';
 import type { ListenOptions } from './listen.js';
 
 /** Calls that run until the test lets them continue. */

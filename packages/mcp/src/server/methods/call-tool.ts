@@ -5,6 +5,7 @@ import { encodeErrorText, encodeFailure, isContentResult, type ContentResult, ty
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
+import type { ResolvedCall } from '../call-extension.js';
 import { describeFailure, ErrorForClients, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
@@ -24,15 +25,15 @@ import { requestPages, urlElicitationCode } from './url-elicitation.js';
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
 export function callTool(request: ServerRequest): Promise<Result> {
-  return request.calledBy ? callForSearch(request) : callFound(request);
+  return request.resolved ? callResolved(request, request.resolved) : callFound(request);
 }
 
-/** Answers a call by the search, whose model can correct it. */
-async function callForSearch(request: ServerRequest): Promise<Result> {
+async function callResolved(request: ServerRequest, resolved: ResolvedCall): Promise<Result> {
   try {
     return await callFound(request);
   } catch (error) {
-    if (isQuiverError(error)) return encodeFailure(error.message);
+    const result = resolved.toResult(error);
+    if (result) return result;
     throw error;
   }
 }
@@ -128,8 +129,8 @@ function findRemoteResult(error: unknown): ContentResult | undefined {
 
 /** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
 export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
-  const { server, params } = request;
-  if (!server.tools.find(request, String(params?.['name']))?.task || !supportsTasks(request)) return undefined;
+  const { server, name = '' } = request;
+  if (!server.tools.find(request, name)?.task || !supportsTasks(request)) return undefined;
   try {
     return parseToolCall(request).task;
   } catch {
@@ -139,15 +140,13 @@ export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefin
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */
 function parseToolCall(request: ServerRequest): RegisteredTool {
-  const { server, params, toolAccess, calledBy, arguments: args } = request;
-  const name = params?.['name'];
+  const { server, params, toolAccess, resolved, arguments: args } = request;
+  const name = resolved?.name ?? params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   const found = server.tools.find(request, name);
-  const { search } = server.tools;
-  const registered = calledBy && search ? search.require(found, name, calledBy) : found;
+  const registered = resolved ? resolved.requireTool(found) : found;
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
-  // The client repeats arguments of the tool that it has called.
-  if (!calledBy) request.requireParamHeaders(registered.paramHeaders);
+  request.requireParamHeaders(registered.paramHeaders);
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   return registered;

@@ -37,10 +37,10 @@ export function requireTasks(request: ServerRequest): void {
  * @param args - arguments of the call; a hook may have replaced those of the client
  */
 export function storedCallOf(
-  { requestId, params, authInfo, requestContext, server }: ServerRequest,
+  { requestId, callParams, authInfo, requestContext, server }: ServerRequest,
   args: Params | undefined,
 ): StoredCall {
-  const { inputResponses: _, requestState: __, ...kept } = params ?? {};
+  const { inputResponses: _, requestState: __, ...kept } = callParams ?? {};
   const { callerData } = server.tasks;
   const entries = callerData
     .filter((key) => requestContext.has(key))

@@ -1,6 +1,7 @@
 import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
+import { resolveCall } from '../call-extension.js';
 import type { ServerRequest } from '../request.js';
 
 /**
@@ -29,7 +30,7 @@ export function requireToolAccessOfAll(messages: readonly unknown[], request: Se
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;
     // The cast: its method and params have been checked.
     const call = message as unknown as JsonRpcRequest;
-    const name = (server.tools.search?.unwrap(call)?.message ?? call).params?.['name'];
+    const name = resolveCall(server, call)?.name ?? call.params?.['name'];
     if (typeof name === 'string' && server.tools.find(request, name)) requireToolAccess(name, toolAccess);
   }
 }

@@ -8,7 +8,7 @@ import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../definition/server-config.js';
+import type { MCPServerConfig } from '../features.js';
 import { serveStdio } from '../connection/stdio.js';
 import type { Middleware } from './middleware.js';
 import { addMiddleware } from './run-middleware.js';
@@ -310,7 +310,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
 describe('middleware', () => {
   test('runs for each request of a batch, and over stdio', async () => {
     const seen: string[] = [];
-    const definition = createServerState(createConfig());
+    const definition = createServerState(createConfig()).state;
     addMiddleware(definition.middleware, {
       onRequest({ method }, next) {
         seen.push(method);

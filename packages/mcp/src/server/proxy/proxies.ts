@@ -146,8 +146,9 @@ export class Proxies implements Upstreams {
     const { method, name = '' } = request;
     this.#via.requireNoLoop(request);
     if (!findMethod(method)?.needsTools) return;
-    const isCall = method === 'tools/call' && name !== 'search_tools';
-    if (isCall && this.#state.tools.get(name)) return;
+    const own = this.#state.tools.get(name);
+    const isCall = method === 'tools/call' && !own?.needsTools;
+    if (isCall && own) return;
     const owner = isCall && this.#ownerPrefix(name);
     // Connections begin with it: gateways in a ring would wait for each other.
     if (method === 'server/discover') {

@@ -232,6 +232,7 @@ export class Upstream {
       resultLimit: undefined,
       structured: structuredFor(tool.outputSchema),
       paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
+      needsTools: false,
       task: this.#offersTasks()
         ? {
             mode: 'optional',

@@ -6,7 +6,7 @@ import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { cacheResults } from '../../features/result-cache/cache-results.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../definition/server-config.js';
+import type { MCPServerConfig } from '../features.js';
 
 type Execute = (input: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
 

@@ -4,7 +4,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../definition/server-config.js';
+import type { MCPServerConfig } from '../features.js';
 
 /** A tool that does what a test tells it to. */
 class Work {

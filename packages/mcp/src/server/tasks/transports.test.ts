@@ -62,7 +62,7 @@ describe('one tool body', () => {
 test('a task runs over a connection such as stdio, with notifications', async () => {
   // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   const sent: any[] = [];
-  const server = createServerState({ name: 'Greeter', version: '1.0.0', tools });
+  const server = createServerState({ name: 'Greeter', version: '1.0.0', tools }).state;
   const connection = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
   opened.push(() => connection.close());
   const _meta = {
@@ -102,7 +102,7 @@ test.each([
       return new Promise(() => {});
     },
   });
-  const server = createServerState({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config });
+  const server = createServerState({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config }).state;
   opened.push(
     () => server.instance?.close(),
     () => server.tasks.close(0),

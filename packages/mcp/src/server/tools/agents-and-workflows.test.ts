@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../definition/server-config.js';
+import type { MCPServerConfig } from '../features.js';
 
 const warnings: string[] = [];
 const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };

@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { evictOldest } from '../../evict-oldest.js';
@@ -17,7 +17,6 @@ import {
   type ToolType,
   type VaryingServer,
 } from './catalog.js';
-import type { ToolSearch } from './tool-search.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
 import { encodePage, type PageRequest } from '../list-page.js';
 import { parseTaskOptions, type TaskOptions } from './task-options.js';
@@ -38,6 +37,8 @@ export interface RegisteredTool {
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
+  /** Whether the result of a call depends on the tools of the server. */
+  readonly needsTools: boolean;
   /** Present when calls may become tasks. */
   readonly task: TaskOptions | undefined;
 }
@@ -70,7 +71,7 @@ export class ToolRegistry {
   readonly #former = new Map<string, RegisteredTool>();
   /** Stands for the tools; every change replaces it. */
   #version: object = {};
-  #search: ToolSearch | undefined;
+  #isListed: (name: string) => boolean = () => true;
 
   constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
     this.#catalog = catalog;
@@ -83,22 +84,9 @@ export class ToolRegistry {
     return this.#catalog.isFiltered('tool') === true;
   }
 
-  /** Search in place of the tools that are not pinned. */
-  get search(): ToolSearch | undefined {
-    return this.#search;
-  }
-
-  /** @throws `SERVER_CONFIG_INVALID` when a tool has the name of one of the search */
-  addSearch(search: ToolSearch): void {
-    for (const [name, tool] of Object.entries(search.createTools())) {
-      if (this.#tools.has(name))
-        throw new QuiverError(
-          'SERVER_CONFIG_INVALID',
-          `A tool of MCPServer has the name '${name}', which \`search\` needs. Rename it.`,
-        );
-      this.add(name, tool);
-    }
-    this.#search = search;
+  /** Lists these tools only; the others can be called as before. */
+  listOnly(isListed: (name: string) => boolean): void {
+    this.#isListed = isListed;
   }
 
   /** Returns what the tools of a request consist of: equal parts mean equal tools. */
@@ -140,10 +128,10 @@ export class ToolRegistry {
    * Adds a tool, or replaces the one of its name. A tool that cannot be offered is left out, or offered without the broken part, with a
    * warning: the others stay.
    */
-  add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
+  add(name: string, tool: ToolLike, toolType: ToolType = 'tool', needsTools = false): void {
     this.#forget(name);
     const registered = registerTool(name, tool, toolType, this.#logger, this.#resultLimit);
-    if (registered) this.#tools.set(name, registered);
+    if (registered) this.#tools.set(name, needsTools ? { ...registered, needsTools } : registered);
     else this.#tools.delete(name);
     this.#catalog.observe('tool', registered ? [registered.item] : []);
   }
@@ -173,9 +161,7 @@ export class ToolRegistry {
     const { era, params } = request;
     const isShared = variesByCaller(request.server, 'tool') !== true;
     const encode = (): Result => {
-      const shown = this.all(request).filter(
-        (tool) => this.#search?.isListed(tool.name) !== false && this.#sees(request, tool),
-      );
+      const shown = this.all(request).filter((tool) => this.#isListed(tool.name) && this.#sees(request, tool));
       const items = shown.map((tool) => listedFor(era, tool));
       return encodePage(request, 'tools/list', items, !isShared);
     };
@@ -277,6 +263,7 @@ function registerTool(
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: structuredFor(outputSchema),
     paramHeaders: findParamHeaders(name, inputSchema, logger),
+    needsTools: false,
     task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
 }

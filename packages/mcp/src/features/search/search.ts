@@ -1,4 +1,4 @@
-import { QuiverError, type Logger } from '@quiver/core';
+import { isQuiverError, QuiverError, type Logger } from '@quiver/core';
 import {
   createToolIndex,
   describeFound,
@@ -6,14 +6,27 @@ import {
   readInnerCall,
   requireFound,
   searchToolDefinitions,
-  type SearchToolName,
   type ToolEmbedder,
   type ToolIndex,
 } from '@quiver/core/tool-search';
+import {
+  booleanValue,
+  eitherOf,
+  functionValue,
+  objectOf,
+  stringList,
+  wholeNumber,
+  type OptionCheck,
+} from '@quiver/core/internal';
 import { createTool, type ToolContext, type ToolLike } from '@quiver/core/tools';
+import { encodeFailure } from '../../content.js';
 import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
-import type { CatalogRequest, ListedTool } from './catalog.js';
-import { toolRequestOf } from './tool-context.js';
+import type { CallExtension, ResolvedCall } from '../../server/call-extension.js';
+import type { ServerState } from '../../server/definition/server-state.js';
+import type { Feature } from '../../server/feature.js';
+import type { CatalogRequest } from '../../server/tools/catalog.js';
+import type { RegisteredTool, ToolRegistry } from '../../server/tools/tool-registry.js';
+import { toolRequestOf } from '../../server/tools/tool-context.js';
 
 /** Search of a server: clients see it in place of the tools. */
 export interface ServerSearchOptions {
@@ -25,21 +38,16 @@ export interface ServerSearchOptions {
   embedder?: ToolEmbedder;
 }
 
-/** A tool of the server. */
-interface SearchedTool {
-  readonly name: string;
-  readonly listed: ListedTool;
-}
-
-/** The tools that are searched. */
-interface SearchedTools {
-  /** Returns a tool that the caller can see. */
-  find(request: CatalogRequest, name: string): SearchedTool | undefined;
-  /** Returns all tools of a request, whether its caller can see them or not. */
-  all(request: CatalogRequest): readonly SearchedTool[];
-  /** Returns what the tools of a request consist of: equal parts mean equal tools. */
-  partsFor(request: CatalogRequest): Parts;
-}
+/** Check of the option `search`. */
+export const checkSearch: OptionCheck = eitherOf(
+  'true, false or the options of the search',
+  booleanValue,
+  objectOf<ServerSearchOptions>({
+    pinned: stringList,
+    maxResults: wholeNumber(1),
+    embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
+  }),
+);
 
 /** Combinations of lists whose indexes are kept. Callers may see tools of different lists; the least recently used one is evicted. */
 const MAX_INDEXES = 16;
@@ -47,24 +55,37 @@ const MAX_INDEXES = 16;
 /** Parts of a list of tools, none of which changes: a change replaces it. */
 type Parts = readonly object[];
 
-/**
- * Search in place of the tools: clients list `search_tools`, `call_read_tool`, `call_write_tool` and the pinned tools. A call of a tool that
- * was found is a call of that tool for everything behind {@link ToolSearch.unwrap}.
- */
-export class ToolSearch {
+/** Search in place of the tools: clients list `search_tools`, `call_read_tool`, `call_write_tool` and the pinned tools. */
+export class ToolSearch implements Feature {
   readonly #settings: ServerSearchOptions;
-  readonly #tools: SearchedTools;
+  readonly #tools: ToolRegistry;
   readonly #logger: Logger;
   readonly #indexes: { readonly parts: Parts; readonly index: ToolIndex }[] = [];
 
-  constructor(settings: ServerSearchOptions, tools: SearchedTools, logger: Logger) {
+  constructor(settings: ServerSearchOptions, { tools, logger }: Pick<ServerState, 'tools' | 'logger'>) {
     this.#settings = settings;
     this.#tools = tools;
     this.#logger = logger;
   }
 
+  /** Calls of a tool that was found are calls of that tool for hooks, limits, scopes and traces. */
+  readonly call: CallExtension = { resolve: readCall };
+
+  /** @throws `SERVER_CONFIG_INVALID` when a tool has the name of one of the search */
+  ready(): void {
+    for (const [name, tool] of Object.entries(this.#createTools())) {
+      if (this.#tools.get(name))
+        throw new QuiverError(
+          'SERVER_CONFIG_INVALID',
+          `A tool of MCPServer has the name '${name}', which \`search\` needs. Rename it.`,
+        );
+      this.#tools.add(name, tool, 'tool', name === 'search_tools');
+    }
+    this.#tools.listOnly((name) => this.#isListed(name));
+  }
+
   /** The three tools. Calls of valid form never reach the calling ones, which only refuse the others. */
-  createTools(): Record<string, ToolLike> {
+  #createTools(): Record<string, ToolLike> {
     const { search_tools, call_read_tool, call_write_tool } = searchToolDefinitions;
     return {
       search_tools: createTool({
@@ -77,32 +98,8 @@ export class ToolSearch {
     };
   }
 
-  isListed(name: string): boolean {
+  #isListed(name: string): boolean {
     return isSearchTool(name) || this.#settings.pinned?.includes(name) === true;
-  }
-
-  /**
-   * Returns the call of the tool that a call names in its arguments, and the tool that calls it; `undefined` for another request, and for a
-   * call whose arguments the calling tool refuses.
-   */
-  unwrap({
-    method,
-    params,
-    ...message
-  }: JsonRpcRequest): { message: JsonRpcRequest; calledBy: SearchToolName } | undefined {
-    const calledBy = params?.['name'];
-    if (method !== 'tools/call' || (calledBy !== 'call_read_tool' && calledBy !== 'call_write_tool')) return undefined;
-    const call = readInnerCall(params?.['arguments']);
-    return call && { message: { ...message, method, params: { ...params, ...call } }, calledBy };
-  }
-
-  /** @throws `TOOL_UNKNOWN`, `TOOL_CALLED_WRONGLY` */
-  require<Found extends SearchedTool>(found: Found | undefined, name: string, calledBy: SearchToolName): Found {
-    const { annotations } = found?.listed ?? {};
-    const isCallable = found !== undefined && !isSearchTool(name);
-    requireFound(isCallable ? { mcp: { ...(annotations && { annotations }) } } : undefined, name, calledBy);
-    // The cast: the check has found it.
-    return found as Found;
   }
 
   async #search(query: string, { mcp, abortSignal: signal }: ToolContext): Promise<object> {
@@ -112,7 +109,7 @@ export class ToolSearch {
     const isVisible = (name: string): boolean => this.#tools.find(request, name) !== undefined;
     const matches = await this.#indexFor(request).search(query, { maxResults, isVisible, ...(signal && { signal }) });
     const tools = matches.map(({ name }) => {
-      const { listed } = this.#tools.find(request, name) as SearchedTool;
+      const { listed } = this.#tools.find(request, name) as RegisteredTool;
       const { annotations } = listed;
       return describeFound(listed, listed.inputSchema, { mcp: { ...(annotations && { annotations }) } });
     });
@@ -138,10 +135,31 @@ export class ToolSearch {
       );
     }
     return createToolIndex(
-      tools.filter(({ name }) => !this.isListed(name)).map(({ listed }) => listed),
+      tools.filter(({ name }) => !this.#isListed(name)).map(({ listed }) => listed),
       embedder ? { embedder } : {},
     );
   }
+}
+
+/** Returns the call that a call of `call_read_tool` or `call_write_tool` contains; `undefined` where that tool refuses its arguments. */
+function readCall({ params }: JsonRpcRequest): ResolvedCall | undefined {
+  const calledBy = params?.['name'];
+  if (calledBy !== 'call_read_tool' && calledBy !== 'call_write_tool') return undefined;
+  const call = readInnerCall(params?.['arguments']);
+  return (
+    call && {
+      ...call,
+      requireTool: (found) => {
+        const { annotations } = found?.listed ?? {};
+        const isCallable = found !== undefined && !isSearchTool(call.name);
+        requireFound(isCallable ? { mcp: { ...(annotations && { annotations }) } } : undefined, call.name, calledBy);
+        // The cast: the check has found it.
+        return found as RegisteredTool;
+      },
+      // The model can correct its call.
+      toResult: (error) => (isQuiverError(error) ? encodeFailure(error.message) : undefined),
+    }
+  );
 }
 
 function isSearchTool(name: string): boolean {
