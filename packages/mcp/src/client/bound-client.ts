@@ -7,7 +7,7 @@ import { forCaller, withHandlers, type Caller } from './config/caller.js';
 import { complete, completeChecks, type CompleteOptions } from './features/completion.js';
 import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import { createClientResources, type ClientResources } from './features/resources.js';
-import type { ListOptions, SharedServers } from './server/shared-servers.js';
+import type { ListOptions, SharedServers } from './remote/shared-servers.js';
 import { callTool, callToolChecks, type CallToolOptions } from './tools/call-tool.js';
 import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';

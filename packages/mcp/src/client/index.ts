@@ -44,9 +44,9 @@ export {
 export type { CompleteOptions } from './features/completion.js';
 export type { ClientPrompts, GetPromptOptions } from './features/prompts.js';
 export type { BinaryContent, ClientResources, ReadResourceResult, ResourceContents } from './features/resources.js';
-export type { ServerStatus } from './server/server-connection.js';
-export type { Answers, ListOptions, ServerErrorDetails } from './server/shared-servers.js';
-export { fingerprintTool, type DefinitionChanges } from './server/tool-definitions.js';
+export type { ServerStatus } from './remote/server-connection.js';
+export type { Answers, ListOptions, ServerErrorDetails } from './remote/shared-servers.js';
+export { fingerprintTool, type DefinitionChanges } from './remote/tool-definitions.js';
 export type { CallToolOptions } from './tools/call-tool.js';
 export type { ClientTasks, TaskHandle, TaskResultOptions } from './tools/client-tasks.js';
 export type { RemoteTask } from './tools/task.js';

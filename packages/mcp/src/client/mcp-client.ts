@@ -10,11 +10,11 @@ import { rootList } from './config/definition-options.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
 import type { ServerDefinition } from './config/server-definition.js';
 import { createApplication } from './features/application.js';
-import type { Identity } from './server/list-cache.js';
-import { RemoteServer } from './server/remote-server.js';
-import type { ServerStatus } from './server/server-connection.js';
-import { askServers, SharedServers } from './server/shared-servers.js';
-import type { DefinitionChanges } from './server/tool-definitions.js';
+import type { Identity } from './remote/list-cache.js';
+import { RemoteServer } from './remote/remote-server.js';
+import type { ServerStatus } from './remote/server-connection.js';
+import { askServers, SharedServers } from './remote/shared-servers.js';
+import type { DefinitionChanges } from './remote/tool-definitions.js';
 import { resolveOAuthOptions } from './transports/http-options.js';
 
 /** Options of `MCPClient`. */

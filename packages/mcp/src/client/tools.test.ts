@@ -16,7 +16,7 @@ import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './config/tool-options.js';
 import type { RemoteTool } from './tools/remote-tool.js';
-import { fingerprintTool } from './server/tool-definitions.js';
+import { fingerprintTool } from './remote/tool-definitions.js';
 import { getToolResult } from './tools/tool-result.js';
 
 const anything = { type: 'object' } as const;

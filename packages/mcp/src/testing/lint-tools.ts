@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, listOf, oneOf, type OptionChecks } from '@quiver/core/internal';
 import { toolTokens } from '@quiver/core/tool-search';
-import { parseToolDefinitions } from '../client/server/tool-definitions.js';
+import { parseToolDefinitions } from '../client/remote/tool-definitions.js';
 import type { ProtocolTool } from '../protocol/types.js';
 import {
   checkName,

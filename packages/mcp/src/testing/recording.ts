@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/internal';
-import { sortKeys } from '../client/server/tool-definitions.js';
+import { sortKeys } from '../client/remote/tool-definitions.js';
 import { isObject, type JsonRpcResponse, type Params } from '../protocol/json-rpc.js';
 import type { ListMethod } from '../protocol/methods.js';
 

@@ -4,5 +4,5 @@
  * @module
  */
 export { compareToolTypes, toolTypes, type ToolDefinitions, type ToolTypesOptions } from './tool-types.js';
-export type { DefinitionChanges } from '../client/server/tool-definitions.js';
+export type { DefinitionChanges } from '../client/remote/tool-definitions.js';
 export type { ToolCatalogue } from '../client/tools/tool-set.js';

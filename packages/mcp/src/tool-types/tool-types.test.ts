@@ -9,7 +9,7 @@ import { isLongRun, readTestVariable } from '../../../../scripts/test-variable.t
 import { compile, compilers } from '../../test/compile-types.ts';
 import { readPublishedTools } from '../../test/published-tools.ts';
 import { scratchFolder } from '../../test/scratch-folder.ts';
-import { fingerprintTool } from '../client/server/tool-definitions.js';
+import { fingerprintTool } from '../client/remote/tool-definitions.js';
 import { MCPClient, type ProtocolTool } from '../client/index.js';
 import { compareToolTypes, toolTypes } from './index.js';
 

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
-import { fingerprintTool, parseToolDefinitions, type DefinitionChanges } from '../client/server/tool-definitions.js';
+import { fingerprintTool, parseToolDefinitions, type DefinitionChanges } from '../client/remote/tool-definitions.js';
 import type { ToolCatalogue } from '../client/tools/tool-set.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { ProtocolTool } from '../protocol/types.js';

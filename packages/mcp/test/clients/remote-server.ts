@@ -1,5 +1,5 @@
 import { createApplication } from '../../src/client/features/application.js';
-import { RemoteServer } from '../../src/client/server/remote-server.js';
+import { RemoteServer } from '../../src/client/remote/remote-server.js';
 import type { ServerDefinition } from '../../src/client/config/server-definition.js';
 
 /** Returns one server as a client has it. */

@@ -8,7 +8,7 @@ import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
 import type { RelayedHandlers } from '../engine/relay.js';
-import type { RemoteServer } from '../server/remote-server.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import { answerElicitation } from './elicitation.js';
 
 /** Returns the engine's view of the application: its handlers for requests and notifications of a server. */

@@ -2,7 +2,7 @@ import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CompleteResult } from '../../protocol/types.js';
 import { requestChecks, type RequestOptions } from '../config/caller.js';
-import type { RemoteServer } from '../server/remote-server.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 
 /** Argument to complete, and the prompt or resource template that has it. */
 export interface CompleteOptions extends RequestOptions {

@@ -7,7 +7,7 @@ import {
   type Caller,
   type InteractiveRequestOptions,
 } from '../config/caller.js';
-import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
+import type { Answers, ListOptions, SharedServers } from '../remote/shared-servers.js';
 
 /** Options of `mcp.prompts.get()`. */
 export interface GetPromptOptions extends InteractiveRequestOptions {

@@ -8,8 +8,8 @@ import {
   type Caller,
   type InteractiveRequestOptions,
 } from '../config/caller.js';
-import type { RemoteServer } from '../server/remote-server.js';
-import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
+import type { RemoteServer } from '../remote/remote-server.js';
+import type { Answers, ListOptions, SharedServers } from '../remote/shared-servers.js';
 
 /** One piece of a resource: text, or Base64 in `blob`. */
 export interface ResourceContents {

@@ -12,7 +12,7 @@ import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToIn
 import type { RelayedHandlers } from '../engine/relay.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../../back-off.js';
-import type { RemoteServer } from '../server/remote-server.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescription } from './task.js';
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;

@@ -9,7 +9,7 @@ import { interactiveChecks, type InteractiveRequestOptions } from '../config/cal
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
-import type { RemoteServer } from '../server/remote-server.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */

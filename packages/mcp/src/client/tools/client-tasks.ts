@@ -13,7 +13,7 @@ import {
 } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask } from '../engine/check-result.js';
-import type { SharedServers } from '../server/shared-servers.js';
+import type { SharedServers } from '../remote/shared-servers.js';
 import { awaitTask } from './await-task.js';
 import { callToolChecks, sendCall, type CallToolOptions } from './call-tool.js';
 import { cancelTask, getTask, updateTask, type RemoteTask } from './task.js';

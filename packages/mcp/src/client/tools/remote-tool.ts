@@ -13,7 +13,7 @@ import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { forCaller, withHandlers, type Caller } from '../config/caller.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
-import type { RemoteServer } from '../server/remote-server.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import { callTool } from './call-tool.js';
 import { limitModelOutput, limitText } from './limit-model-output.js';
 import { toModelOutput, toToolOutput } from './tool-result.js';

@@ -5,8 +5,8 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { RequestOptions } from '../config/caller.js';
 import { checkResult, requireTaskStatus } from '../engine/check-result.js';
-import type { RemoteServer } from '../server/remote-server.js';
-import { tasksExtension } from '../server/server-tasks.js';
+import type { RemoteServer } from '../remote/remote-server.js';
+import { tasksExtension } from '../remote/server-tasks.js';
 
 /** Members that a task has in every state. */
 export interface TaskDescription {

@@ -4,9 +4,9 @@ import { hasInvisibleText } from '../../protocol/invisible-text.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Caller } from '../config/caller.js';
 import type { ToolSelection } from '../config/tool-options.js';
-import type { RemoteServer } from '../server/remote-server.js';
-import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
-import { toSha256 } from '../server/tool-definitions.js';
+import type { RemoteServer } from '../remote/remote-server.js';
+import type { ServerErrorDetails, SharedServers } from '../remote/shared-servers.js';
+import { toSha256 } from '../remote/tool-definitions.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
 
 /** Tools of the servers, and the errors of unavailable servers. */

@@ -5,8 +5,8 @@ import { Result } from '../../content.js';
 import type { ServerDefinition } from '../../client/config/server-definition.js';
 import { createApplication } from '../../client/features/application.js';
 import { remoteServerOf, type MCPClient } from '../../client/mcp-client.js';
-import type { Identity } from '../../client/server/list-cache.js';
-import { RemoteServer } from '../../client/server/remote-server.js';
+import type { Identity } from '../../client/remote/list-cache.js';
+import { RemoteServer } from '../../client/remote/remote-server.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import {
   findMethod,

@@ -10,8 +10,8 @@ import {
 import { createTool, type AnyRequestContext } from '@quiver/core/tools';
 import type { EngineRequestOptions } from '../../client/engine/call.js';
 import { isCreatedTask } from '../../client/engine/check-result.js';
-import type { ListCaller } from '../../client/server/list-cache.js';
-import type { RemoteServer } from '../../client/server/remote-server.js';
+import type { ListCaller } from '../../client/remote/list-cache.js';
+import type { RemoteServer } from '../../client/remote/remote-server.js';
 import { awaitTask } from '../../client/tools/await-task.js';
 import { sendCall } from '../../client/tools/call-tool.js';
 import { errorCodes, metaKeys, viaKey, TASKS_EXTENSION } from '../../protocol/constants.js';
