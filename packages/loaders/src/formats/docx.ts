@@ -1,5 +1,5 @@
 import { limitExceeded, type DocumentLoader } from './document-loader.js';
-import { htmlToMarkdown } from '../structure/html-to-markdown.js';
+import { htmlToMarkdown } from '@quiver/rag/document';
 import { readOfficeTitle, repackOffice, unpackOffice } from './office-package.js';
 import type { UnpackedFiles } from './zip.js';
 

@@ -5,7 +5,7 @@ import {
   type DocumentLoader,
   type LoadedDocument,
 } from './document-loader.js';
-import { htmlToMarkdown } from '../structure/html-to-markdown.js';
+import { htmlToMarkdown } from '@quiver/rag/document';
 import { findMailParts } from '../structure/mail-parts.js';
 
 /** Headers whose presence shows that a file is an email: the parser accepts any bytes. */

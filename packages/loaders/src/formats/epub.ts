@@ -1,6 +1,6 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { firstHeadingLevel, hasContent, HeadingPath } from '../structure/heading-path.js';
-import { htmlToMarkdown } from '../structure/html-to-markdown.js';
+import { htmlToMarkdown } from '@quiver/rag/document';
 import { attribute, decodeXml, readXml, resolvePath } from './xml.js';
 import { encryptedDocument, unzip, type UnpackedFiles } from './zip.js';
 

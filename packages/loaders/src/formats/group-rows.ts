@@ -1,5 +1,4 @@
-import type { SourceDocument } from '@quiver/rag/document';
-import { toRow, toTableHeader } from '../structure/markdown-writer.js';
+import { toRow, toTableHeader, type SourceDocument } from '@quiver/rag/document';
 
 type Row = readonly string[];
 

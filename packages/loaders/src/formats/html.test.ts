@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MDocument } from '@quiver/rag/document';
 import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
 
 /** A page, and the text of its chunks. */
@@ -65,6 +66,20 @@ describe('HTML', () => {
     expect(searched).toContain('## Use');
     expect(searched).not.toMatch(/^Upsert$/m);
     expect((await readPage(start('About Upsert'), url)).skipped).not.toHaveProperty('heading');
+  });
+
+  test('gives the chunks that MDocument.fromHTML gives', async () => {
+    const html = page(
+      '<title>Upsert</title>',
+      `<nav>Menu</nav><h1>Upsert</h1><table><tr><th>Key<th>Value<tr><td>a<td>1</table><p>${prose.repeat(40)}</p>`,
+    );
+    const [file] = await loadDocument(new TextEncoder().encode(html), { name: 'upsert.html' });
+    const text = MDocument.fromHTML(html, { source: 'upsert.html' });
+    const chunks = await text.chunk({ maxSize: 1000 });
+    expect(chunks.length).toBeGreaterThan(2);
+    expect(await file!.chunk({ maxSize: 1000 })).toEqual(chunks);
+    expect(text.sources).toMatchObject(file!.sources);
+    expect(text.skippedText).toEqual(file!.skippedText);
   });
 
   test('reads pages without html and body elements', async () => {

@@ -1,6 +1,5 @@
-import type { SourceDocument } from '@quiver/rag/document';
+import { toFence, type SourceDocument } from '@quiver/rag/document';
 import { firstHeadingLevel, hasContent, HeadingPath } from '../structure/heading-path.js';
-import { toFence } from '../structure/markdown-writer.js';
 import { decodeText } from './decode-text.js';
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 

@@ -1,5 +1,5 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
-import { MarkdownWriter, type MarkdownText } from '../structure/markdown-writer.js';
+import { MarkdownWriter, type MarkdownText } from '@quiver/rag/document';
 import { readOfficeTitle } from './office-package.js';
 import { attribute, readXml } from './xml.js';
 import { encryptedDocument, unzip } from './zip.js';

@@ -1,6 +1,6 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { hasContent } from '../structure/heading-path.js';
-import { MarkdownWriter } from '../structure/markdown-writer.js';
+import { MarkdownWriter } from '@quiver/rag/document';
 import { findRepeated, onSlides, skipRepeated } from '../structure/repeated-blocks.js';
 import { readOfficeTitle, unpackOffice } from './office-package.js';
 import { attribute, readXml, resolvePath } from './xml.js';

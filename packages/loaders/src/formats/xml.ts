@@ -1,7 +1,9 @@
 import { Parser } from 'htmlparser2';
-import { maxParserDepth } from '../structure/page-structure.js';
 import { markedEncoding } from './decode-text.js';
 import { limitExceeded, unreadableDocument } from './document-loader.js';
+
+/** The parser takes quadratic time for deep nesting. */
+const maxDepth = 10_000;
 
 /** Handlers of a document's events, with names without their namespace prefix. */
 export interface XmlHandlers {
@@ -23,9 +25,9 @@ export function readXml(bytes: Uint8Array, name: string, { open, text, close }: 
     {
       onopentagname() {
         depth += 1;
-        if (depth > maxParserDepth) {
-          const problem = `its elements are nested more than ${maxParserDepth} deep`;
-          throw limitExceeded(name, problem, { limit: 'nesting', max: maxParserDepth });
+        if (depth > maxDepth) {
+          const problem = `its elements are nested more than ${maxDepth} deep`;
+          throw limitExceeded(name, problem, { limit: 'nesting', max: maxDepth });
         }
       },
       onopentag(qualified, attributes) {

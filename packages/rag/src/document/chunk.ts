@@ -6,8 +6,8 @@ export type Metadata = Record<string, unknown>;
 /** Metadata of the document, and the position of the chunk in it. */
 export interface ChunkMetadata extends Metadata {
   /**
-   * Start in the source, in UTF-16 code units: `text === source.slice(startIndex, endIndex)`, except in HTML and JSON, where the
-   * text is decoded.
+   * Start in the source, in UTF-16 code units: `text === source.slice(startIndex, endIndex)`, except in JSON, where the text is
+   * decoded. The source of HTML is the page as Markdown, `document.sources`.
    */
   startIndex: number;
   endIndex: number;

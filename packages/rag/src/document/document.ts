@@ -12,8 +12,10 @@ import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
+import type { HtmlChunkOptions } from './chunking/html.js';
 import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
+import type { ElementPlace } from './html/html-tags.js';
 import { areSkippable, blankOut, addSkipped, cutOut, type SkippedCounts, type SkippedText } from './skipped-text.js';
 import { arePlaces, createPageFinder, type TextPlace } from './text-place.js';
 import type { ExtractParams } from './extract/extract-options.js';
@@ -85,10 +87,9 @@ export class MDocument {
   readonly language: CodeLanguage | undefined;
   /** Whether it could not be read for a reason that passes: `ingest` keeps its stored chunks. See {@link MDocument.unavailable}. */
   readonly isUnavailable: boolean = false;
-  /** Original texts and metadata. */
-  readonly sources: readonly { readonly text: string; readonly metadata: Metadata }[];
-  readonly #places: readonly (readonly TextPlace[])[];
-  readonly #skip: readonly (readonly SkippedText[])[];
+  readonly #given: readonly DocumentText[];
+  /** The texts of the last chunks. */
+  #read: readonly DocumentText[] | undefined;
   /** The last chunks of each source. */
   #chunks: readonly (readonly Chunk[])[] | undefined;
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
@@ -100,11 +101,14 @@ export class MDocument {
     this.type = options.type ?? 'text';
     this.language = options.language;
     const sources = 'docs' in options ? options.docs : [options];
-    this.sources = sources.map(parseSource);
+    this.#given = sources.map((source) => parseSource(source, this.type));
     if ('docs' in options)
       for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks, settings);
-    this.#places = sources.map(parsePlaces);
-    this.#skip = sources.map((source) => parseSkip(source, this.type));
+  }
+
+  /** Texts and metadata. A page in HTML is Markdown from the first call of {@link chunk} on, with the title and the language of its head. */
+  get sources(): readonly { readonly text: string; readonly metadata: Metadata }[] {
+    return this.#read ?? this.#given;
   }
 
   /**
@@ -123,6 +127,10 @@ export class MDocument {
     return new MDocument({ text, metadata, type: 'markdown' });
   }
 
+  /**
+   * Reads a page as the loaders of HTML files do: as Markdown, in which navigation and the like is not searched. With the URL of the page as
+   * `source`, its links are absolute.
+   */
   static fromHTML(text: string, metadata?: Metadata): MDocument {
     return new MDocument({ text, metadata, type: 'html' });
   }
@@ -135,13 +143,13 @@ export class MDocument {
   /** Number of characters that are not searched, by kind. */
   get skippedText(): SkippedCounts {
     const counts: SkippedCounts = {};
-    for (const { start, end, kind } of this.#skip.flat()) addSkipped(counts, { [kind]: end - start });
+    for (const { skip } of this.#read ?? this.#given)
+      for (const { start, end, kind } of skip) addSkipped(counts, { [kind]: end - start });
     return counts;
   }
 
   /**
-   * Splits the original text into chunks with their positions. The document does not change: it can be chunked again with other
-   * options.
+   * Splits the text into chunks with their positions. It can be chunked again with other options.
    *
    * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or an invalid value; `JSON_INVALID`; `JSON_TOO_DEEP`;
    *   `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, the errors of {@link extractMetadata}
@@ -165,16 +173,15 @@ export class MDocument {
     // A union of option objects is read by the strategy it names, which checks every key.
     const isCode = this.language !== undefined && params.strategy === undefined;
     const options: RawOptions = { ...(isCode && { strategy: 'recursive', language: this.language }), ...given };
-    const chunker = await createChunker(
-      params.strategy ?? (isCode ? 'recursive' : defaultStrategies[this.type]),
-      options,
-    );
-    const chunks = this.sources.map(({ text, metadata }, source) => {
+    const strategy = params.strategy ?? (isCode ? 'recursive' : defaultStrategies[this.type]);
+    const chunker = await createChunker(strategy, options);
+    const isPage = strategy === 'html' || this.type === 'html';
+    this.#read = isPage ? await readPages(this.#given, params) : this.#given;
+    const chunks = this.#read.map(({ text, metadata, skip, places, elements }, source) => {
       const found = this.#found?.[source];
-      const skip = this.#skip[source]!;
       const searched = skip.length === 0 ? text : blankOut(text, skip);
-      const spans = cutOut(chunker(searched), text, skip);
-      const own = toChunks({ text, searched, metadata, spans, places: this.#places[source]! });
+      const spans = cutOut(chunker(searched, elements), text, skip);
+      const own = toChunks({ text, searched, metadata, spans, places });
       return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
     });
     this.#chunks = chunks;
@@ -198,6 +205,7 @@ export class MDocument {
     if (this.#chunks) await this.#extractFrom(this.#chunks, params);
     else {
       const { extractMetadata } = await import('./extract/extract-metadata.js');
+      if (this.type === 'html') this.#read = await readPages(this.#given);
       const items = this.sources.map(({ text, metadata }, source) => ({
         text,
         metadata,
@@ -264,31 +272,46 @@ function withMetadata(chunk: Chunk, found: Metadata): Chunk {
   return { ...chunk, metadata: { ...chunk.metadata, ...found } };
 }
 
-function parseSource(source: SourceDocument): { text: string; metadata: Metadata } {
+/** A text whose parts were checked. */
+interface DocumentText {
+  readonly text: string;
+  readonly metadata: Metadata;
+  readonly places: readonly TextPlace[];
+  readonly skip: readonly SkippedText[];
+  /** Requested elements of a page. */
+  readonly elements?: readonly ElementPlace[];
+}
+
+function parseSource(source: SourceDocument, type: DocumentType): DocumentText {
   if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
-  const { text, metadata = {} } = source;
+  const { text, metadata = {}, places = [], skip = [] } = source;
   if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw invalid('The metadata of a document must be an object of plain JSON data.');
   }
-  return { text, metadata: { ...metadata } };
-}
-
-function parsePlaces({ text, places = [] }: SourceDocument): readonly TextPlace[] {
-  if (arePlaces(places, text)) return places;
-  throw invalid(
-    'places must be a list of { start, end, page, box? }: parts of the text, in order and apart from each other, each with the number of its page from 1.',
-  );
-}
-
-function parseSkip({ text, skip = [] }: SourceDocument, type: DocumentType): readonly SkippedText[] {
+  if (!arePlaces(places, text))
+    throw invalid(
+      'places must be a list of { start, end, page, box? }: parts of the text, in order and apart from each other, each with the number of its page from 1.',
+    );
   if (!areSkippable(skip, text))
     throw invalid(
       'skip must be a list of { start, end, kind }: parts of the text, in order and apart from each other.',
     );
   if (skip.length > 0 && (type === 'html' || type === 'json'))
     throw invalid(`skip is for plain and Markdown text, not for the type '${type}'.`);
-  return skip;
+  return { text, metadata: { ...metadata }, places, skip };
+}
+
+/** Returns pages in HTML as Markdown. What the caller says about a page takes precedence. */
+async function readPages(sources: readonly DocumentText[], params: ChunkParams = {}): Promise<DocumentText[]> {
+  const { readPage } = await import('./html/read-page.js');
+  const { sections = [] } = params as HtmlChunkOptions;
+  const elementNames = new Set(sections.map(([tag]) => tag.trim().toLowerCase()));
+  return sources.map(({ text, metadata }) => {
+    const { source = 'The page' } = metadata;
+    const page = readPage(text, String(source), elementNames);
+    return { ...page, metadata: { ...page.metadata, ...metadata }, places: [] };
+  });
 }
 
 function invalid(message: string): QuiverError {

@@ -49,7 +49,7 @@ describe('metadata keys', () => {
     const { records } = await store.scan({ indexName: 'docs', limit: 100 });
     const written = new Set(records.flatMap(({ metadata }) => Object.keys(metadata)));
     expect([...written].filter((key) => !Object.hasOwn(metadataKeys, key))).toEqual(['tenant']);
-    for (const key of ['endPage', 'xpath', 'pointer', 'codeLanguage', 'tokenCount', 'vectorOf', 'scopeKeys'])
+    for (const key of ['endPage', 'pointer', 'codeLanguage', 'tokenCount', 'vectorOf', 'scopeKeys'])
       expect(written).toContain(key);
   });
 });

@@ -53,7 +53,6 @@ export const metadataKeys = {
   endPage: { writer: 'chunking', kind: 'description' },
   box: { writer: 'chunking', kind: 'description', model: 'hidden' },
   pointer: { writer: 'chunking', kind: 'description' },
-  xpath: { writer: 'chunking', kind: 'description' },
   codeLanguage: { writer: 'chunking', kind: 'description' },
   tokenCount: { writer: 'chunking', kind: 'description' },
   documentTitle: { writer: 'extractor', kind: 'description' },

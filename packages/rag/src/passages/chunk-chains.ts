@@ -11,7 +11,7 @@ export interface PlacedChunk {
   readonly source: string | number | boolean;
   readonly start: number;
   readonly end: number;
-  /** Whether the text has the length of its place; the text of HTML and JSON is decoded. */
+  /** Whether the text has the length of its place; the text of JSON is decoded. */
   readonly isVerbatim: boolean;
   /** Id of the chunk before it, as `ingest` stores it; `null` for the first one of a text, `undefined` for records of other programs. */
   readonly previous: string | null | undefined;

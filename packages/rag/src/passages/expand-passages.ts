@@ -75,7 +75,7 @@ export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
  *
  * Neighbors are read from the store with one request for up to 100 passages. Chunks of `ingest` name the chunk before them, so that
  * passages end at a chunk that was deleted, and never mix documents, slides or tenants: `document` is the verbatim part of the source
- * from `startIndex` to `endIndex`. HTML and JSON are decoded, and their chunks joined by blank lines. Other records are neighbors when
+ * from `startIndex` to `endIndex`. JSON is decoded, and its chunks joined by blank lines. Other records are neighbors when
  * they have the same `source` and their places touch, overlap with equal text, or leave out at most two characters, which become a
  * space or a blank line. Records without `source`, `startIndex` and `endIndex` remain unchanged.
  *

@@ -111,7 +111,7 @@ describe('a text that is stored at several places', () => {
     },
   );
 
-  it.each(['endPage', 'xpath', 'codeLanguage'])('is one result although copies differ in %s', (key) => {
+  it.each(['endPage', 'codeLanguage'])('is one result although copies differ in %s', (key) => {
     const copies = [1, 2].map((value) => ({
       id: String(value),
       document: 'The same.',

@@ -1,5 +1,4 @@
-import type { PageBox, SkippedText, TextPlace } from '@quiver/rag/document';
-import { toRow, toTableHeader } from '../../structure/markdown-writer.js';
+import { toRow, toTableHeader, type PageBox, type SkippedText, type TextPlace } from '@quiver/rag/document';
 import { readBlocks, readStyle, type Block } from './pdf-blocks.js';
 import { findHeadings, type Outline } from './pdf-headings.js';
 import { boxOf, unite, type Line } from './pdf-lines.js';

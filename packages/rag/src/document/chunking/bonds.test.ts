@@ -194,7 +194,7 @@ describe('overlap', () => {
     const rows = Array.from({ length: 20 }, (_, n) => `<tr><td>Row ${n}</td><td>a b c</td><td>d</td></tr>`);
     const chunks = await chunk(`<table>${rows.join('')}</table>`, 'html', { maxSize: 120, overlap: 30, minSize: 0 });
     expect(chunks.length).toBeGreaterThan(2);
-    for (const found of chunks) expect(found).toMatch(/^Row/);
+    for (const found of chunks) expect(found).toMatch(/^\| Row/);
     expect(chunks.join('\n').split('\n').length).toBeGreaterThan(rows.length);
   });
 

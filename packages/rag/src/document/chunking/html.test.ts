@@ -2,56 +2,71 @@ import * as fc from 'fast-check';
 import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import { createChunker } from './chunking-strategy.js';
-import { tagKind } from './html-tags.js';
+import { tagKind } from '../html/html-tags.js';
 
 const page = `<!doctype html>
-<html><head><title>Shop</title><style>p { color: red }</style></head>
+<html lang="en"><head><title>Shop</title><style>p { color: red }</style></head>
 <body>
-<p>Before any heading.</p>
-<div><div><h1>Coats &amp; more</h1>
+<nav><a href="/">Home</a></nav>
+<main><h1>Coats &amp; more</h1>
   <p>Warm   <b>ones</b>,
-  2&nbsp;&euro; each.</p></div>
+  2&nbsp;&euro; each. They are made of wool, and lined.</p>
   <h2>Winter</h2><ul><li>Below five</li><li>degrees<br>Celsius</li></ul>
   <script>if (a < b) alert('<p>no</p>')</script>
-  <table><tr><td>a</td><td>b</td></tr></table>
-</div>
+  <table><tr><th>Size</th><th>Price</th></tr><tr><td>M</td><td>90</td></tr></table>
 <h2>Summer</h2><pre>x
-  y</pre>
+  y</pre></main>
 </body></html>`;
 
+/** The chunks of a page without their places, each of which is checked. */
 async function chunk(text: string, options = {}): Promise<Record<string, unknown>[]> {
-  const chunks = await MDocument.fromHTML(text).chunk(options);
-  return chunks.map(({ text: content, metadata: { startIndex, endIndex, ...rest } }) => ({
-    text: content,
-    source: text.slice(startIndex, endIndex),
-    ...rest,
-  }));
+  const document = MDocument.fromHTML(text);
+  const chunks = await document.chunk(options);
+  const [source] = document.sources;
+  return chunks.map(({ text: content, metadata: { startIndex, endIndex, ...rest } }) => {
+    expect(content).toBe(source!.text.slice(startIndex, endIndex));
+    return { text: content, ...rest };
+  });
 }
 
 describe('html chunks', () => {
-  test('are the text of sections, with the path of their headings, their source and their element', async () => {
+  test('are the sections of the page as Markdown, with what its head says, and without navigation', async () => {
+    const document = MDocument.fromHTML(page);
+    const head = { title: 'Shop', language: 'en' };
     expect(await chunk(page, { strategy: 'html', minSize: 0 })).toEqual([
-      { text: 'Before any heading.', source: 'Before any heading.', xpath: '/html[1]/body[1]/p[1]' },
       {
+        ...head,
         headings: ['Coats & more'],
-        text: 'Coats & more\n\nWarm ones, 2\u00a0€ each.',
-        source: 'Coats &amp; more</h1>\n  <p>Warm   <b>ones</b>,\n  2&nbsp;&euro; each.',
-        xpath: '/html[1]/body[1]/div[1]/div[1]/h1[1]',
+        text: '# Coats & more\n\nWarm ones, 2\u00a0€ each. They are made of wool, and lined.',
       },
       {
+        ...head,
         headings: ['Coats & more', 'Winter'],
-        text: 'Winter\n\nBelow five\ndegrees\nCelsius\n\na\tb',
-        source: expect.stringMatching(/^Winter<.*<td>b$/s) as string,
-        xpath: '/html[1]/body[1]/div[1]/h2[1]',
+        text: '## Winter\n\n- Below five\n- degrees\n  Celsius\n\n| Size | Price |\n| --- | --- |\n| M | 90 |',
       },
+      { ...head, headings: ['Coats & more', 'Summer'], text: '## Summer\n\n```\nx\n  y\n```' },
+    ]);
+    await document.chunk();
+    expect(document.skippedText).toEqual({ navigation: 4 });
+    expect(document.sources[0]!.text).toMatch(/^Home\n\n# Coats/);
+  });
+
+  test('have the metadata of the caller in place of that of the page, and absolute links with a URL', async () => {
+    const text = '<html lang="en"><title>One</title><h1>One</h1><p>See <a href="two.html">the second</a>.';
+    const document = MDocument.fromHTML(text, { source: 'https://example.com/one.html', language: 'de' });
+    expect(await document.chunk()).toMatchObject([
       {
-        headings: ['Coats & more', 'Summer'],
-        text: 'Summer\n\nx\n  y',
-        source: 'Summer</h2><pre>x\n  y',
-        xpath: '/html[1]/body[1]/h2[1]',
+        text: '# One\n\nSee [the second](https://example.com/two.html).',
+        metadata: { source: 'https://example.com/one.html', title: 'One', language: 'de' },
       },
     ]);
+  });
+
+  test('are those of a page whose document has another type', async () => {
+    const [one] = await MDocument.fromText('<h1>T</h1><p>a &lt; b').chunk({ strategy: 'html' });
+    expect(one).toMatchObject({ text: '# T\n\na < b', metadata: { headings: ['T'] } });
+    const [other] = await MDocument.fromText('<h1>T</h1>').chunk();
+    expect(other!.text).toBe('<h1>T</h1>');
   });
 
   test('name their headings by the keys of headers, which alone begin a chunk', async () => {
@@ -65,8 +80,8 @@ describe('html chunks', () => {
         ],
       }),
     ).toMatchObject([
-      { text: 'One\n\na\n\nTwo\n\nb', title: 'One', headings: ['One'] },
-      { text: 'Three\n\nc', title: 'One', part: 'Three', headings: ['One', 'Three'] },
+      { text: '# One\n\na\n\n## Two\n\nb', title: 'One', headings: ['One'] },
+      { text: '### Three\n\nc', title: 'One', part: 'Three', headings: ['One', 'Three'] },
     ]);
   });
 
@@ -82,7 +97,7 @@ describe('html chunks', () => {
     };
     expect(await chunk(text, options)).toMatchObject([
       { text: 'a', article: 'First' },
-      { text: 'First\n\nb', article: 'First', section: 'First' },
+      { text: '## First\n\nb', article: 'First', section: 'First' },
       { text: 'c', article: 'First' },
       { text: 'd', section: 'last' },
       { text: 'e' },
@@ -94,7 +109,7 @@ describe('html chunks', () => {
     const options = { strategy: 'html', sections: [['section', 'section']] };
     for (const start of ['<img src="a">', '<a id="top"></a>', '<br>', '<script>code</script>', '<section></section>']) {
       expect(await chunk(`<section>${start}<h2>First</h2>b</section>`, options)).toMatchObject([
-        { text: 'First\n\nb', section: 'First' },
+        { text: '## First\n\nb', section: 'First' },
       ]);
     }
     expect(await chunk('<section id="empty"><br></section>a', options)).not.toMatchObject([{ section: 'empty' }]);
@@ -126,13 +141,13 @@ describe('html chunks', () => {
 
   test('contain the text of invalid markup', async () => {
     expect(await chunk('</p>a <b>b <p>c & d &unknown; <li>e</div></b> <! f <')).toMatchObject([
-      { text: expect.stringMatching(/^a b\s+c & d &unknown;\s+e/) as string },
+      { text: expect.stringMatching(/^a b\s+c & d &unknown;\s+- e/) as string },
     ]);
     expect(await chunk('<script>only code</script>')).toEqual([]);
   });
 
   test('without structure or options work', async () => {
-    expect(await chunk('just text')).toMatchObject([{ text: 'just text', source: 'just text', xpath: '' }]);
+    expect(await chunk('just text')).toEqual([{ text: 'just text' }]);
   });
 });
 
@@ -193,41 +208,33 @@ const options = fc.integer({ min: 1, max: 30 }).chain((maxSize) =>
 );
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
-const bare = (text: string): string => text.replace(/\s/g, '');
+/** Letters, without the marks of Markdown. */
+const bare = (text: string): string => text.replace(/[^\p{L}\p{N}\p{S}\u200D]|[`#|]/gu, '');
 
-test('every text of a page is in exactly one chunk, decoded as parse5 decodes it, and its place decodes to it', async () => {
+test('every text of a page is in exactly one chunk, decoded as parse5 decodes it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(node), options, async (nodes, given) => {
       const source = `<body>${nodes.join('')}</body>`;
-      const spans = (await createChunker('html', given))(source);
-      const expected = bare(referenceText(parse(source)));
-      expect(bare(spans.map(({ text }) => text).join(''))).toBe(expected);
+      const document = MDocument.fromHTML(source);
+      const chunks = await document.chunk({ strategy: 'html', ...given });
+      const { text } = document.sources[0]!;
+      expect(document.skippedText).toEqual({});
+      expect(bare(chunks.map((one) => one.text).join(''))).toBe(bare(referenceText(parse(source))));
       let covered = 0;
-      for (const { start, end, text = '' } of spans) {
-        expect(start).toBeGreaterThanOrEqual(covered);
-        expect(end).toBeLessThanOrEqual(source.length);
-        covered = end;
-        expect(text.length <= given.maxSize || [...segmenter.segment(text)].length === 1).toBe(true);
-        const part = source.slice(start, end);
-        expect(bare(referenceText(parse(part)))).toBe(bare(text));
+      for (const { text: own, metadata } of chunks) {
+        expect(metadata.startIndex).toBeGreaterThanOrEqual(covered);
+        covered = metadata.endIndex;
+        expect(text.slice(metadata.startIndex, covered)).toBe(own);
+        expect(own.length <= given.maxSize || [...segmenter.segment(own)].length === 1).toBe(true);
       }
     }),
     { numRuns: 1000 },
   );
 });
 
-function outcomeOf(run: () => unknown): unknown {
-  try {
-    run();
-    return 'done';
-  } catch (error) {
-    return (error as { code: unknown }).code;
-  }
-}
-
 test('takes CPU time in proportion to any page, and rejects the deepest', async () => {
   const deep = new Set(['<div>', '<section>', '<h1>', '<b>a', '<pre>\n']);
-  const chunkPage = await createChunker('html', { maxSize: 1000, sections: [['section', 'x']] });
+  const options = { strategy: 'html', maxSize: 1000, sections: [['section', 'x']] } as const;
   for (const unit of [
     '<div>',
     '<section>',
@@ -246,7 +253,12 @@ test('takes CPU time in proportion to any page, and rejects the deepest', async 
     '<pre>\n',
   ]) {
     const before = process.cpuUsage();
-    const outcome = outcomeOf(() => chunkPage(unit.repeat(Math.ceil(100_000 / unit.length))));
+    const outcome = await MDocument.fromHTML(unit.repeat(Math.ceil(100_000 / unit.length)))
+      .chunk(options)
+      .then(
+        () => 'done',
+        (error: unknown) => (error as { code: unknown }).code,
+      );
     expect(outcome, JSON.stringify(unit)).toBe(deep.has(unit) ? 'HTML_TOO_DEEP' : 'done');
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1000, JSON.stringify(unit)).toBeLessThan(3000);

@@ -5,11 +5,11 @@ import {
   type MinSizeOptions,
   type OptionReader,
 } from './chunk-options.js';
-import { headingLevel } from './html-tags.js';
-import { readHtmlText, toXpath, type HtmlElement } from './html-text.js';
+import { headingLevel, type ElementPlace } from '../html/html-tags.js';
+import { readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
 import { packSections } from './pack-sections.js';
-import { findSections, splitAtLines, splitSections, type Section } from './sections.js';
+import { findSections, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
 /** Options of the strategy `html`. */
@@ -24,11 +24,7 @@ export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions, Mi
 }
 
 /**
- * The `html` strategy: the text that a browser shows, one chunk for each section, with the headings above it. Each text is in one
- * chunk, however deep its elements are nested. A section longer than `maxSize` is split between blocks.
- *
- * The text of a chunk is decoded. Its position is the part of the source that contains this text, from its first character to its
- * last, and `xpath` is the path of the element in which it starts.
+ * The `html` strategy: chunks of the page as Markdown, as of the strategy `markdown`. Headings are a part of their chunk.
  */
 export function html(read: OptionReader): Chunker {
   const common = read.common({ minSize: defaultMinSize });
@@ -46,32 +42,25 @@ export function html(read: OptionReader): Chunker {
   for (const [level, key] of headings ?? []) levels.set(level, key);
   const headers = headings === undefined && levels.size === 0 ? undefined : levels;
   const options = { ...common, ...((returnEachLine || asked.size > 0) && { minSize: 0 }) };
-  return (source) => {
-    const page = readHtmlText(source, new Set(asked.keys()));
-    const { text, blocks } = page;
-    const sections = findSections(text, blocks, { ...options, headers });
-    const split = asked.size > 0 ? splitAtElements(text, page.elements, sections, asked) : sections;
+  return (text, elements = []) => {
+    const blocks = readMarkdownBlocks(text);
+    const found = findSections(text, blocks, { ...options, headers });
+    const sections = asked.size > 0 ? splitAtElements(text, elements, found, asked) : found;
     const starts = blocks.map(({ start }) => start);
-    return packSections(text, blocks, returnEachLine ? splitAtLines(text, split) : split, options).map((span) => ({
-      ...span,
-      ...page.decoded.toSource(span.start, span.end),
-      text: text.slice(span.start, span.end),
-      metadata: { ...span.metadata, xpath: toXpath(blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.path) },
-    }));
+    return packSections(text, blocks, returnEachLine ? splitSections(sections, starts) : sections, options);
   };
 }
 
 /** Splits sections at the edges of requested elements, and adds their titles. */
 function splitAtElements(
   text: string,
-  elements: readonly HtmlElement[],
+  /** In the order of their starts, outer ones first. */
+  elements: readonly ElementPlace[],
   sections: readonly Section[],
   keys: ReadonlyMap<string, string>,
 ): Section[] {
-  // Outer ones first: of two with the same text, the inner one ended first.
-  const ordered = elements.toReversed().sort((a, b) => a.start - b.start || b.end - a.end);
   let boundary = 0;
-  const edges = [...new Set(ordered.flatMap(({ start, end }) => [start, end]))]
+  const edges = [...new Set(elements.flatMap(({ start, end }) => [start, end]))]
     .toSorted((a, b) => a - b)
     .map((edge) => (boundary = floorGraphemeBoundary(text, edge, boundary)));
   const titleOf = findTitles(sections);
@@ -82,7 +71,7 @@ function splitAtElements(
   };
   let next = 0;
   return splitSections(sections, edges).map((section) => {
-    for (let element = ordered[next]; element && element.start <= section.start; element = ordered[++next]) {
+    for (let element = elements[next]; element && element.start <= section.start; element = elements[++next]) {
       const title = titleOf(element) ?? element.label;
       if (title === undefined) continue;
       closeUntil(element.start);
@@ -95,7 +84,7 @@ function splitAtElements(
 }
 
 /** The title of an element is its first heading. */
-function findTitles(sections: readonly Section[]): (element: HtmlElement) => string | undefined {
+function findTitles(sections: readonly Section[]): (element: ElementPlace) => string | undefined {
   const titled = sections.filter(({ path }) => path.length > 0);
   const starts = titled.map(({ start }) => start);
   return ({ start, end }) => {

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { ElementPlace } from '../html/html-tags.js';
 import {
   ceilGraphemeBoundary,
   ceilUnspacedWord,
@@ -20,7 +21,7 @@ import {
 export interface Span {
   readonly start: number;
   readonly end: number;
-  /** Decoded text of the span, where it differs from the span: HTML without tags, JSON without escapes. */
+  /** Decoded text of the span, where it differs from the span: JSON without escapes. */
   readonly text?: string;
   /** Titles of the headings above the span, outermost first. Only strategies with headings set it. */
   readonly headings?: readonly string[] | undefined;
@@ -28,8 +29,8 @@ export interface Span {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A strategy with its options: a pure function of the text. */
-export type Chunker = (text: string) => Span[];
+/** A strategy with its options: a pure function of the text, and of the requested elements of a page. */
+export type Chunker = (text: string, elements?: readonly ElementPlace[]) => Span[];
 
 /** Position of a separator: at the start of the chunk after the cut, or at the end of the chunk before. */
 export type SeparatorPosition = 'start' | 'end';

@@ -1,4 +1,5 @@
-import { headingLevel, tagKind, type SkippedText } from '@quiver/rag/document';
+import type { SkippedText } from '../skipped-text.js';
+import { headingLevel, tagKind } from './html-tags.js';
 
 /** Deeper lists, quotes and tables become plain paragraphs, so that the time stays linear. */
 const maxContainers = 20;
@@ -15,10 +16,19 @@ export interface MarkdownText {
   readonly skip: readonly SkippedText[];
 }
 
+/** A part of the text of {@link MarkdownWriter.end}. */
+interface Place {
+  readonly start: number;
+  end: number;
+}
+
 /** Characters for private use, around the parts that are not searched until the text is complete. */
 const regionMarks = { navigation: '\uE0F0', contents: '\uE0F1', notice: '\uE0F2' } as const;
 const regionEnd = '\uE0F3';
-const anyMark = /[\uE0F0-\uE0F3]/g;
+/** Before the number of a place, which a semicolon ends. */
+const placeStart = '\uE0F4';
+const placeEnd = '\uE0F5';
+const anyMark = /[\uE0F0-\uE0F3]|[\uE0F4\uE0F5](?:\d+;)?/g;
 const kindOfMark: ReadonlyMap<string, string> = new Map(
   Object.entries(regionMarks).map(([kind, mark]) => [mark, kind]),
 );
@@ -107,6 +117,17 @@ export class MarkdownWriter {
     this.#containers.at(-1)!.blocks.push(regionEnd);
   }
 
+  /** Begins a place that {@link end} returns. A place within a cell of a table is lost. */
+  startPlace(number: number): void {
+    this.#flush();
+    this.#containers.at(-1)!.blocks.push(`${placeStart}${number};`);
+  }
+
+  endPlace(number: number): void {
+    this.#flush();
+    this.#containers.at(-1)!.blocks.push(`${placeEnd}${number};`);
+  }
+
   close(name: string): void {
     const kind = tagKind(name);
     if (kind === 'hidden') {
@@ -124,8 +145,8 @@ export class MarkdownWriter {
     else if (this.#containers.length > 1 && this.#containers.at(-1)?.name === name) this.#closeContainer();
   }
 
-  /** Returns the Markdown, after closing what is open, and its parts that are not searched. */
-  end(): MarkdownText {
+  /** Returns the Markdown, after closing what is open, its parts that are not searched, and its places by their number. */
+  end(): MarkdownText & { places: ReadonlyMap<number, Place> } {
     this.#flush();
     while (this.#containers.length > 1) this.#closeContainer();
     const text = this.#root.blocks.join('\n\n');
@@ -231,8 +252,9 @@ export class MarkdownWriter {
 }
 
 /** Removes the marks, each with the white space behind it, and returns what is between them. */
-function withoutMarks(marked: string): MarkdownText {
+function withoutMarks(marked: string): MarkdownText & { places: ReadonlyMap<number, Place> } {
   const skip: SkippedText[] = [];
+  const places = new Map<number, Place>();
   const pieces: string[] = [];
   let length = 0;
   let from = 0;
@@ -241,20 +263,24 @@ function withoutMarks(marked: string): MarkdownText {
     pieces.push(piece);
     length += piece.length;
   };
-  for (const { 0: mark, index } of marked.matchAll(/[\uE0F0-\uE0F3]\s*/g)) {
+  for (const { 0: mark, 1: number = '', index } of marked.matchAll(/(?:[\uE0F0-\uE0F3]|[\uE0F4\uE0F5](\d+);)\s*/g)) {
     add(marked.slice(from, index));
     from = index + mark.length;
     const kind = kindOfMark.get(mark[0]!);
-    if (kind !== undefined) open ??= { start: length, kind };
+    const last = pieces.at(-1)!;
+    const end = length - (last.length - last.trimEnd().length);
+    if (mark.startsWith(placeStart)) places.set(Number(number), { start: length, end: length });
+    else if (mark.startsWith(placeEnd)) {
+      const place = places.get(Number(number));
+      if (place) place.end = end;
+    } else if (kind !== undefined) open ??= { start: length, kind };
     else if (open) {
-      const last = pieces.at(-1)!;
-      const end = length - (last.length - last.trimEnd().length);
       if (end > open.start) skip.push({ ...open, end });
       open = undefined;
     }
   }
   add(marked.slice(from));
-  return { text: pieces.join('').trimEnd(), skip };
+  return { text: pieces.join('').trimEnd(), skip, places };
 }
 
 const containerNames: ReadonlySet<string> = new Set([
@@ -340,7 +366,7 @@ export function toRow(cells: readonly string[]): string {
 
 /** Most cells of a sheet are a number or a word, and are unchanged. */
 function toCell(text: string): string {
-  return /[\s|\uE0F0-\uE0F3]/.test(text)
+  return /[\s|\uE0F0-\uE0F5]/.test(text)
     ? text
         .replace(anyMark, '')
         .replace(/\s+/g, ' ')

@@ -1,9 +1,9 @@
 import { QuiverError } from '@quiver/core';
-import { headingLevel, tagKind } from '@quiver/rag/document';
 import { Parser, type ParserOptions } from 'htmlparser2';
+import { headingLevel, tagKind } from './html-tags.js';
 
 /** The parser takes quadratic time for deep nesting; browsers stop at 512. */
-export const maxParserDepth = 10_000;
+const maxParserDepth = 10_000;
 
 /** Metadata from the head of a page. */
 export interface PageHead {
@@ -126,7 +126,7 @@ export function readPageStructure(
         if (depth > maxParserDepth)
           throw new QuiverError(
             'HTML_TOO_DEEP',
-            `The elements of ${name} are nested more than ${maxParserDepth} deep.`,
+            `The elements of ${name} are nested more than ${maxParserDepth} deep. Check that it is HTML, or chunk it as text.`,
           );
         readHeadElement(head, element, attributes);
         if (element === 'title' && head.title === undefined) title = [];

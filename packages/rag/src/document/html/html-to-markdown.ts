@@ -1,3 +1,4 @@
+import type { ElementPlace } from './html-tags.js';
 import { MarkdownWriter, type MarkdownText } from './markdown-writer.js';
 import { readPageStructure, type PageElement, type PageHead } from './page-structure.js';
 
@@ -8,11 +9,14 @@ export interface HtmlToMarkdownOptions {
   readonly isXhtml?: boolean;
   /** Returns the URL that relative links are resolved against. Default: relative links become text. */
   readonly baseUrl?: (head: PageHead) => string;
+  /** Elements whose places are returned. Default: none. */
+  readonly elementNames?: ReadonlySet<string> | undefined;
 }
 
 /** A page as Markdown. */
-export interface HtmlText extends MarkdownText {
-  readonly head: PageHead;
+export interface PageText extends MarkdownText {
+  /** Places of the requested elements that have a text, in the order of their start tags. */
+  readonly elements: readonly ElementPlace[];
 }
 
 /**
@@ -21,8 +25,8 @@ export interface HtmlText extends MarkdownText {
  *
  * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
  */
-export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): HtmlText {
-  const { name, isXhtml = false, baseUrl } = options;
+export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): PageText & { readonly head: PageHead } {
+  const { name, isXhtml = false, baseUrl, elementNames } = options;
   const parserOptions = { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml };
   const { head, events, regions } = readPageStructure(html, name, parserOptions);
   const writer = new MarkdownWriter(baseUrl?.(head));
@@ -31,6 +35,10 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Ht
   let region: PageElement | undefined;
   /** The outermost open element that is not written. */
   let omitted: PageElement | undefined;
+  const asked: PageElement[] = [];
+  const isAsked = (element: PageElement): boolean => elementNames?.has(element.name) ?? false;
+  /** Numbers of the open requested elements. */
+  const numbers: number[] = [];
   for (const event of events) {
     if (typeof event === 'string') {
       if (!omitted) writer.text(event);
@@ -46,10 +54,17 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Ht
         writer.openRegion(kind);
         region = event;
       }
+      if (isAsked(event)) {
+        numbers.push(asked.length);
+        writer.startPlace(asked.length);
+        asked.push(event);
+      }
       writer.open(event.name, event.attributes);
     } else if (open) {
-      if (!omitted) writer.close(open.name);
-      else if (omitted === open) omitted = undefined;
+      if (!omitted) {
+        writer.close(open.name);
+        if (isAsked(open)) writer.endPlace(numbers.pop()!);
+      } else if (omitted === open) omitted = undefined;
       if (region === open) {
         writer.closeRegion();
         region = undefined;
@@ -57,5 +72,10 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Ht
       open = open.parent;
     }
   }
-  return { ...writer.end(), head };
+  const { text, skip, places } = writer.end();
+  const elements = asked.flatMap(({ name: element, attributes }, number) => {
+    const { start = 0, end = 0 } = places.get(number) ?? {};
+    return end > start ? [{ name: element, start, end, label: attributes['aria-label'] ?? attributes['id'] }] : [];
+  });
+  return { text, skip, elements, head };
 }

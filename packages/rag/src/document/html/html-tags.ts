@@ -24,3 +24,12 @@ export function headingLevel(name: string): number | undefined {
   const level = name.length === 2 && name.charCodeAt(0) === 0x68 ? name.charCodeAt(1) - 0x30 : 0;
   return level >= 1 && level <= 6 ? level : undefined;
 }
+
+/** A requested element, as a part of the text. */
+export interface ElementPlace {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  /** `aria-label` of the element, otherwise its `id`. */
+  readonly label: string | undefined;
+}
