@@ -37,22 +37,24 @@ export class BoundClient {
    * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay. Tools that
    * are not for models (`_meta.ui.visibility` without `model`) are left out: call them by name, see {@link listToolDefinitions}.
    *
-   * With `search`, a model sees a search in place of many tools: see `withToolSearch` of `@quiver/core/tool-search`.
+   * With `search`, settings or `true`, a model sees a search in place of many tools: see `withToolSearch` of `@quiver/core/tool-search`.
    *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
    * @example
    * const tools = await mcp.listTools({ search: { pinned: ['docs_search'], over: 5000 } });
    */
-  async listTools(options: ListOptions & { search: ToolSearchSettings }): Promise<Record<string, RemoteTool | Tool>>;
+  async listTools(
+    options: ListOptions & { search: ToolSearchSettings | true },
+  ): Promise<Record<string, RemoteTool | Tool>>;
   async listTools(options?: ListOptions): Promise<Record<string, RemoteTool>>;
-  async listTools({ search, ...options }: ListOptions & { search?: ToolSearchSettings } = {}): Promise<
+  async listTools({ search, ...options }: ListOptions & { search?: ToolSearchSettings | boolean } = {}): Promise<
     Record<string, RemoteTool | Tool>
   > {
     const catalog = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED', options);
     const tools = toToolSet(this.#servers, catalog, this.#caller);
     if (!search) return tools;
     const { withToolSearch } = await import('@quiver/core/tool-search');
-    return withToolSearch(tools, search);
+    return withToolSearch(tools, search === true ? {} : search);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { QuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
@@ -391,6 +391,13 @@ describe('filters of createVectorQueryTool', () => {
       );
       expect(sources.map(({ id }) => id)).toEqual(['whale']);
     }
+  });
+
+  it('read the fields of the index once, also where nothing matches', async () => {
+    const scan = vi.spyOn(store, 'scan');
+    const tool = create({ filterFields: 'auto' });
+    await tool.execute({ queryText: 'cat', filter: { kind: 'wolf' } }, { onFailure: 'throw' });
+    expect(scan.mock.calls.filter(([{ limit = 0 }]) => limit > 1)).toHaveLength(1);
   });
 
   it('of the request context limit what the model asks for', async () => {

@@ -36,6 +36,9 @@ describe('the error of a failed connection', () => {
   test('recommends a provider to a client without one', async () => {
     const { url } = await startScripted({ 'server/discover': plain(401, 'who?') });
     expect(await connectTo({ url })).toMatch(/HTTP 401: who\? .* or `authProvider` in its definition, or send a token/);
+    expect(await connectTo({ url, headers: { authorization: 'Bearer old' } })).toMatch(
+      /who\? The server rejected the request with its `headers`: check/,
+    );
   });
 });
 

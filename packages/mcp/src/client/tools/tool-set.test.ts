@@ -79,6 +79,8 @@ test('shows a search in place of many tools', async () => {
   await using mcp = new MCPClient({ id: 'search', servers: { it: { server } } });
   const shown = await mcp.listTools({ search: { pinned: ['it_size'], maxResults: 1 } });
   expect(Object.keys(shown)).toEqual(['it_size', 'search_tools', 'call_read_tool', 'call_write_tool']);
+  const withDefaults = ['search_tools', 'call_read_tool', 'call_write_tool'];
+  expect(Object.keys(await mcp.listTools({ search: true }))).toEqual(withDefaults);
   const found = { tools: [{ name: 'it_content', call: 'call_read_tool' }] };
   expect(await shown['search_tools']?.execute({ query: 'content of a file' })).toMatchObject(found);
   const content = [{ type: 'text', text: 'content' }];

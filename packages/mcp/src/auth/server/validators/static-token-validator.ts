@@ -33,6 +33,7 @@ const checks: OptionChecks<StaticToken> = {
  * ]);
  */
 export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
+  if (!Array.isArray(tokens)) throw missing('they are not a list of texts or of { token, subject, scopes, claims }');
   const known = tokens.map((entry) => {
     if (typeof entry === 'object') checkOptions('createStaticTokenValidator', entry, checks);
     const given: StaticToken = typeof entry === 'string' ? { token: entry } : entry;

@@ -63,8 +63,8 @@ describe('createStaticTokenValidator', () => {
     }
   });
 
-  it('rejects an empty list and an empty token', () => {
-    for (const tokens of [[], [''], ['ok', ' ']]) {
+  it('rejects an empty list, an empty token, and what is not a list', () => {
+    for (const tokens of [[], [''], ['ok', ' '], { token: 'ok' } as never]) {
       expect(() => createStaticTokenValidator(tokens)).toThrow(
         expect.objectContaining({ code: 'OAUTH_TOKENS_MISSING' }) as Error,
       );
