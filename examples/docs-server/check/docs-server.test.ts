@@ -64,9 +64,9 @@ const demo = (...words: string[]): Promise<Run> => run([process.execPath, main, 
 const demoOnNotes = (...words: string[]): Promise<Run> =>
   demo(notes, 'How hot should the water for coffee be?', '--index', index, ...words);
 
-/** Returns the JSON block at the end of the output, which users paste into their MCP client. */
+/** Returns the JSON block of the output, which users paste into their MCP client. */
 function printedConfiguration(stdout: string): { command: string; args: string[] } {
-  const { mcpServers } = JSON.parse(stdout.slice(stdout.indexOf('\n{'))) as {
+  const { mcpServers } = JSON.parse(stdout.slice(stdout.indexOf('\n{'), stdout.indexOf('\n}\n') + 2)) as {
     mcpServers: { docs: { command: string; args: string[] } };
   };
   return mcpServers.docs;

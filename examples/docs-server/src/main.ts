@@ -53,10 +53,20 @@ async function main(): Promise<void> {
   const { url } = await server.listen({ port });
   console.log(`Serving    ${url}`);
 
-  // 4. Connect an MCP client, list the tools and call them.
+  // 4. Print the configuration of the same server for Cursor and Claude Desktop.
+  const definition = {
+    command: process.execPath,
+    // With the options of this process, which `npm run demo` uses to run the sources of the packages.
+    args: [...process.execArgv, fileURLToPath(new URL('stdio.ts', import.meta.url)), indexFolder],
+    ...(process.env['OPENAI_API_KEY'] && { env: { OPENAI_API_KEY: '<your key>' } }),
+  };
+  console.log('\nAdd it to Cursor (.cursor/mcp.json) or Claude Desktop (claude_desktop_config.json):\n');
+  console.log(JSON.stringify({ mcpServers: { docs: definition } }, null, 2));
+
+  // 5. Connect an MCP client, list the tools and call them.
   await using client = new MCPClient({ servers: { docs: { url } } });
   const tools = await client.listTools();
-  console.log(`Tools      ${Object.keys(tools).join(', ')}`);
+  console.log(`\nTools      ${Object.keys(tools).join(', ')}`);
   const ask = async <Output>(name: string, queryText: string, topK: number): Promise<Output> => {
     const answer: unknown = await tools[name]?.execute({ queryText, topK }, { abortSignal: signal });
     if (isToolFailure(answer)) throw new Error(answer.message);
@@ -71,7 +81,7 @@ async function main(): Promise<void> {
     printHits(found);
   }
 
-  // 5. See what the graph finds in addition, for the last question.
+  // 6. See what the graph finds in addition, for the last question.
   const last = questions.at(-1) as string;
   console.log(`\nExplored   ${last}`);
   const searched = await ask<VectorQueryOutput>('docs_searchDocs', last, 10);
@@ -79,16 +89,6 @@ async function main(): Promise<void> {
   const picture = join(indexFolder, 'graph.html');
   await writeFile(picture, await graphToHtml(await viewGraph({ ...index, queryText: last })));
   console.log(`  The graph around it: ${pathToFileURL(picture).href}`);
-
-  // 6. Print the configuration of the same server for Cursor and Claude Desktop.
-  const definition = {
-    command: process.execPath,
-    // With the options of this process, which `npm run demo` uses to run the sources of the packages.
-    args: [...process.execArgv, fileURLToPath(new URL('stdio.ts', import.meta.url)), indexFolder],
-    ...(process.env['OPENAI_API_KEY'] && { env: { OPENAI_API_KEY: '<your key>' } }),
-  };
-  console.log('\nAdd it to Cursor (.cursor/mcp.json) or Claude Desktop (claude_desktop_config.json):\n');
-  console.log(JSON.stringify({ mcpServers: { docs: definition } }, null, 2));
 }
 
 try {

@@ -2,8 +2,7 @@ import { loadDocuments } from '@quiver/loaders';
 import { createLexicalEmbedder, ingest, retrieve } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 
-const [folder = '.', question = 'When do I need a coat?'] =
-  process.argv.slice(2);
+const [folder = '.', question = ''] = process.argv.slice(2);
 const index = {
   vectorStore: new LocalVector(), // with { path }, it stays on the disk
   indexName: 'notes',
@@ -12,6 +11,5 @@ const index = {
 await ingest({ ...index, documents: loadDocuments(folder) });
 
 const { matches } = await retrieve({ ...index, question, mode: 'hybrid' });
-for (const { confidence, document, metadata } of matches.slice(0, 3)) {
-  console.log(`${confidence} ${metadata?.['source']}\n${document}\n`);
-}
+for (const { confidence, document } of matches.slice(0, 3))
+  console.log(`${confidence} ${document}`);

@@ -1,83 +1,121 @@
-// Runs the examples of the README unchanged, except for the port, the model and the folder.
+// Follows the README literally in an empty folder, with nothing but the packed packages: its commands, its programs and their output. Two
+// things differ: the port is a free one, and a server of this test stands for the provider of the model.
 import assert from 'node:assert/strict';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { MockLanguageModelV4 } from 'ai/test';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-const generated = join(here, 'generated');
-const scratch = await mkdtemp(join(tmpdir(), 'quiver-readme-'));
-const readme = await readFile(join(here, '../../../README.md'), 'utf8');
-const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]);
-const printed = [];
-
-before(() => mkdir(generated, { recursive: true }));
-after(async () => {
-  await rm(generated, { recursive: true, force: true });
-  await rm(scratch, { recursive: true, force: true });
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'quiver-readme-'));
+const home = join(scratch, 'home');
+const port = await freePort();
+const provider = await startProvider();
+const started = [];
+after(() => {
+  for (const child of started) child.kill();
+  provider.close();
+  rmSync(scratch, { recursive: true, force: true });
 });
 
-async function run(index, replacements, exported) {
-  const file = join(generated, `example-${index}.mjs`);
-  let code = blocks[index].replaceAll('console.log(', 'globalThis.quiverPrint(');
-  for (const [from, to] of replacements) {
-    const changed = code.replace(from, to);
-    assert.notEqual(changed, code, `the README no longer contains ${from}`);
-    code = changed;
+const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll('3000', String(port));
+/** The blocks of code in their order, each with the file name at the end of the sentence before it. */
+const blocks = Array.from(
+  readme.matchAll(/(?:`([\w-]+\.mjs)`:\s+)?```(\w+)\n(.*?)\n```/gs),
+  ([, file, language, code]) => ({ file, language, code }),
+);
+
+test('the README works as printed, in an empty folder', async () => {
+  const env = {
+    ...process.env,
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: home,
+    npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
+    OPENAI_BASE_URL: `http://127.0.0.1:${provider.address().port}`,
+  };
+  cpSync(join(root, 'examples/minimal/notes'), join(home, 'notes'), { recursive: true });
+  const packages = packAll();
+  let folder = scratch;
+  let programs = 0;
+  for (const [index, { file, language, code }] of blocks.entries()) {
+    if (language === 'ts') writeFileSync(join(folder, file), code);
+    if (language !== 'sh') continue;
+    const command = code.replaceAll(/@quiver\/(\w+)/g, (_, name) => packages[name]);
+    const shown = blocks[index + 1]?.language === 'text' ? blocks[index + 1].code : undefined;
+    if (command === 'node server.mjs') {
+      const child = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+      started.push(child);
+      const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+      assert.equal(value, shown);
+    } else {
+      const { status, output } = await run(command, folder, env);
+      assert.equal(status, 0, `${command}\n${output}`);
+      if (shown !== undefined) assert.equal(output.trim(), shown.trim());
+      const [, into] = /cd (\w+)/.exec(command) ?? [];
+      if (into) folder = join(folder, into);
+    }
+    if (command.includes('node ')) programs += 1;
   }
-  globalThis.quiverPrint = (value) => printed.push(value);
-  await writeFile(file, `${code}\nexport { ${exported} };\n`);
-  return import(pathToFileURL(file).href);
+  assert.equal(programs, 3);
+});
+
+/** Returns the paths of the packed packages by their short names. */
+function packAll() {
+  const folder = join(scratch, 'packed');
+  mkdirSync(folder);
+  return Object.fromEntries(
+    ['core', 'mcp', 'rag', 'loaders'].map((name) => {
+      const cwd = join(root, 'packages', name);
+      const { status, stderr } = spawnSync('pnpm', ['pack', '--pack-destination', folder], { cwd, encoding: 'utf8' });
+      assert.equal(status, 0, stderr);
+      return [
+        name,
+        join(
+          folder,
+          readdirSync(folder).find((file) => file.startsWith(`quiver-${name}-`)),
+        ),
+      ];
+    }),
+  );
 }
 
-const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+function run(command, cwd, env) {
+  return new Promise((resolve) => {
+    const child = spawn('sh', ['-ec', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
 
-/** A model that calls the first tool and then returns the tool's result as text. */
-const model = new MockLanguageModelV4({
-  doGenerate: async ({ prompt, tools }) => {
-    const last = prompt.at(-1);
-    if (last.role !== 'tool') {
-      const content = [{ type: 'tool-call', toolCallId: '1', toolName: tools[0].name, input: '{"city":"Oslo"}' }];
-      return { content, finishReason: { unified: 'tool-calls', raw: 'tool-calls' }, usage, warnings: [] };
-    }
-    const content = [{ type: 'text', text: JSON.stringify(last.content[0].output) }];
-    return { content, finishReason: { unified: 'stop', raw: 'stop' }, usage, warnings: [] };
-  },
-});
+/** Stands for the API of the model provider: calls the tool, then answers with what the tool returned. */
+async function startProvider() {
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const call = { type: 'function_call', id: 'f', call_id: 'c', name: 'weather_weather', arguments: '{"city":"Oslo"}' };
+  const server = createServer(async (request, response) => {
+    const { input } = await json(request);
+    const result = input.find(({ type }) => type === 'function_call_output');
+    const celsius = result && JSON.parse(result.output).celsius;
+    const content = [{ type: 'output_text', text: `Yes: it is ${celsius} °C in Oslo.`, annotations: [] }];
+    const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content };
+    const output = [result ? message : call];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ id: 'r', created_at: 1, model: 'gpt-5.1', output, usage }));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
 
-test('the README serves a tool over MCP, and generateText calls it', async () => {
-  const { server, url } = await run(0, [["process.env['PORT'] ?? 3000", '0']], 'server, url');
-  try {
-    globalThis.quiverModel = model;
-    const { text } = await run(
-      1,
-      [
-        ["import { openai } from '@ai-sdk/openai';\n", ''],
-        ["openai('gpt-5.1')", 'globalThis.quiverModel'],
-        ["process.argv[2] ?? 'http://127.0.0.1:3000/mcp'", JSON.stringify(String(url))],
-      ],
-      'text',
-    );
-    assert.match(text, /"celsius":4/);
-  } finally {
-    await server.close();
-  }
-});
-
-test('the README answers questions from documents', async () => {
-  const docs = join(scratch, 'docs');
-  await mkdir(docs);
-  await writeFile(join(docs, 'guide.md'), '# Coats\n\n## Winter\n\nWear one below five degrees: [shops](shops.md).');
-  await writeFile(join(docs, 'shops.md'), '# Where to buy\n\nBjarne, Karl Johans gate 12.');
-  const { matches } = await run(
-    2,
-    [['process.argv.slice(2)', JSON.stringify([docs, 'When do I wear a coat?'])]],
-    'matches',
-  );
-  assert.match(matches[0].metadata.source, /guide\.md$/);
-  assert.match(matches[0].document, /Wear one below five degrees/);
-  assert.ok(printed.some((line) => line.includes(matches[0].document)));
-});
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port: free } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return free;
+}
