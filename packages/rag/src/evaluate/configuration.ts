@@ -77,17 +77,23 @@ const searchChecks: OptionChecks<SearchConfiguration> = {
   reranker: rerankConfigValue,
 };
 
-/**
- * @param indexName - index of the configurations that name none
- * @throws `EVALUATION_INVALID`
- */
-export function checkConfigurations(configurations: unknown, indexName: string | undefined): CheckedConfiguration[] {
+/** What configurations have that name none. */
+interface Defaults {
+  readonly indexName: string | undefined;
+  readonly model: EmbedderInput | undefined;
+}
+
+/** @throws `EVALUATION_INVALID` */
+export function checkConfigurations(
+  configurations: unknown,
+  { indexName, model: commonModel }: Defaults,
+): CheckedConfiguration[] {
   if (!Array.isArray(configurations) || configurations.length === 0) {
     throw evaluationInvalid('An evaluation needs configurations: a list with at least one { name }.');
   }
   const names = new Set<string>();
   return configurations.map((given: RetrievalConfiguration) => {
-    const { name, retrieve, indexName: own = indexName } = given ?? {};
+    const { name, retrieve, indexName: index = indexName } = given ?? {};
     if (typeof name !== 'string' || name === '' || names.has(name)) {
       throw evaluationInvalid(`Every configuration needs a unique name, not '${String(name)}'.`);
     }
@@ -96,17 +102,18 @@ export function checkConfigurations(configurations: unknown, indexName: string |
     const invalid = (problem: string): QuiverError => evaluationInvalid(`${what} ${problem}`);
     if (retrieve === undefined) checkOptions(what, given as SearchConfiguration, searchChecks, evaluationSettings);
     else checkOptions(what, given as CustomConfiguration, customChecks, evaluationSettings);
-    if (typeof own !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
+    if (typeof index !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
     if (retrieve === undefined) {
       const { embedder: _other, ...search } = given as SearchConfiguration;
-      const model = readAlias(what, given as SearchConfiguration, ['model', 'embedder'], evaluationSettings);
+      const own = readAlias(what, given as SearchConfiguration, ['model', 'embedder'], evaluationSettings);
+      const model = own ?? (search.mode === 'keyword' ? undefined : commonModel);
       if (search.mode !== 'keyword' && model === undefined) throw invalid(`needs a model, or the mode 'keyword'.`);
-      return { ...search, ...(model !== undefined && { model }), indexName: own };
+      return { ...search, ...(model !== undefined && { model }), indexName: index };
     }
     if (typeof retrieve !== 'function' && typeof (retrieve as RetrievalTool | null)?.execute !== 'function') {
       throw invalid('needs a retrieve that is a function or a tool.');
     }
-    return { ...(given as CustomConfiguration), indexName: own };
+    return { ...(given as CustomConfiguration), indexName: index };
   });
 }
 

@@ -7,12 +7,17 @@ import {
   functionValue,
   listOf,
   type OptionChecks,
+  readAlias,
   signalValue,
   stringValue,
   valueThat,
 } from '@quiver/core/internal';
+import type { EmbedderInput } from '../embedding/index.js';
+import { modelChecks } from '../embedding/model-option.js';
 import type { VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { recordText } from '../store/record-text.js';
+import { scanPages } from '../store/scan-pages.js';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
   checkConfigurations,
@@ -23,6 +28,7 @@ import {
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, SeparationReport } from './evaluation.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
+import { makeCases, type CasePassage } from './make-cases.js';
 import { parseMetric, separation, type Metric, type MetricName } from './metrics.js';
 
 /** Progress of an evaluation. */
@@ -40,11 +46,16 @@ export type EvaluateRetrievalOptions = EvaluateRetrievalSettings & StoreOption;
 interface EvaluateRetrievalSettings {
   /** Index of the configurations that name none. */
   indexName?: string;
-  cases: readonly RetrievalCase[];
+  /** Default: 100 questions that are made from the index without a model, see `makeCases()`. The result then has a `finding`. */
+  cases?: readonly RetrievalCase[];
   /** Questions that the documents do not answer: the report says how well the confidence separates them from the cases. Default: none. */
   unanswerable?: readonly string[];
-  /** At least one. The others are compared with the first. */
-  configurations: readonly RetrievalConfiguration[];
+  /** At least one. The others are compared with the first. Default: keyword, vector and hybrid search. */
+  configurations?: readonly RetrievalConfiguration[];
+  /** Embedder of the configurations that name none. */
+  model?: EmbedderInput;
+  /** Other name of `model`. */
+  embedder?: EmbedderInput;
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
   metrics?: readonly MetricName[];
   onProgress?: (progress: EvaluationProgress) => void;
@@ -58,6 +69,7 @@ const checks: OptionChecks<EvaluateRetrievalOptions> = {
   cases: anyValue,
   unanswerable: listOf(valueThat((value) => typeof value === 'string' && value.trim() !== '', 'a question')),
   configurations: anyValue,
+  ...modelChecks,
   metrics: anyValue,
   onProgress: functionValue,
   signal: signalValue,
@@ -91,10 +103,18 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
   checkOptions('evaluateRetrieval', options, checks, evaluationSettings);
   const { onProgress, signal, unanswerable = [] } = options;
   const store = readStore('evaluateRetrieval', options, evaluationSettings);
-  const cases = checkCases(options.cases);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
-  const configurations = checkConfigurations(options.configurations, options.indexName);
+  const model = readAlias<EvaluateRetrievalOptions, 'model' | 'embedder'>(
+    'evaluateRetrieval',
+    options,
+    ['model', 'embedder'],
+    evaluationSettings,
+  );
+  const { indexName } = options;
+  const configurations = checkConfigurations(options.configurations ?? defaultConfigurations, { indexName, model });
   signal?.throwIfAborted();
+  const given = options.cases && checkCases(options.cases);
+  const cases = given ?? (await casesOfIndex(store, configurations[0] as CheckedConfiguration, signal));
   const located = await locateAll(cases, configurations, { store, signal });
 
   const topKOfMetrics = Math.max(...metrics.map(({ k }) => k));
@@ -142,12 +162,53 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       questions: asked,
     });
   }
+  const finding = given ? undefined : findMisfit(configurations, reports);
   return {
     cases: cases.length,
     metrics: metrics.map(({ name }) => name),
     configurations: reports,
     comparisons: compareWithFirst(reports, metrics),
+    ...(finding !== undefined && { finding }),
   };
+}
+
+const defaultConfigurations: readonly RetrievalConfiguration[] = (['keyword', 'vector', 'hybrid'] as const).map(
+  (mode) => ({ name: mode, mode }),
+);
+
+/** Returns cases that are made from the texts of an index. */
+async function casesOfIndex(
+  store: VectorStore,
+  configuration: CheckedConfiguration,
+  signal: AbortSignal | undefined,
+): Promise<RetrievalCase[]> {
+  const { indexName } = configuration;
+  const filter = configuration.retrieve === undefined ? configuration.filter : undefined;
+  async function* passages(): AsyncGenerator<CasePassage> {
+    for await (const records of scanPages(store, { indexName, filter, signal }))
+      for (const record of records) yield { text: recordText(record) };
+  }
+  return makeCases({ passages: passages(), signal });
+}
+
+/** An embedder that finds less than this part of what keyword search finds does not fit the documents. */
+const leastShare = 0.5;
+
+/** Compares vectors with keywords, if both were measured. */
+function findMisfit(
+  configurations: readonly CheckedConfiguration[],
+  reports: readonly ConfigurationReport[],
+): string | undefined {
+  const foundIn = (mode: 'keyword' | 'vector'): number | undefined => {
+    const place = configurations.findIndex((one) => one.retrieve === undefined && (one.mode ?? 'vector') === mode);
+    return reports[place]?.questions.filter(({ missed }) => missed.length === 0).length;
+  };
+  const [byKeyword, byVector] = [foundIn('keyword'), foundIn('vector')];
+  if (byKeyword === undefined || byVector === undefined) return undefined;
+  const figures = `Keyword search finds ${byKeyword} of ${reports[0]?.questions.length} questions made from the index, the vectors ${byVector}`;
+  return byVector < leastShare * byKeyword
+    ? `${figures}: wrong language or model, or texts that are longer than it reads?`
+    : `${figures}: the embedder fits. Whether it helps, only questions of people show.`;
 }
 
 /** Without any source, every case that is bound to one would count as missed. */

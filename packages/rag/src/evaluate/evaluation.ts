@@ -70,4 +70,6 @@ export interface Evaluation {
   metrics: MetricName[];
   configurations: ConfigurationReport[];
   comparisons: Comparison[];
+  /** For questions that were made from the index: whether the vectors fit the documents, as a sentence. */
+  finding?: string;
 }

@@ -30,6 +30,7 @@ export type {
   SeparationReport,
 } from './evaluation.js';
 export type { RetrievedResult } from './judge.js';
+export { makeCases, type CasePassage, type MakeCasesOptions } from './make-cases.js';
 export { readCases, writeCases } from './case-file.js';
 export {
   generateCases,
