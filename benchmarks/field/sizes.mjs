@@ -24,12 +24,21 @@ const flags = readFlags({
 });
 /** Passages that a query tool returns by default. */
 const shown = 10;
+/** Passages that are read to fill a number of tokens. */
+const depth = 40;
 const metrics = {
   'hit@1': ({ rank }) => (rank <= 1 ? 1 : 0),
   'hit@3': ({ rank }) => (rank <= 3 ? 1 : 0),
   [`hit@${shown}`]: ({ rank }) => (rank <= shown ? 1 : 0),
   MRR: ({ rank }) => (rank <= shown ? 1 / rank : 0),
+  'in 1,000 tokens': isWithin(1000),
+  'in 3,000 tokens': isWithin(3000),
 };
+/** Whether the passages up to the answer, whole ones, have at most this number of tokens. */
+function isWithin(tokens) {
+  return ({ rank, sizes: own }) =>
+    rank <= depth && own.slice(0, rank).reduce((sum, size) => sum + size, 0) <= tokens ? 1 : 0;
+}
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const toFigure = (value) => value.toFixed(3).replace('0.', '.');
 const sizes = flags.sizes.split(',').map(Number);
@@ -104,7 +113,7 @@ async function open(documents, maxSize) {
   const tool = createVectorQueryTool({ ...common, mode: 'keyword' });
   const search = async (queryText) => {
     const options = { onFailure: 'throw', requestContext: new RequestContext() };
-    const { sources: found } = await tool.execute({ queryText, topK: shown }, options);
+    const { sources: found } = await tool.execute({ queryText, topK: depth }, options);
     return found.map(({ document, metadata: { source, alsoIn = [] } }) => ({
       text: document,
       sources: [source, ...alsoIn.map((place) => place.source ?? place)],

@@ -81,14 +81,34 @@ describe('what the HTML pages of a folder repeat', () => {
     for (const path of pages) expect(third.get(path)).toBe(first.get(path));
   });
 
-  test('is searched with content: all, with paths, and in a few pages', async () => {
+  test('is searched with content: all, and in a few pages', async () => {
     await writePages();
-    for (const options of [{ content: 'all' }, { paths: pages }] as const) {
-      const documents = await load(options);
-      expect(documents.get(pages[0]!)!.skippedText).toEqual({});
-    }
+    const documents = await load({ content: 'all' });
+    expect(documents.get(pages[0]!)!.skippedText).toEqual({});
     const [one, two, three] = pages as [string, string, string];
     expect((await load({ include: [one, two, three] })).get(one)!.skippedText).toEqual({});
+  });
+
+  test.each([6, 15])('is the same for one file of %i as for the folder, as in a queue', async (count) => {
+    const some = pages.slice(0, count);
+    await write(Object.fromEntries(some.map((path) => [path, toPage(path)])));
+    await write({ 'notes.md': 'A note.' });
+    const whole = await load();
+    expect(whole.get(some[0]!)!.skippedText).toEqual({ boilerplate: banner.length + footer.length });
+    const parts = new Map<unknown, MDocument>();
+    for (const path of [...some, 'notes.md'])
+      for (const [source, document] of await load({ paths: [path] })) parts.set(source, document);
+    expect(contents(parts)).toEqual(contents(whole));
+  });
+
+  test('includes a heading above the title, and not one with a text of its own', async () => {
+    const site = (path: string): string =>
+      `<h1>The Site</h1><h2>${path}</h2><p>About ${path}.</p><h2>See also</h2><p>What is near ${path}.</p>`;
+    await write(Object.fromEntries(pages.map((path) => [path, site(path)])));
+    const document = (await load()).get(pages[0]!)!;
+    expect(document.skippedText).toEqual({ boilerplate: '# The Site'.length });
+    const chunks = await document.chunk({ minSize: 0 });
+    expect(chunks.map(({ metadata }) => metadata.headings)).toEqual([[pages[0]], ['See also']]);
   });
 
   test('is their content if they are copies', async () => {

@@ -103,7 +103,8 @@ export class FolderPages<File extends ReadFile> {
   }
 }
 
-function isPage(path: string): boolean {
+/** Whether a file is compared with others. */
+export function isPage(path: string): boolean {
   return findFormat(path)?.load === loadHtml;
 }
 

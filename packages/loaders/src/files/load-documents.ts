@@ -32,7 +32,7 @@ import {
 } from '../load-document.js';
 import { isUnreadDocument, listUnread, unknownFormat } from '../formats/unread-formats.js';
 import { DocumentCache } from './document-cache.js';
-import { FolderPages } from './folder-pages.js';
+import { FolderPages, isPage } from './folder-pages.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -58,8 +58,8 @@ export interface LoadDocumentsOptions extends Pick<
   /** Patterns of files and folders to exclude. Default: `node_modules`, and names that start with a dot. */
   exclude?: readonly string[];
   /**
-   * Files to load, as paths from the folder, in place of those that `include` and `exclude` select. What the HTML pages of a folder repeat is
-   * searched: it is known only when the folder is read.
+   * Files to load, as paths from the folder, in place of those that `include` and `exclude` select. HTML pages are compared with those of the whole
+   * folder, so their texts are the same as without `paths`.
    */
   paths?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
@@ -113,15 +113,19 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     if (isUnreadDocument(file.path)) unread.push(file.path);
     onSkip(file);
   };
-  const paths = [...(given ?? [])];
-  const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
-  if (!given)
-    for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: skip }))
-      if (!isWithin(join(root, path), cacheFolder)) paths.push(path);
+  const select = async (onSkipped: (file: SkippedFile) => void): Promise<string[]> => {
+    const found: string[] = [];
+    const onUnreadable = (path: string, error: unknown): void => onSkipped({ path, reason: 'unreadable', error });
+    for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: onSkipped }))
+      if (!isWithin(join(root, path), cacheFolder)) found.push(path);
+    return found;
+  };
+  const paths = given ?? (await select(skip));
   const total = paths.length + skipped;
   const cache =
     cacheFolder === undefined ? undefined : await DocumentCache.open(resolve(cacheFolder), toSettings(rest));
-  const pages = given || rest.content === 'all' ? undefined : new FolderPages<LoadedFile>(paths);
+  const isCompared = rest.content !== 'all' && paths.some(isPage);
+  const pages = isCompared ? new FolderPages<LoadedFile>(given ? await select(() => undefined) : paths) : undefined;
   const { maxFileSize = defaultMaxSize } = rest;
   const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> => {
     const read = (maxSize: number) => (file: string) =>

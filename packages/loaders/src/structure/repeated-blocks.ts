@@ -25,19 +25,33 @@ interface Text {
   readonly skip?: readonly SkippedText[];
 }
 
-/** Returns the blocks that most of the texts have, such as the footer of all slides. A heading is not one of them. */
+/** Returns the blocks that most of the texts have, such as the footer of all slides. */
 export function findRepeated(texts: readonly Text[], { least, edge }: Repetition): ReadonlySet<string> {
   if (texts.length < leastTexts) return new Set();
   const counts = new Map<string, number>();
   for (const text of texts)
-    for (const block of new Set(blocksOf(text, edge).map(({ block }) => block)))
+    for (const block of new Set(blocksOf(text, edge).flatMap(({ block, isShared }) => (isShared ? [block] : []))))
       counts.set(block, (counts.get(block) ?? 0) + 1);
   return new Set([...counts].flatMap(([block, count]) => (count >= least(texts.length) ? [block] : [])));
 }
 
-/** Returns a text whose repeated blocks are not searched. */
+/**
+ * Returns a text whose repeated blocks are not searched. A heading is one of them if no other text is below it, such as the name of a site above
+ * the title of each page.
+ */
 export function skipRepeated<T extends Text>(text: T, repeated: ReadonlySet<string>, { edge, most }: Repetition): T {
-  const found = blocksOf(text, edge).filter(({ block }) => repeated.has(block));
+  const blocks = blocksOf(text, edge);
+  let isBare = true;
+  const found = blocks.toReversed().filter(({ block, isShared }) => {
+    const isRepeated = isShared && repeated.has(block);
+    if (!isHeading.test(block)) {
+      isBare &&= isRepeated;
+      return isRepeated;
+    }
+    const isLeftOut = isRepeated && isBare;
+    isBare = true;
+    return isLeftOut;
+  });
   const length = found.reduce((sum, { block }) => sum + block.length, 0);
   if (found.length === 0 || length > most * searchedText(text).trim().length) return text;
   const parts = found.map(({ start, end }) => ({ start, end, kind: 'boilerplate' }));
@@ -48,23 +62,29 @@ function searchedText({ text, skip = [] }: Text): string {
   return skip.length === 0 ? text : blankOut(text, skip);
 }
 
-/** Returns the short blocks among those at both ends of a text. Texts that occur several times, such as labels, are left out. */
-function blocksOf(text: Text, edge: number): { block: string; start: number; end: number }[] {
-  const blocks = Array.from(
-    searchedText(text).matchAll(/\S[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*/g),
-    ({ 0: found, index }) => {
-      const block = found.trimEnd();
-      return { block, start: index, end: index + block.length };
-    },
-  );
-  const last = new Map(blocks.map(({ block }, index) => [block, index]));
-  const isOnce = blocks.map(({ block }, index) => last.get(block) === index);
-  for (const [index, { block }] of blocks.entries()) if (!isOnce[index]) isOnce[last.get(block)!] = false;
-  return blocks.filter(
-    ({ block }, index) =>
-      (index < edge || index >= blocks.length - edge) &&
-      isOnce[index] &&
-      block.length <= longestBlock &&
-      !/^#{1,6} |^```/.test(block),
-  );
+const isHeading = /^#{1,6} .*$/;
+
+interface TextBlock {
+  readonly block: string;
+  readonly start: number;
+  readonly end: number;
+  /** Whether other texts may have it too: it is short, at an end of the text, and there once, other than a label. */
+  readonly isShared: boolean;
+}
+
+function blocksOf(text: Text, edge: number): TextBlock[] {
+  const found = Array.from(searchedText(text).matchAll(/\S[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*/g), ({ 0: raw, index }) => {
+    const block = raw.trimEnd();
+    return { block, start: index, end: index + block.length };
+  });
+  const counts = new Map<string, number>();
+  for (const { block } of found) counts.set(block, (counts.get(block) ?? 0) + 1);
+  return found.map((one, index) => ({
+    ...one,
+    isShared:
+      (index < edge || index >= found.length - edge) &&
+      counts.get(one.block) === 1 &&
+      one.block.length <= longestBlock &&
+      !/^#{1,6} .*\n|^```/.test(one.block),
+  }));
 }

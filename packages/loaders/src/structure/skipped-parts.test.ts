@@ -137,14 +137,10 @@ describe('blocks that most texts repeat', () => {
     expect(findRepeated([without(first), without(second), ...others], onPages).size).toBe(0);
   });
 
-  test('are none in a few texts, and no headings', () => {
+  test('are none in a few texts, and no headings of a text', () => {
     expect(findRepeated(['One', 'Two', 'Three'].map(slide), onSlides).size).toBe(0);
-    expect(
-      findRepeated(
-        ['a', 'b', 'c', 'd', 'e'].map((text) => ({ text: `# Agenda\n\n${text}` })),
-        onSlides,
-      ).size,
-    ).toBe(0);
+    const agendas = ['a', 'b', 'c', 'd', 'e'].map((text) => ({ text: `# Agenda\n\n${text}` }));
+    expect(skipRepeated(agendas[0]!, findRepeated(agendas, onSlides), onSlides)).not.toHaveProperty('skip');
   });
 });
 

@@ -269,6 +269,7 @@ class BlockReader {
     if (level > 6 || (at < this.#end && !isLineSpace(next))) return false;
     let title = this.#text.slice(at, this.#end).trim();
     if (title.endsWith('#')) title = title.replace(/(?:^|[ \t])#+$/, '').trimEnd();
+    title = withoutLinks(title);
     return this.#begin('none', title === '' ? untitled[level] : { level, title, end: this.#end });
   }
 
@@ -294,7 +295,7 @@ class BlockReader {
     const paragraph = this.blocks.at(-1);
     if (this.#containers.length === 0 && paragraph) {
       const level = this.#text[this.#at] === '=' ? 1 : 2;
-      const title = this.#text.slice(paragraph.start, this.#start).replace(/\s+/g, ' ').trim();
+      const title = withoutLinks(this.#text.slice(paragraph.start, this.#start)).replace(/\s+/g, ' ').trim();
       this.blocks[this.blocks.length - 1] = { ...paragraph, heading: { level, title, end: this.#end } };
     }
     this.#leaf = 'none';
@@ -342,6 +343,14 @@ class BlockReader {
     pattern.lastIndex = this.#at;
     return pattern.test(this.#text);
   }
+}
+
+/** A link or a picture, with its text. Its parts have a limit, so that the time stays linear. */
+const link = /!?\[([^[\]]{0,300})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)|\[[^[\]]{0,300}\])/g;
+
+/** The titles of chunks say what a heading says. A picture in a link is two levels. */
+function withoutLinks(title: string): string {
+  return title.includes('](') ? title.replace(link, '$1').replace(link, '$1').trim() : title;
 }
 
 /** Headings without a title, by their level. They begin no section, so their end is not read. */

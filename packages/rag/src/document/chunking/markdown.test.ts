@@ -72,6 +72,26 @@ describe('markdown chunks', () => {
     expect(pieces[0]?.[1]).toMatch(/^# Title\n\nword word/);
   });
 
+  test('have the texts of links and pictures in their headings', async () => {
+    const text =
+      '# [Site](https://a.example/x_(y)) and ![logo](l.png)\n\nOne.\n\n[![built](b.svg)](https://ci.example) [two][2]\n===\n\nTwo.';
+    expect((await chunk(text, { minSize: 0 })).map(([headings]) => headings)).toEqual([
+      ['Site and logo'],
+      ['built two'],
+    ]);
+  });
+
+  test('are not below a table of contents', async () => {
+    const text =
+      '# Table of contents\n\nOne, two.\n\n## One\n\nText.\n\n### Part\n\nMore.\n\n# Inhalt:\n\n## Zwei\n\nText.';
+    expect((await chunk(text, { minSize: 0 })).map(([headings]) => headings)).toEqual([
+      ['Table of contents'],
+      ['One'],
+      ['One', 'Part'],
+      ['Zwei'],
+    ]);
+  });
+
   test('of text without headings have none', async () => {
     expect(await chunk('just text')).toEqual([[undefined, 'just text']]);
   });

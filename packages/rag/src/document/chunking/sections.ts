@@ -43,12 +43,20 @@ export function readSections(text: string, blocks: readonly Block[]): Section[] 
     const { heading } = block;
     if (!heading?.title) continue;
     if (block.start > 0) sections.push({ start, end: block.start, path: open.slice() });
-    while (open.length > 0 && open[open.length - 1]!.level >= heading.level) open.pop();
+    while (open.length > 0 && !isAbove(open[open.length - 1]!, heading)) open.pop();
     open.push(heading);
     start = block.start;
   }
   sections.push({ start, end: text.length, path: open });
   return sections;
+}
+
+/** A table of contents is above nothing, whatever its level. */
+const contentsTitle =
+  /^(?:table of contents|contents|toc|inhalt|inhaltsverzeichnis|table des matières|sommaire|contenido|índice|tabla de contenidos|indice|sommario|inhoud|inhoudsopgave|spis treści|содержание|оглавление|目次|目录|目錄|차례|목차)\s*:?$/i;
+
+function isAbove({ level, title }: Heading, below: Heading): boolean {
+  return level < below.level && !contentsTitle.test(title);
 }
 
 export interface SectionOptions extends PackOptions {

@@ -8,6 +8,7 @@ describe('htmlToMarkdown', () => {
   test.each([
     ['<h2>Title <em>x</em></h2><p>Hello  <b>world</b><br>again</p>', '## Title x\n\nHello world\nagain'],
     ['<h1><div>In a box</div></h1>text', '# In a box\n\ntext'],
+    ['<h1><a href="https://a.example/">Site</a> two</h1>', '# Site two'],
     ['<ul><li>a<li><p>b</p><ol start="3"><li>c<li>d<p>more</ol></ul>', '- a\n- b\n  3. c\n  4. d\n     more'],
     [
       '<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>',

@@ -202,7 +202,9 @@ export class MarkdownWriter {
   #openLink(href: string): void {
     const isRelative = this.#baseUrl !== undefined && URL.canParse(href, this.#baseUrl);
     const target = isRelative ? new URL(href, this.#baseUrl).href : href;
-    this.#links.push(/^https?:\/\/[^\s<>]+$/i.test(target) ? target : '');
+    // A heading is a title of chunks, whose address is of no use.
+    const isLink = this.#prefix === '' && /^https?:\/\/[^\s<>]+$/i.test(target);
+    this.#links.push(isLink ? target : '');
     if (this.#links.at(-1) !== '') this.#inline.push('[');
   }
 
