@@ -10,9 +10,6 @@ export const DEFAULT_LEGACY_VERSION = '2025-03-26';
 /** Only version with batches; the next one removed them. */
 export const BATCH_VERSION = '2025-03-26';
 
-/** First version with links to resources in results of tools. */
-export const RESOURCE_LINK_VERSION = '2025-06-18';
-
 /** First version whose clients accept events without data. */
 export const EMPTY_EVENTS_VERSION = '2025-11-25';
 

@@ -5,8 +5,8 @@ import type { SizeLimit } from './size-limit.js';
 export interface CutJson {
   /** The value with `{ items, truncated: true, total, next }` in place of the array. */
   readonly marked: unknown;
-  /** The whole array. */
-  readonly all: readonly unknown[];
+  /** Number of elements of the whole array. */
+  readonly total: number;
   /** Number of elements that are left. */
   readonly next: number;
 }
@@ -18,7 +18,7 @@ const maxDepth = 8;
  * Cuts the array with the longest JSON text, at a whole element, so that the JSON text of the value is within a limit.
  *
  * @param value - plain JSON data
- * @returns `undefined` when this is not possible: an element is too long, or the value without the array is
+ * @returns `undefined` when this is not possible: the first element, or the value without the array, is too long
  */
 export function cutLongestArray(value: unknown, limit: SizeLimit): CutJson | undefined {
   const path = findLongestArray(value);
@@ -27,22 +27,17 @@ export function cutLongestArray(value: unknown, limit: SizeLimit): CutJson | und
   const elements = all.map((element) => JSON.stringify(element));
   const mark = (next: number): unknown => ({ items: all.slice(0, next), truncated: true, total: all.length, next });
   const head = JSON.stringify(replaceAt(value, path, { ...(mark(0) as object), next: all.length }));
-  if (!areShort(elements, limit)) return undefined;
   const next = countWithin(head, elements, limit);
   if (next === 0 || next === all.length) return undefined;
   return {
     marked: replaceAt(value, path, mark(next)),
-    all,
+    total: all.length,
     next,
   };
 }
 
-/**
- * Returns how many JSON texts fit behind a text. One that fits alone always fits.
- *
- * @param head - text that is present anyway
- */
-export function countWithin(head: string, elements: readonly string[], limit: SizeLimit): number {
+/** Returns how many JSON texts fit behind a text. */
+function countWithin(head: string, elements: readonly string[], limit: SizeLimit): number {
   let length = limit.lengthWithin(head + elements.join(',')) - head.length;
   let count = 0;
   for (const element of elements) {
@@ -51,30 +46,6 @@ export function countWithin(head: string, elements: readonly string[], limit: Si
     count += 1;
   }
   return count;
-}
-
-/**
- * Returns whether each JSON text alone is within a limit. Texts that are within it together need no check of their own, because a custom
- * counter of tokens is slow: the number of checks depends on the length of all texts, not on their number.
- */
-function areShort(elements: readonly string[], limit: SizeLimit): boolean {
-  /** Characters of a group of several texts. Grows until a group is too long, because to find how much of it fits takes many checks. */
-  let room = 1;
-  let isGrowing = true;
-  for (let start = 0; start < elements.length;) {
-    let end = start;
-    let length = 0;
-    do length += (elements[end++] as string).length + 1;
-    while (end < elements.length && length + (elements[end] as string).length <= room);
-    const group = elements.slice(start, end);
-    const count = countWithin('', group, limit);
-    if (count === 0) return false;
-    start += count;
-    isGrowing &&= count === group.length;
-    if (isGrowing) room *= 2;
-    else if (count < group.length) room = Math.max(1, room >> 1);
-  }
-  return true;
 }
 
 function findLongestArray(value: unknown): string[] | undefined {

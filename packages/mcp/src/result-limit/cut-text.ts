@@ -4,30 +4,29 @@ const WINDOW = 256;
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Returns the last place up to `end` at which a text can be cut: not inside a code point, and not inside a grapheme cluster (combining
+ * Returns the last place up to `end` at which a text can be cut, behind its first character at least: not inside a code point, and not inside a grapheme cluster (combining
  * marks, joined emoji) unless the cluster is longer than 256 UTF-16 code units.
  *
- * @param start - place after which the cut must be; a single character that reaches beyond `end` is included
  * @see [Unicode Standard Annex 29, grapheme cluster boundaries](https://unicode.org/reports/tr29/)
  */
-export function findCut(text: string, end: number, start = 0): number {
+export function findCut(text: string, end: number): number {
   if (end >= text.length) return text.length;
-  const begin = Math.max(start, beginOfCodePoint(text, end - WINDOW));
-  const from = isInsideFlag(text, begin, start) ? begin - 2 : begin;
+  const begin = Math.max(0, beginOfCodePoint(text, end - WINDOW));
+  const from = isInsideFlag(text, begin) ? begin - 2 : begin;
   const window = text.slice(from, end + WINDOW);
   segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
   const character = segmenter.segment(window).containing(Math.max(end, from) - from);
   const cut = from + (character?.index ?? 0);
-  if (cut > start) return cut;
-  const next = cut + (character?.segment.length ?? 1);
-  return next - start <= WINDOW ? next : Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, start));
+  if (cut > 0) return cut;
+  const next = character?.segment.length ?? 1;
+  return next <= WINDOW ? next : Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, 0));
 }
 
 /** A flag is a pair of regional indicators, and many flags may follow each other. */
-function isInsideFlag(text: string, place: number, start: number): boolean {
+function isInsideFlag(text: string, place: number): boolean {
   if (!isRegionalIndicator(text, place)) return false;
   let first = place;
-  while (first - 2 >= start && isRegionalIndicator(text, first - 2)) first -= 2;
+  while (first >= 2 && isRegionalIndicator(text, first - 2)) first -= 2;
   return (place - first) % 4 === 2;
 }
 

@@ -21,7 +21,8 @@ describe('text', () => {
         const limit = parseResultLimit(given);
         const parts: string[] = [];
         for (let start = 0; start < text.length;) {
-          const next = findCut(text, start + limit.lengthWithin(text.slice(start)), start);
+          const rest = text.slice(start);
+          const next = start + findCut(rest, limit.lengthWithin(rest));
           expect(next).toBeGreaterThan(start);
           parts.push(text.slice(start, next));
           start = next;
@@ -46,7 +47,7 @@ describe('text', () => {
         const shown = cut.texts.filter((text) => text !== undefined).join('\n');
         if (cut.unit === 'characters') {
           expect(whole.startsWith(shown)).toBe(true);
-          expect(cut).toMatchObject({ total: whole.length, whole });
+          expect(cut).toMatchObject({ total: whole.length });
           const first = graphemes(whole)[0]?.length ?? 0;
           expect(shown.length).toBeLessThanOrEqual(Math.max(first, limit.lengthWithin(whole)));
         }
@@ -77,9 +78,10 @@ describe('JSON', () => {
         const limit = parseResultLimit(given);
         const cut = cutLongestArray(value, limit);
         if (!cut) return;
-        const { all, next, marked } = cut;
+        const { total, next, marked } = cut;
+        const all: unknown[] = Array.isArray(value) ? value : value.rows;
         const mark = { items: all.slice(0, next), truncated: true, total: all.length, next };
-        expect(all).toEqual(Array.isArray(value) ? value : value.rows);
+        expect(total).toBe(all.length);
         expect(next).toBeGreaterThan(0);
         expect(next).toBeLessThan(all.length);
         expect(marked).toEqual(Array.isArray(value) ? mark : { ...value, rows: mark });

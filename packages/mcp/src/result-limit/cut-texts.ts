@@ -15,8 +15,6 @@ export interface Extent {
 export interface CutTexts extends Extent {
   /** The texts by their position; `undefined` for those that are left out. */
   readonly texts: readonly (string | undefined)[];
-  /** The whole: elements of the array that was cut, or the text. */
-  readonly whole: readonly unknown[] | string;
 }
 
 /**
@@ -33,9 +31,8 @@ export function cutTexts(texts: readonly string[], limit: SizeLimit): CutTexts |
   if (cut)
     return {
       texts: [JSON.stringify(cut.marked)],
-      whole: cut.all,
       unit: 'elements',
-      total: cut.all.length,
+      total: cut.total,
       next: cut.next,
     };
   const next = findCut(whole, within);
@@ -45,8 +42,10 @@ export function cutTexts(texts: readonly string[], limit: SizeLimit): CutTexts |
     start += text.length + 1;
     return begin < next ? text.slice(0, next - begin) : undefined;
   });
-  return { texts: shown, whole, unit: 'characters', total: whole.length, next };
+  return { texts: shown, unit: 'characters', total: whole.length, next };
 }
+
+export const advice = 'Call the tool with arguments that return less.';
 
 /** Long numbers would be rounded. */
 const longNumber = /[[:,\s]-?\d{16}/;
@@ -62,7 +61,7 @@ function cutJsonText(text: string, limit: SizeLimit): CutJson | undefined {
   }
 }
 
-/** Returns the sentence that says what is missing. */
+/** Returns the sentences that say what is missing, and what to do. */
 export function describeCut({ unit, total, next }: Extent): string {
-  return `The result was cut because it is too long: the first ${next} of ${total} ${unit} are shown.`;
+  return `The result was cut because it is too long: the first ${next} of ${total} ${unit} are shown. ${advice}`;
 }

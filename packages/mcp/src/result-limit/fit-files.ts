@@ -1,3 +1,4 @@
+import { advice } from './cut-texts.js';
 import type { SizeLimit } from './size-limit.js';
 
 /** A block of a result that is not text: an image, audio or another file. */
@@ -25,7 +26,7 @@ export function fitFiles(
   return { isLeftOut, textLimit: limit.without(size) };
 }
 
-/** Returns the sentence in place of a file. */
+/** Returns the sentences in place of a file. */
 export function describeFile({ data, mimeType }: FileBlock): string {
-  return `A file of type ${mimeType} with ${data.length} base64 characters was left out because the result is too long.`;
+  return `A file of type ${mimeType} with ${data.length} base64 characters was left out because the result is too long. ${advice}`;
 }

@@ -21,6 +21,19 @@ export interface ResolvedCall {
 export interface CallExtension {
   /** Returns the call that a `tools/call` stands for; `undefined` for the one that it names. Hooks, traces, limits and scopes see that call. */
   resolve?(message: JsonRpcRequest): ResolvedCall | undefined;
+  /**
+   * Reads the options of a tool, when it is registered. Tools of other servers are not.
+   *
+   * @throws for options that cannot be used: the tool is not served
+   */
+  register?(registered: RegisteredTool): void;
+  /**
+   * Runs around a call whose tool is found.
+   *
+   * @param request - the `ServerRequest`, which implementations declare: its file imports this one
+   * @throws ProtocolError to refuse the call; other errors become error results, as those of tools
+   */
+  run?(request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result>;
 }
 
 /** Returns the call that a request stands for; `undefined` for the one that it names, and for other methods. */

@@ -2,7 +2,6 @@ import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import { checkOptions } from '@quiver/core/internal';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { Instance } from '../shared-store/instance.js';
-import { parseResultLimit } from '../result-limit/size-limit.js';
 import { Catalog } from './tools/catalog.js';
 import { configChecks, configSettings } from './definition/config-options.js';
 import { createCallerRequest } from './eras/legacy.js';
@@ -19,7 +18,6 @@ import { listMethods, requestMethods } from '../protocol/methods.js';
 import { ModernResults } from './definition/modern-results.js';
 import type { ServerConfig } from './definition/server-config.js';
 import { createFeatures, featureChecks, type Features, type MCPServerConfig } from './features.js';
-import { ResultStore } from './tools/result-store.js';
 import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
 import { Tasks } from './tasks/tasks.js';
@@ -41,9 +39,10 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     );
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
-  const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
-  const tools = new ToolRegistry(catalog, logger, resultLimit);
+  const tools = new ToolRegistry(catalog, logger, (registered) => {
+    for (const extension of state.calls) extension.register?.(registered);
+  });
   const [ownCapabilities, proxyCapabilities] = [capabilitiesOf(config, false), capabilitiesOf(config, true)];
   const serverInfo = {
     name,
@@ -68,8 +67,6 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     tools,
     resources,
     prompts,
-    resultLimit,
-    results: hasResultLimit(config) ? new ResultStore(instance) : undefined,
     pageSize,
     maskErrors,
     requestState,
@@ -108,20 +105,13 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   return { state, features };
 }
 
-/** Whether the rest of a result may become a resource. */
-function hasResultLimit({ resultLimit, tools }: MCPServerConfig): boolean {
-  return resultLimit !== undefined || Object.values(tools ?? {}).some((tool) => Boolean(tool?.mcp?.resultLimit));
-}
-
 /** @param isProxy - whether other servers add items: which ones is known later, and clients request capabilities first */
-function capabilitiesOf(config: MCPServerConfig, isProxy: boolean): ServerCapabilities {
+function capabilitiesOf(config: ServerConfig, isProxy: boolean): ServerCapabilities {
   const { resources, prompts } = config;
   return {
     tools: { listChanged: true },
     logging: {},
-    ...(resources || isProxy
-      ? { resources: { subscribe: true, listChanged: true } }
-      : hasResultLimit(config) && { resources: {} }),
+    ...((resources || isProxy) && { resources: { subscribe: true, listChanged: true } }),
     ...((prompts || isProxy) && { prompts: { listChanged: true } }),
     ...((resources?.completeVariable || prompts?.completeArgument || isProxy) && { completions: {} }),
   };

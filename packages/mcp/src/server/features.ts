@@ -1,6 +1,8 @@
+import { anyValue, type OptionChecks } from '@quiver/core/internal';
+import type { ResultLimit } from '@quiver/core/tools';
 import { checkSearch, ToolSearch, type ServerSearchOptions } from '../features/search/search.js';
+import { ResultLimits } from '../features/result-limit/result-limits.js';
 import { HttpSSE } from '../features/sse/sse.js';
-import type { OptionChecks } from '@quiver/core/internal';
 import type { ServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
 
@@ -8,7 +10,6 @@ export type {
   ConnectHonoSSEOptions,
   ConnectSSEOptions,
   StartHonoSSEOptions,
-  StartHonoSSEWithContext,
   StartSSEOptions,
 } from '../features/sse/sse.js';
 export type { SSEServerTransport, SSETransport } from '../features/sse/sse-endpoint.js';
@@ -20,10 +21,16 @@ export interface FeatureOptions {
    * `true` for the default options. Default: all tools are listed.
    */
   search?: ServerSearchOptions | boolean;
+  /**
+   * Limit of the text of tool results. Longer results are cut at whole elements of an array or between characters, and say what is missing.
+   * Default: none.
+   */
+  resultLimit?: ResultLimit;
 }
 
 export const featureChecks: OptionChecks<FeatureOptions> = {
   search: checkSearch,
+  resultLimit: anyValue,
 };
 
 /** Options of `MCPServer`. */
@@ -32,6 +39,7 @@ export interface MCPServerConfig extends ServerConfig, FeatureOptions {}
 /** The features of one server, by the names that the methods of `MCPServer` use. */
 export interface Features {
   readonly search: ToolSearch | undefined;
+  readonly resultLimits: ResultLimits;
   readonly sse: HttpSSE;
 }
 
@@ -40,6 +48,7 @@ export function createFeatures(server: ServerState, config: FeatureOptions): Fea
   const { search } = config;
   const features: Features = {
     search: search ? new ToolSearch(search === true ? {} : search, server) : undefined,
+    resultLimits: new ResultLimits(config.resultLimit),
     sse: new HttpSSE(server),
   };
   server.features = Object.values(features).filter((feature) => feature !== undefined);

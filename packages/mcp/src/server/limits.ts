@@ -4,14 +4,6 @@
 export const DEFAULT_PAGE_SIZE = 1_000;
 /** Removed and replaced tools that are remembered, to notify the clients that saw them. */
 export const MAX_FORMER_TOOLS = 1_000;
-/** Milliseconds for which the rest of a cut result can be read. */
-export const RESULT_LIFETIME: number = 10 * 60_000;
-/** Characters of one stored result; of a longer one only the beginning can be read. */
-export const MAX_STORED_RESULT: number = 16 * 1024 * 1024;
-/** Characters of all results that a process stores. */
-export const MAX_STORED_RESULTS: number = 64 * 1024 * 1024;
-/** Characters of a part of a stored result whose tool was removed. */
-export const PART_CHARACTERS = 50_000;
 /** Values of a completion that are sent. */
 export const MAX_COMPLETION_VALUES = 100;
 /** Messages of a batch. */

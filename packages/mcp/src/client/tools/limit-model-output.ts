@@ -1,5 +1,5 @@
 import type { ToolModelOutput, ToolModelOutputPart } from '@quiver/core/tools';
-import { cutTexts, describeCut, type Extent } from '../../result-limit/cut-texts.js';
+import { cutTexts, describeCut } from '../../result-limit/cut-texts.js';
 import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 
@@ -18,7 +18,7 @@ export function limitModelOutput(output: ToolModelOutput, limit: SizeLimit): Too
 /** Returns a text within a limit, with a sentence behind it that says what is missing. */
 export function limitText(text: string, limit: SizeLimit): string {
   const cut = cutTexts([text], limit);
-  return cut ? `${cut.texts[0] ?? ''}\n\n${describe(cut)}` : text;
+  return cut ? `${cut.texts[0] ?? ''}\n\n${describeCut(cut)}` : text;
 }
 
 function limitParts(parts: readonly ToolModelOutputPart[], limit: SizeLimit): ToolModelOutput {
@@ -31,21 +31,15 @@ function limitParts(parts: readonly ToolModelOutputPart[], limit: SizeLimit): To
   let place = 0;
   const shown = parts.flatMap((part, index): ToolModelOutputPart[] => {
     const file = files[index];
-    if (file && isLeftOut[index]) return [{ type: 'text', text: `${describeFile(file)} ${advice}` }];
+    if (file && isLeftOut[index]) return [{ type: 'text', text: describeFile(file) }];
     if (part.type !== 'text' || !cut) return [part];
     const text = cut.texts[place];
     place += 1;
     return text === undefined ? [] : [{ type: 'text', text }];
   });
-  return { type: 'content', value: [...shown, ...(cut ? [{ type: 'text' as const, text: describe(cut) }] : [])] };
+  return { type: 'content', value: [...shown, ...(cut ? [{ type: 'text' as const, text: describeCut(cut) }] : [])] };
 }
 
 function toFile(part: ToolModelOutputPart): FileBlock | undefined {
   return 'data' in part ? { data: part.data, mimeType: part.mediaType } : undefined;
-}
-
-const advice = 'Call the tool with arguments that return less.';
-
-function describe(extent: Extent): string {
-  return `${describeCut(extent)} ${advice}`;
 }

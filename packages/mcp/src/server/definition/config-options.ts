@@ -65,7 +65,6 @@ export const configChecks: OptionChecks<ServerConfig> = {
   requestState: objectOf<RequestStateOptions>({ key: secretKey, ttlSeconds: numberIn({ above: 0 }) }),
   maskErrors: booleanValue,
   visible: functionValue,
-  resultLimit: anyValue,
   pageSize: wholeNumber(1),
   cacheHints: objectOf<CacheHints>(
     // The cast: the keys are all cacheable methods.

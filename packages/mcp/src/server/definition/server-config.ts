@@ -1,6 +1,6 @@
 import type { Logger } from '@quiver/core';
 import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
-import type { McpExtra, ResultLimit, ToolMcpContext } from '@quiver/core/tools';
+import type { McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import type { CacheableMethod } from '../../protocol/methods.js';
 import type { Prompt, PromptMessage } from '../../prompt.js';
 import type { Icon, Resource, ResourceTemplate } from '../../resource.js';
@@ -88,11 +88,6 @@ export interface ServerConfig {
    * the response of items that do not exist. Default: all callers see the items whose `mcp.scopes` they have.
    */
   visible?: Visible;
-  /**
-   * Limit of the text of tool results. Longer results are cut at whole elements of an array or between characters, say what is missing,
-   * and link to the rest. Default: none.
-   */
-  resultLimit?: ResultLimit;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
   /** Time for which modern clients may cache lists and resources, by method. Default: lists 5 s, anything else not at all. */

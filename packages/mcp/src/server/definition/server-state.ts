@@ -1,5 +1,4 @@
 import type { ServerCapabilities } from '../../protocol/types.js';
-import type { SizeLimit } from '../../result-limit/size-limit.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { LegacySession } from '../client/legacy-session.js';
 import type { CallExtension } from '../call-extension.js';
@@ -8,7 +7,6 @@ import type { Lifecycle } from '../lifecycle.js';
 import type { HookedServer } from '../middleware/hook-context.js';
 import type { AnsweredRounds } from '../client/answered-rounds.js';
 import type { RequestStateCodec } from '../client/request-state.js';
-import type { ResultStore } from '../tools/result-store.js';
 import type { ModernResults } from './modern-results.js';
 import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
@@ -24,10 +22,6 @@ export interface ServerState extends HookedServer {
   readonly catalog: Catalog;
   readonly resources: MCPServerResources | undefined;
   readonly prompts: MCPServerPrompts | undefined;
-  /** Limit of tool results. */
-  readonly resultLimit: SizeLimit | undefined;
-  /** Results that were cut; `undefined` where no tool had a limit when the server was created. */
-  readonly results: ResultStore | undefined;
   /** Items per page of a list. */
   readonly pageSize: number;
   readonly modernResults: ModernResults;

@@ -4,15 +4,12 @@ import { executeTool, isToolFailure } from '@quiver/core/tools';
 import { encodeErrorText, encodeFailure, isContentResult, type ContentResult, type Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import type { SizeLimit } from '../../result-limit/size-limit.js';
-import type { ResolvedCall } from '../call-extension.js';
 import { describeFailure, ErrorForClients, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import type { TaskOptions } from '../tools/task-options.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
-import { limitResult } from './limit-result.js';
 import { requireTasks, supportsTasks } from './tasks.js';
 import { requireToolAccess } from './tool-access.js';
 import { describeIssues, encodeOutput, isCompleteResult } from './tool-output.js';
@@ -24,34 +21,30 @@ import { requestPages, urlElicitationCode } from './url-elicitation.js';
  * @throws ProtocolError with HTTP status 403 when the token lacks a scope, -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
-export function callTool(request: ServerRequest): Promise<Result> {
-  return request.resolved ? callResolved(request, request.resolved) : callFound(request);
-}
-
-async function callResolved(request: ServerRequest, resolved: ResolvedCall): Promise<Result> {
+export async function callTool(request: ServerRequest): Promise<Result> {
+  let registered: RegisteredTool;
   try {
-    return await callFound(request);
+    registered = parseToolCall(request);
   } catch (error) {
-    const result = resolved.toResult(error);
+    const result = request.resolved?.toResult(error);
     if (result) return result;
     throw error;
   }
-}
-
-function callFound(request: ServerRequest): Promise<Result> {
-  const registered = parseToolCall(request);
   if (registered.task?.mode === 'required') requireTasks(request);
-  const { resultLimit } = registered;
-  return resultLimit ? runLimited(request, registered, resultLimit) : runTool(request, registered);
-}
-
-async function runLimited(request: ServerRequest, registered: RegisteredTool, limit: SizeLimit): Promise<Result> {
   try {
-    return await limitResult(request, registered, await runTool(request, registered), limit);
+    return await runExtensions(request, registered);
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     return toFailureResult(request, registered, error);
   }
+}
+
+/** Runs the extensions around a call, in their order, and the tool with its hooks inside. */
+function runExtensions(request: ServerRequest, registered: RegisteredTool, index = 0): Promise<Result> {
+  const extension = request.server.calls[index];
+  if (!extension) return runTool(request, registered);
+  const next = (): Promise<Result> => runExtensions(request, registered, index + 1);
+  return extension.run ? extension.run(request, registered, next) : next();
 }
 
 async function runTool(request: ServerRequest, registered: RegisteredTool): Promise<Result> {

@@ -10,26 +10,7 @@ import type { ServerRequest } from '../request.js';
 import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
 import type { UriVariables } from '../definition/server-config.js';
-import type { ResultStore } from '../tools/result-store.js';
-import { encodePart, parseResultUri, type ResultPlace } from './result-resource.js';
-import { PART_CHARACTERS } from '../limits.js';
-import { parseResultLimit } from '../../result-limit/size-limit.js';
 import { matchUriTemplate } from './uri-template.js';
-
-/** Answers the reading of a result that was cut. */
-function readResult(request: ServerRequest, results: ResultStore, place: ResultPlace): Promise<Result> {
-  const { uri } = place;
-  const { server, principal = '', toolAccess } = request;
-  return runCallback(server, `Reading ${uri}`, async () => {
-    const stored = await results.find(place.id, principal);
-    if (!stored) throw resourceNotFound(uri);
-    const tool = server.tools.get(stored.tool);
-    // Another token of the caller may have fewer scopes than the one of the call.
-    if (tool && (!server.tools.find(request, tool.name) || toolAccess?.(tool.name))) throw resourceNotFound(uri);
-    const { resultLimit } = tool ?? server;
-    return encodePart(place, stored, resultLimit ?? parseResultLimit({ characters: PART_CHARACTERS }));
-  });
-}
 
 /**
  * Answers `resources/read`.
@@ -40,8 +21,6 @@ export async function readResource(request: ServerRequest): Promise<Result> {
   const { server, params, callbackContext } = request;
   const uri = params?.['uri'];
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
-  const place = server.results && parseResultUri(uri);
-  if (server.results && place) return readResult(request, server.results, place);
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
   const { item } = found;

@@ -229,7 +229,6 @@ export class Upstream {
       toolType: 'tool',
       listed,
       item: { type: 'tool', toolType: 'tool', ...listed },
-      resultLimit: undefined,
       structured: structuredFor(tool.outputSchema),
       paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
       needsTools: false,

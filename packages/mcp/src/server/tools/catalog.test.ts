@@ -279,32 +279,6 @@ describe('a hidden item has the response of an unknown one', () => {
     }
   });
 
-  test('the rest of a result, for a token of the caller that lacks the scope', async () => {
-    const list = createTool({
-      id: 'list',
-      description: 'Lists',
-      mcp: { scopes: ['admin'], resultLimit: { characters: 100 } },
-      execute: async () => Array.from({ length: 100 }, (_, id) => ({ id })),
-    });
-    const server = createCatalogServer({ tools: { list } });
-    opened.push(server);
-    const post = async (scopes: string[], method: string, params: Record<string, unknown>): Promise<string> => {
-      const { headers, body } = modern(method, params);
-      const base = {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        host: 'localhost',
-      };
-      const named = { ...base, ...headers, 'mcp-name': String(params['name'] ?? params['uri']) };
-      const init = { method: 'POST', headers: named as Record<string, string>, body: JSON.stringify(body) };
-      const options = { authInfo: { scopes, extra: { subject: 'ada' } } };
-      return (await server.fetch(new Request('http://localhost/mcp', init), options)).text();
-    };
-    const uri = /quiver-result:[^" ]+/.exec(await post(['admin'], 'tools/call', { name: 'list' }))?.[0];
-    expect(await post(['admin'], 'resources/read', { uri })).toContain('"contents"');
-    expect(await post([], 'resources/read', { uri })).toContain(`Resource not found: ${uri}`);
-  });
-
   test('in the middle of a list, when its name is the cursor', async () => {
     const url = await serve(createCatalogServer({ pageSize: 1 }));
     const cursorOf = (name: string): string => encodeURIComponent(`2:${name}`);

@@ -6,7 +6,6 @@ import { declaredParamHeaders, type ParamHeader } from '../../protocol/param-hea
 import type { Era } from '../../protocol/constants.js';
 import { prepareResult } from '../../protocol/json-rpc.js';
 import { Result } from '../../content.js';
-import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import {
   requireScopes,
   variesByCaller,
@@ -31,8 +30,6 @@ export interface RegisteredTool {
   readonly listed: ListedTool;
   /** The tool as `visible` receives it. */
   readonly item: CatalogItem;
-  /** Limit of results: that of the tool, otherwise that of the server. */
-  readonly resultLimit: SizeLimit | undefined;
   /** Whether results go out as `structuredContent`. */
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
@@ -64,7 +61,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #catalog: Catalog;
   readonly #logger: Logger;
-  readonly #resultLimit: SizeLimit | undefined;
+  readonly #onRegister: (registered: RegisteredTool) => void;
   /** First page of each era, where all callers see the same tools. */
   #firstPages: Partial<Record<Era, Result>> = {};
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
@@ -73,10 +70,11 @@ export class ToolRegistry {
   #version: object = {};
   #isListed: (name: string) => boolean = () => true;
 
-  constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
+  /** @param onRegister - called with each tool before it is offered; one for which it throws is left out */
+  constructor(catalog: Catalog, logger: Logger, onRegister: (registered: RegisteredTool) => void) {
     this.#catalog = catalog;
     this.#logger = logger;
-    this.#resultLimit = resultLimit;
+    this.#onRegister = onRegister;
   }
 
   /** Whether callers may receive different lists. */
@@ -130,10 +128,22 @@ export class ToolRegistry {
    */
   add(name: string, tool: ToolLike, toolType: ToolType = 'tool', needsTools = false): void {
     this.#forget(name);
-    const registered = registerTool(name, tool, toolType, this.#logger, this.#resultLimit);
-    if (registered) this.#tools.set(name, needsTools ? { ...registered, needsTools } : registered);
+    const registered = this.#register(name, tool, toolType, needsTools);
+    if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
     this.#catalog.observe('tool', registered ? [registered.item] : []);
+  }
+
+  #register(name: string, tool: ToolLike, toolType: ToolType, needsTools: boolean): RegisteredTool | undefined {
+    const described = describeTool(name, tool, toolType, this.#logger);
+    const registered = described && { ...described, needsTools };
+    try {
+      if (registered) this.#onRegister(registered);
+      return registered;
+    } catch (error) {
+      this.#logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
+      return undefined;
+    }
   }
 
   /** @returns whether there was such a tool */
@@ -199,13 +209,12 @@ function findMisspelled(tool: ToolLike): readonly [given: string, option: string
 /** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
 export const portableName: RegExp = /^[A-Za-z0-9_.-]{1,128}$/;
 
-function registerTool(
+function describeTool(
   name: string,
   tool: ToolLike,
   toolType: ToolType,
   logger: Logger,
-  limitOfServer: SizeLimit | undefined,
-): RegisteredTool | undefined {
+): Omit<RegisteredTool, 'needsTools'> | undefined {
   if (typeof tool?.execute !== 'function') {
     logger.warn(`Tool '${name}' is not served: it has no execute function.`);
     return undefined;
@@ -238,10 +247,8 @@ function registerTool(
     tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
   );
   const { mcp } = tool;
-  let resultLimit: RegisteredTool['resultLimit'];
   try {
     if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
-    resultLimit = parseToolLimit(mcp?.resultLimit, limitOfServer);
   } catch (error) {
     logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
     return undefined;
@@ -259,11 +266,9 @@ function registerTool(
     tool,
     toolType,
     listed,
-    resultLimit,
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: structuredFor(outputSchema),
     paramHeaders: findParamHeaders(name, inputSchema, logger),
-    needsTools: false,
     task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
 }
@@ -291,14 +296,6 @@ function describeOrWarn<Part>(logger: Logger, consequence: string, describe: () 
     logger.warn(`${consequence}: ${toErrorMessage(error)}`);
     return undefined;
   }
-}
-
-function parseToolLimit(
-  limit: ToolMcpOptions['resultLimit'],
-  ofServer: SizeLimit | undefined,
-): RegisteredTool['resultLimit'] {
-  if (limit === undefined) return ofServer;
-  return limit === false ? undefined : parseResultLimit(limit);
 }
 
 /** Returns the members that only MCP clients see. */

@@ -1,0 +1,70 @@
+import { Result } from '../../content.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { cutTexts, describeCut, type CutTexts } from '../../result-limit/cut-texts.js';
+import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
+import type { SizeLimit } from '../../result-limit/size-limit.js';
+
+/** Key of the extent of a cut result in `_meta`. */
+const truncatedKey = 'quiver/truncated';
+
+type Block = Record<string, unknown>;
+
+/**
+ * Cuts a tool's result that is longer than its limit. The text ends with a sentence that says what is missing. Images, audio and files over
+ * the limit are left out. Structured content is complete: programs that read it would take a part for the whole.
+ *
+ * @see [MCP, tool results](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
+ */
+export function limitResult(encoded: Result, limit: SizeLimit): Result {
+  const { length } = encoded.members;
+  if (length <= limit.fileCharacters && limit.lengthWithin(encoded.members) === length) return encoded;
+  // The encoded result has neither getters nor `toJSON`.
+  const { content, ...others } = JSON.parse(`{${encoded.members}}`) as { content: Block[] };
+  const files = content.map(fileOf);
+  const { isLeftOut, textLimit } = fitFiles(files, limit);
+  const texts = content.map(textOf);
+  const cut = cutTexts(
+    texts.filter((text) => text !== undefined),
+    textLimit,
+  );
+  const leftOut = isLeftOut.filter(Boolean).length;
+  if (!cut && leftOut === 0) return encoded;
+  const shown = cut ? showTexts(content, cut) : content.map((block) => [block]);
+  for (const [index, file] of files.entries())
+    if (file && isLeftOut[index]) shown[index] = [{ type: 'text', text: describeFile(file) }];
+  const result = {
+    content: [...shown.flat(), ...(cut ? [{ type: 'text', text: describeCut(cut) }] : [])],
+    ...others,
+  };
+  const mark = {
+    ...(cut && { unit: cut.unit, total: cut.total, next: cut.next }),
+    ...(leftOut > 0 && { files: leftOut }),
+  };
+  const meta = { ...encoded.meta, [truncatedKey]: mark };
+  return new Result(JSON.stringify(result).slice(1, -1), { meta, isError: encoded.isError });
+}
+
+/** Returns the text that a block contains: its own, or that of an embedded resource. Images and links have none. */
+function textOf({ text, resource }: Block): string | undefined {
+  const found = isObject(resource) ? resource['text'] : text;
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Returns the image, audio or binary resource that a block contains. */
+function fileOf({ data, mimeType, resource }: Block): FileBlock | undefined {
+  const [content, type] = isObject(resource) ? [resource['blob'], resource['mimeType']] : [data, mimeType];
+  if (typeof content !== 'string') return undefined;
+  return { data: content, mimeType: typeof type === 'string' ? type : 'application/octet-stream' };
+}
+
+/** Returns, for each block, what remains of it. */
+function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
+  let place = 0;
+  return content.map((block) => {
+    if (textOf(block) === undefined) return [block];
+    const text = texts[place];
+    place += 1;
+    if (text === undefined) return [];
+    return [isObject(block['resource']) ? { ...block, resource: { ...block['resource'], text } } : { ...block, text }];
+  });
+}

@@ -1,0 +1,31 @@
+import type { ResultLimit } from '@quiver/core/tools';
+import type { Result } from '../../content.js';
+import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
+import type { CallExtension } from '../../server/call-extension.js';
+import type { Feature } from '../../server/feature.js';
+import type { RegisteredTool } from '../../server/tools/tool-registry.js';
+import { limitResult } from './limit-result.js';
+
+/** Limits of the results of tools: `resultLimit` of the server, or that of a tool, which replaces it. */
+export class ResultLimits implements Feature, CallExtension {
+  readonly call: CallExtension = this;
+  readonly #ofServer: SizeLimit | undefined;
+  readonly #limits = new WeakMap<RegisteredTool, SizeLimit>();
+
+  /** @throws `RESULT_LIMIT_INVALID` */
+  constructor(limit: ResultLimit | undefined) {
+    this.#ofServer = limit === undefined ? undefined : parseResultLimit(limit);
+  }
+
+  /** @throws `RESULT_LIMIT_INVALID` */
+  register(registered: RegisteredTool): void {
+    const own = registered.tool.mcp?.resultLimit;
+    const limit = own === undefined ? this.#ofServer : own && parseResultLimit(own);
+    if (limit) this.#limits.set(registered, limit);
+  }
+
+  run(_request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {
+    const limit = this.#limits.get(registered);
+    return limit ? run().then((result) => limitResult(result, limit)) : run();
+  }
+}
