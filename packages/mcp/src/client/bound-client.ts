@@ -71,17 +71,9 @@ export class BoundClient {
   }
 
   /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
+  async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors> {
     const { data, ...rest } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
     return { tools: toToolSet(this.#servers, data, this.#caller), ...rest };
-  }
-
-  /** As {@link listToolsets}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsetsWithErrors(
-    options: ListOptions = {},
-  ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
-    const { data, ...rest } = await this.#servers.list('tools/list', forCaller(this.#caller, options));
-    return { tools: toToolsets(this.#servers, data, this.#caller), ...rest };
   }
 
   /** @deprecated Use {@link listTools}. */

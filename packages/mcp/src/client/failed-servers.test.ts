@@ -4,6 +4,7 @@ import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../server/mcp-server.js';
+import type { ToolCallProcessor } from './config/tool-options.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 
 const server = new MCPServer({
@@ -50,18 +51,24 @@ describe('a server that does not respond', () => {
   const reasonOf = (mcp: MCPClient): Promise<unknown> =>
     mcp.callTool(call).catch((error: { details: { reason: string } }) => error.details.reason);
 
-  test('is suspended after `maxConsecutiveTimeouts`, until it is connected again', async () => {
-    const mcp = clientOf({ it: { ...silent, maxConsecutiveTimeouts: 2 } });
-    expect([await reasonOf(mcp), await reasonOf(mcp)]).toEqual(['MCP_REQUEST_TIMEOUT', 'MCP_REQUEST_TIMEOUT']);
-    await expect(mcp.callTool(call)).rejects.toMatchObject({
-      message: expect.stringContaining('2 requests in a row timed out: this request was not sent'),
-      details: { reason: 'MCP_SERVER_SUSPENDED', server: 'it' },
-    });
-    expect(mcp.status()['it']).toMatchObject({ state: 'ready', error: { code: 'MCP_SERVER_SUSPENDED' } });
-    expect(mcp.status()['it']?.retryIn).toBeGreaterThan(0);
-    await mcp.reconnectServer('it');
-    expect(mcp.status()['it']).not.toHaveProperty('error');
-    expect(await reasonOf(mcp)).toBe('MCP_REQUEST_TIMEOUT');
+  test('is skipped by a processor of calls, as the guide suggests', async () => {
+    const sent: number[] = [];
+    let timeouts = 0;
+    const processToolCall: ToolCallProcessor = async (_call, next) => {
+      if (timeouts >= 2) throw new Error('it does not respond');
+      sent.push(timeouts);
+      try {
+        return await next();
+      } catch (error) {
+        if (isQuiverError(error, 'MCP_REQUEST_TIMEOUT')) timeouts += 1;
+        throw error;
+      }
+    };
+    const { it_go: go } = await clientOf({ it: { ...silent, timeout: 500, processToolCall } }).listTools();
+    for (let time = 0; time < 2; time += 1)
+      await expect(go?.execute({})).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
+    await expect(go?.execute({})).rejects.toThrow('it does not respond');
+    expect(sent).toEqual([0, 1]);
   });
 
   test('is asked again and again by default', async () => {

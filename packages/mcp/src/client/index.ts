@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { MCPClient, type AuthenticateServerOptions, type ClientLease, type MCPClientOptions } from './mcp-client.js';
+export { MCPClient, type AuthenticateServerOptions, type MCPClientOptions } from './mcp-client.js';
 export type { BoundClient } from './bound-client.js';
 export type { CallerHandlers, InteractiveRequestOptions, RequestOptions } from './config/caller.js';
 export type { ClientInfo } from './config/client-info.js';

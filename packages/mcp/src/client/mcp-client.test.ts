@@ -340,25 +340,6 @@ describe('instances', () => {
     await second.disconnect();
   });
 
-  test('a lease keeps connections open when another user disconnects', async () => {
-    const mcp = new MCPClient({ id: 'leased', servers: { it: server } });
-    const lease = mcp.acquire();
-    await mcp.listTools();
-    await mcp.disconnect();
-    expect(mcp.status()['it']?.state).toBe('ready');
-    {
-      await using other = mcp.acquire();
-      await lease.release();
-      expect(mcp.status()['it']?.state).toBe('ready');
-      expect(other).not.toBe(lease);
-    }
-    expect(mcp.status()['it']?.state).toBe('idle');
-    // The next request connects again.
-    await mcp.listTools();
-    await mcp.disconnect();
-    expect(mcp.status()['it']?.state).toBe('idle');
-  });
-
   test('a definition without command and url is refused', () => {
     expect(() => new MCPClient({ servers: { a: { url: 'file:///etc/passwd' } } })).toThrow(
       expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID' }),

@@ -67,12 +67,6 @@ export interface AuthenticateServerOptions {
   timeout?: number;
 }
 
-/** One use of a client's connections. */
-export interface ClientLease extends AsyncDisposable {
-  /** Ends the connections, unless there are other users. */
-  release(): Promise<void>;
-}
-
 let readServers: (client: MCPClient) => SharedServers;
 
 /**
@@ -259,23 +253,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
   }
 
   /**
-   * Keeps the connections open until the lease is released, also when another user of this client disconnects.
-   *
-   * @example
-   * await using lease = mcp.acquire();
-   * await mcp.callTool({ serverName: 'files', name: 'index' }); // not ended by another user's `mcp.disconnect()`
-   */
-  acquire(): ClientLease {
-    const lease: ClientLease = {
-      release: () => this.#servers.release(lease),
-      [Symbol.asyncDispose]: () => this.#servers.release(lease),
-    };
-    this.#servers.acquire(lease);
-    return lease;
-  }
-
-  /**
-   * Ends all connections and the processes behind them, unless there are leases or other clients that share them. The next request
+   * Ends all connections and the processes behind them, unless other clients share them. The next request
    * connects again.
    */
   disconnect(): Promise<void> {

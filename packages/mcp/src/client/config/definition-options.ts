@@ -11,7 +11,6 @@ import {
   type OptionChecks,
   stringList,
   stringValue,
-  wholeNumber,
 } from '@quiver/core/internal';
 import { clientInfoCheck } from './client-info.js';
 import type { SamplingModel } from './handlers.js';
@@ -61,7 +60,6 @@ const serverChecks: OptionChecks<ServerOptions> = {
   requestMeta: functionValue,
   retryIdempotent: anyValue,
   maxRetries: anyValue,
-  maxConsecutiveTimeouts: wholeNumber(0),
   cache: eitherOf(
     'true, false or an object',
     booleanValue,

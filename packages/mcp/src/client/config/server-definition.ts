@@ -65,11 +65,6 @@ export interface ServerOptions extends ToolSelection {
    * `MCP_TOOL_RETRIES_EXCEEDED`, and so does every later call of that run. Default: no limit.
    */
   maxRetries?: number;
-  /**
-   * Number of requests in a row that may time out. Then requests fail at once with `MCP_SERVER_SUSPENDED`, and after 15 to 30 seconds one
-   * request is sent as a trial. The pause doubles with each trial that times out, up to five minutes. Default 0: no limit.
-   */
-  maxConsecutiveTimeouts?: number;
   /** Whether lists are cached until the server reports a change, for all lists or for each. Default `true`. */
   cache?: boolean | { tools?: boolean; resources?: boolean; prompts?: boolean };
   /** Whether tool descriptions end with the output schema, for models that do not receive it otherwise. Default `false`. */

@@ -41,7 +41,6 @@ export interface ClientResources {
   listWithErrors(options?: ListOptions): Promise<Answers<Resource[]>>;
   /** Returns the resource templates by server. */
   templates(options?: ListOptions): Promise<Record<string, ResourceTemplate[]>>;
-  templatesWithErrors(options?: ListOptions): Promise<Answers<ResourceTemplate[]>>;
   /** @param resource - URI, or an entry of `list()`. @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
   read(
     serverName: string,
@@ -87,7 +86,6 @@ export function createClientResources(servers: SharedServers, caller: Caller): C
   };
   return {
     listWithErrors: async (options = {}) => servers.list('resources/list', forCaller(caller, options)),
-    templatesWithErrors: async (options = {}) => servers.list('resources/templates/list', forCaller(caller, options)),
     list: async (options = {}) => servers.listLogged('resources/list', forCaller(caller, options)),
     templates: async (options = {}) => servers.listLogged('resources/templates/list', forCaller(caller, options)),
     read,

@@ -16,7 +16,6 @@ import { CallerLists, fetchList, type Identity, type ListedItems } from './list-
 import { ServerConnection, type ConnectionDefaults, type ServerStatus } from './server-connection.js';
 import { ServerTasks } from './server-tasks.js';
 import { Subscriptions } from './subscriptions.js';
-import { TimeoutBreaker } from './timeout-breaker.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
 
 export interface RemoteServerOptions extends ConnectionDefaults {
@@ -52,7 +51,6 @@ export class RemoteServer {
   readonly #lists: Lists = {};
   /** Logged reasons why lists are missing, by list. */
   readonly #missing = new Map<string, string>();
-  readonly #breaker: TimeoutBreaker | undefined;
   readonly #connection: ServerConnection;
 
   /** @throws `SERVER_DEFINITION_INVALID`, `RESULT_LIMIT_INVALID` */
@@ -60,8 +58,7 @@ export class RemoteServer {
     this.name = options.name;
     this.target = parseServerDefinition(options.name, options.definition);
     this.#options = options;
-    const { roots, sampling, resultLimit = options.resultLimit, maxConsecutiveTimeouts = 0 } = this.options;
-    if (maxConsecutiveTimeouts > 0) this.#breaker = new TimeoutBreaker(this.name, maxConsecutiveTimeouts);
+    const { roots, sampling, resultLimit = options.resultLimit } = this.options;
     this.resultLimit = resultLimit === undefined || resultLimit === false ? undefined : parseResultLimit(resultLimit);
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
@@ -91,11 +88,7 @@ export class RemoteServer {
   }
 
   status(): ServerStatus {
-    const status = this.#connection.status();
-    const suspension = this.#breaker?.suspension;
-    if (status.state !== 'ready' || !suspension) return status;
-    const { message, code, details } = suspension;
-    return { ...status, error: { message, code }, retryIn: Number(details?.['retryIn']) };
+    return this.#connection.status();
   }
 
   /** Sends a message to the logger of the definition. Errors of the logger are dropped: they must not break a connection. */
@@ -171,14 +164,9 @@ export class RemoteServer {
    *
    * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when the
    *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
-   *   `MCP_SERVER_SUSPENDED` after `maxConsecutiveTimeouts`; `signal.reason`
+   *   `signal.reason`
    */
-  request<Result>(run: SendOver<Result>, options: EngineRequestOptions = {}): Promise<Result> {
-    if (!this.#breaker) return this.#request(run, options);
-    return this.#breaker.run(() => this.#request(run, options));
-  }
-
-  async #request<Result>(run: SendOver<Result>, options: EngineRequestOptions): Promise<Result> {
+  async request<Result>(run: SendOver<Result>, options: EngineRequestOptions = {}): Promise<Result> {
     const { retries = 0, signal } = options;
     // Many requests may share a signal, and Node 20 warns about the eleventh listener.
     if (signal) setMaxListeners(0, signal);
@@ -223,7 +211,6 @@ export class RemoteServer {
   }
 
   #disconnect(): Promise<void> {
-    this.#breaker?.reset();
     this.#missing.clear();
     return this.#connection.disconnect();
   }

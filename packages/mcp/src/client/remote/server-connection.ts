@@ -24,9 +24,9 @@ export interface ServerStatus {
   capabilities?: ServerCapabilities;
   /** The server's description of its use. It comes from the server. */
   instructions?: string;
-  /** Why the last attempt to connect failed, or why a connected server is suspended; see `maxConsecutiveTimeouts`. */
+  /** Why the last attempt to connect failed. */
   error?: { message: string; code: string };
-  /** Milliseconds until the next attempt after a failed one, or until the next request to a suspended server. */
+  /** Milliseconds until the next attempt after a failed one. */
   retryIn?: number;
 }
 

@@ -363,5 +363,4 @@ const temporaryCodes: ReadonlySet<string> = new Set([
   'MCP_CLIENT_CONNECT_FAILED',
   'MCP_CONNECTION_CLOSED',
   'MCP_REQUEST_TIMEOUT',
-  'MCP_SERVER_SUSPENDED',
 ]);

@@ -5,19 +5,16 @@ import { isObject } from '../../protocol/json-rpc.js';
 import type { Caller } from '../config/caller.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../remote/remote-server.js';
-import type { ServerErrorDetails, SharedServers } from '../remote/shared-servers.js';
+import type { Answers, SharedServers } from '../remote/shared-servers.js';
 import { toSha256 } from '../remote/tool-definitions.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
 
-/** Tools of the servers, and the errors of unavailable servers. */
-export interface ToolsWithErrors<Tools> {
-  /** Including the last known tools of unavailable servers. */
-  tools: Tools;
-  /** Error per unavailable server, and one line per malformed definition. */
-  errors: Record<string, string>;
-  errorDetails: Record<string, ServerErrorDetails>;
-  /** Milliseconds per server. */
-  durations: Record<string, number>;
+/**
+ * Tools of the servers, including the last known tools of unavailable ones, and the errors of the unavailable servers: one line per malformed
+ * definition.
+ */
+export interface ToolsWithErrors extends Omit<Answers<unknown>, 'data'> {
+  tools: Record<string, RemoteTool>;
 }
 
 /** The tools of all servers as plain data, by server. It survives JSON. */
