@@ -12,6 +12,7 @@ import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
+import { vectorOfKey } from '../document/metadata-keys.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
@@ -234,9 +235,11 @@ async function buildGraphOfScope(
   const passages: GraphPassage[] = [];
   const rows: Float32Array[] = [];
   for await (const records of scanPages(store, { ...target, filter, includeVector: true })) {
-    if (passages.length + records.length > maxNodes) return undefined;
     for (const record of records) {
-      const { id, vector } = record;
+      const { id, vector, metadata } = record;
+      // A further vector of a chunk is not a passage.
+      if (metadata[vectorOfKey] !== undefined) continue;
+      if (passages.length === maxNodes) return undefined;
       if (vector?.length !== dimension) {
         throw graphInvalid(`The record '${id}' of '${indexName}' has no vector of ${dimension} numbers.`);
       }

@@ -5,7 +5,7 @@ import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, 
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { fusionWith } from '../passages/find-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
-import { candidatesFor, findDifferent } from '../passages/query-chunks.js';
+import { candidatesFor, findDifferent, replaceFurtherVectors } from '../passages/query-chunks.js';
 import type { Question } from '../retrieval/question.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
@@ -161,8 +161,10 @@ type IndexSearch = (
 ) => Promise<VectorMatch[]>;
 
 function searchOf({ store, read }: IndexQuery): IndexSearch {
-  return ({ fusion, ...search }) =>
-    store.query({ ...read, ...search, fusion: search.mode === 'hybrid' ? fusion : undefined });
+  return async ({ fusion, ...search }) => {
+    const params = { ...read, ...search, fusion: search.mode === 'hybrid' ? fusion : undefined };
+    return replaceFurtherVectors(store, params, await store.query(params));
+  };
 }
 
 /** Passages whose neighbors are requested in each round. With the other searches that makes 25 queries at most. */

@@ -192,6 +192,7 @@ describe('query tools over further vectors', () => {
       { onFailure: 'throw' },
     );
     expect(sources[0]).toMatchObject({ document: expect.stringContaining('Facts on users'), path: [] });
+    expect(sources).toHaveLength(4);
     expect(new Set(sources.map(({ id }) => id)).size).toBe(sources.length);
   });
 });

@@ -7,7 +7,6 @@ import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
-import { replaceFurtherVectors } from '../passages/query-chunks.js';
 import { argumentSettings, modeValue, searchModes } from '../store/options.js';
 import type { QueryCall, VectorQueryInput } from './query-call.js';
 import { passagesSchema, toQueryResult, type PassagesOutput, type QueryResult } from './query-result.js';
@@ -96,10 +95,9 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
         seeds,
         onProgress,
       });
-      const passages = found.map(({ record, score, path }): GraphQueryResult => {
+      const sources = found.map(({ record, score, path }): GraphQueryResult => {
         return { ...toQueryResult(record, score), vector: [], path: [...path] };
       });
-      const sources = await replaceFurtherVectors(call.store, call.read, passages);
       return { sources: call.includeVectors ? await withVectors(call, sources) : sources, graph: report };
     },
   });
