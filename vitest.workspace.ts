@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineProject } from 'vitest/config';
 
@@ -10,11 +11,27 @@ const execArgv = [
   join(import.meta.dirname, 'scripts/source-hooks.mjs'),
 ];
 
+/** The tests of all packages use the development tools, which no package depends on: `@quiver/devtools` depends on them. */
+const devtools = join(import.meta.dirname, 'packages/devtools');
+const { exports } = JSON.parse(readFileSync(join(devtools, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | { '@quiver/source': string }>;
+};
+const alias = Object.entries(exports).flatMap(([subpath, target]) =>
+  typeof target === 'string'
+    ? []
+    : [
+        {
+          find: new RegExp(`^@quiver/devtools${subpath.slice(1)}$`),
+          replacement: join(devtools, target['@quiver/source']),
+        },
+      ],
+);
+
 /** The projects of `vitest.config.ts`: one per package, so that a failing test names the package it belongs to. */
-export const projects = ['core', 'mcp', 'rag', 'loaders'].map((name) =>
+export const projects = ['core', 'mcp', 'rag', 'loaders', 'devtools'].map((name) =>
   defineProject({
     root: `packages/${name}`,
-    resolve: { conditions },
+    resolve: { conditions, alias },
     ssr: { resolve: { conditions, externalConditions: conditions } },
     test: {
       name,

@@ -1,9 +1,9 @@
-// Bundles the browser script of the graph page into a module of @quiver/rag that reads no file at run time.
+// Bundles the browser script of the graph page into a module of @quiver/devtools that reads no file at run time.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const folder = new URL('../packages/rag/src/graph/page/', import.meta.url);
+const folder = new URL('../packages/devtools/src/graph/', import.meta.url);
 
 /** Returns the script as text. */
 export async function bundleViewer() {

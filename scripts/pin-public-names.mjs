@@ -5,13 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = {};
-for (const name of ['core', 'mcp', 'rag', 'loaders'].filter((name) =>
+for (const name of ['core', 'mcp', 'rag', 'loaders', 'devtools'].filter((name) =>
   readdirSync(join(root, 'packages')).includes(name),
 )) {
   const directory = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   for (const [subpath, target] of Object.entries(manifest.exports)) {
-    if (typeof target === 'string') continue;
+    // The names of `internal` are not public.
+    if (typeof target === 'string' || subpath === './internal') continue;
     const values = Object.keys(await import(pathToFileURL(join(directory, target.default)).href)).toSorted();
     const types = exportedNames(join(directory, target.types))
       .filter((exported) => !values.includes(exported))

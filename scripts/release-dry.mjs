@@ -17,7 +17,9 @@ const { values: flags } = parseArgs({
 const budgets = JSON.parse(readFileSync(join(root, 'scripts/release-budgets.json'), 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-release-'));
 const out = join(root, '.release');
-const names = ['core', 'mcp', 'rag', 'loaders'];
+/** The packages that programs use at run time, and the one for those who write them. */
+const runtimeNames = ['core', 'mcp', 'rag', 'loaders'];
+const names = [...runtimeNames, 'devtools'];
 const problems = [];
 
 /** Licenses that need no more than their notice. `BSD` is what `duck`, of mammoth, writes; its text has two clauses. */
@@ -85,7 +87,7 @@ function install(name, tarballs, others = []) {
 }
 
 function compareWithBudget(title, budget, tarballs) {
-  const names = title === 'all' ? Object.keys(tarballs) : title.split(' + ');
+  const names = title === 'all' ? runtimeNames : title.split(' + ');
   const folder = install(title.replaceAll(' ', ''), Object.fromEntries(names.map((name) => [name, tarballs[name]])));
   const code = names.map((name) => `import '@quiver/${name}';`).join('');
   const cpu = (text) => {

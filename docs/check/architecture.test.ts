@@ -7,10 +7,23 @@ import { fileURLToPath } from 'node:url';
 
 const page = readFileSync(new URL('../concepts/architecture.md', import.meta.url), 'utf8');
 
-for (const name of ['rag', 'loaders']) {
-  const source = fileURLToPath(new URL(`../../packages/${name}/src/`, import.meta.url));
+const packages = ['core', 'mcp', 'rag', 'loaders'];
+
+describe('the packages for programs', () => {
+  test('import nothing of @quiver/devtools', () => {
+    const found = packages.flatMap((name) =>
+      readImports(sourceOf(name), /(?:from|import\(|import) ?'([^']+)'/g)
+        .filter(({ to }) => /devtools/.test(to))
+        .map(({ from, to }) => `${name}/${from} imports ${to}`),
+    );
+    assert.deepEqual(found, []);
+  });
+});
+
+for (const name of ['rag', 'loaders', 'devtools']) {
+  const source = sourceOf(name);
   const section = page.split(/^## @quiver\//m).find((part) => part.startsWith(`${name}\n`)) ?? '';
-  const folders = [...section.matchAll(/^\| `(\w+)\/`/gm)].map(([, folder = '']) => folder);
+  const folders = [...section.matchAll(/^\| `([\w-]+)\/`/gm)].map(([, folder = '']) => folder);
 
   describe(`@quiver/${name}`, () => {
     test('has the folders of the table', () => {
@@ -32,15 +45,22 @@ for (const name of ['rag', 'loaders']) {
   });
 }
 
-/** Returns the relative imports of a package, except those of tests, as paths from its source folder. */
-function readImports(source: string): { from: string; to: string }[] {
+function sourceOf(name: string): string {
+  return fileURLToPath(new URL(`../../packages/${name}/src/`, import.meta.url));
+}
+
+/** Returns the imports of a package that match, by default the relative ones, except those of tests, as paths from its source folder. */
+function readImports(
+  source: string,
+  pattern = /(?:from|import\(|import|declare module) ?'(\.[^']+)'/g,
+): { from: string; to: string }[] {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /^(?!.*\.(?:test|test-d|fixture)\.ts$).*\.ts$/.test(file),
   );
   return files.flatMap((from) =>
-    Array.from(
-      readFileSync(join(source, from), 'utf8').matchAll(/(?:from|import\(|import|declare module) ?'(\.[^']+)'/g),
-      ([, path = '']) => ({ from, to: relative(source, join(source, dirname(from), path)) }),
-    ),
+    Array.from(readFileSync(join(source, from), 'utf8').matchAll(pattern), ([, path = '']) => ({
+      from,
+      to: relative(source, join(source, dirname(from), path)),
+    })),
   );
 }

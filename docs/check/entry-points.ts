@@ -16,7 +16,7 @@ interface EntryPoint {
 
 /** Returns the entry points of the packages, from their `exports`. */
 export function readEntryPoints(): EntryPoint[] {
-  return ['core', 'mcp', 'rag', 'loaders'].flatMap((folder) => {
+  return ['core', 'mcp', 'rag', 'loaders', 'devtools'].flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8')) as {
       name: string;
       exports: Record<string, string | { '@quiver/source': string }>;

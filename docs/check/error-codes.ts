@@ -9,7 +9,7 @@ const otherCapitals =
 export function readErrorCodes(repository: string): Map<string, Set<string>> {
   const codes = new Map<string, Set<string>>();
   const files = globSync('packages/*/src/**/*.ts', { cwd: repository }).filter(
-    (path) => !/\.(test|test-d|fixture)\.ts$|rag\/src\/testing\/|\/compat\//.test(path),
+    (path) => !/\.(test|test-d|fixture)\.ts$|devtools\/src\/stores\/|\/compat\//.test(path),
   );
   for (const file of files) {
     const source = ts.createSourceFile(

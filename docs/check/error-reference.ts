@@ -24,7 +24,7 @@ const areas: Readonly<Record<string, readonly Area[]>> = {
       title: 'Tools, schemas and agents',
       about:
         'The definition of a tool or an agent, the schema of its input, the model in a string, and a call by a model.',
-      codes: /^(AGENT|MODEL|OPTIONS|SCHEMA|TOOL|WORKFLOW)_/,
+      codes: /^(AGENT|MODEL|OPTIONS|SCHEMA|TOOL(?!_TYPES)|WORKFLOW)_/,
     },
   ],
   '@quiver/mcp': [
@@ -41,11 +41,6 @@ const areas: Readonly<Record<string, readonly Area[]>> = {
         /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|PROXY|REQUEST|RESULT|SERVER|SESSION|TASK|URI|URL|<SUBJECT>|<KIND>)_/,
     },
     { title: 'Shared state', about: 'The store that several processes of a server share.', codes: /^SHARED_/ },
-    {
-      title: 'Tests of servers',
-      about: 'Recorded answers of a server, tests with a model, and the conformance suite.',
-      codes: /^(CASSETTE|CONFORMANCE|TEST)_/,
-    },
     { title: 'OAuth', about: 'The sign-in of a client, and the tokens that a server validates.', codes: /^OAUTH_/ },
   ],
   '@quiver/rag and @quiver/loaders': [
@@ -58,12 +53,20 @@ const areas: Readonly<Record<string, readonly Area[]>> = {
     {
       title: 'Search and graphs',
       about: 'Queries and their filters, embedding models, rerankers, graphs, citations and evaluations.',
-      codes: /^(CASES|CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|QUERY|RERANK|RETRIEVE|TRIPLES)_/,
+      codes: /^(CITATION|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|QUERY|RERANK|RETRIEVE|TRIPLES)_/,
     },
     {
       title: 'Vector stores and files',
       about: 'The database or the folder of an index: what it refuses, and why it cannot be reached.',
       codes: /^(FILE|VECTOR)_/,
+    },
+  ],
+  '@quiver/devtools': [
+    {
+      title: 'Tools of development',
+      about:
+        'Recorded answers of a server, tests with a model, the conformance suite, types of tools, and the choice of settings.',
+      codes: /^(CASES|CASSETTE|CONFORMANCE|TEST|TOOL_TYPES)_/,
     },
   ],
 };

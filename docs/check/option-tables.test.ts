@@ -19,8 +19,8 @@ const described: Readonly<Record<string, readonly string[]>> = {
   'guides/ingestion-by-queue.md': ['@quiver/rag PlanIngestOptions'],
   'guides/evaluate.md': [
     '@quiver/rag/evaluate EvaluateRetrievalOptions',
-    '@quiver/rag/evaluate GenerateCasesOptions',
-    '@quiver/rag/evaluate TuneOptions',
+    '@quiver/devtools/evaluate GenerateCasesOptions',
+    '@quiver/devtools/evaluate TuneOptions',
   ],
   'guides/observability.md': ['@quiver/core/otel InstrumentOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],

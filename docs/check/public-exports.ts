@@ -15,9 +15,9 @@ export interface PublicExport {
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Returns the exports of every entry point of the packages, each once. */
+/** Returns the exports of every entry point of the packages, each once; not those of entry points for Quiver's own packages. */
 export function readPublicExports(): PublicExport[] {
-  const entries = readEntryPoints().map(({ file }) => file);
+  const entries = readEntryPoints().flatMap(({ file, internal }) => (internal ? [] : [file]));
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} };
   const configuration = ts.getParsedCommandLineOfConfigFile(join(repository, 'docs/tsconfig.json'), {}, host);
   const program = ts.createProgram(entries, { ...configuration?.options, noEmit: true });

@@ -99,7 +99,7 @@ test('a repeated file counts once, with the failures of both runs', () => {
 });
 
 test('test files read the variables of services only with readTestVariable()', () => {
-  const sources = ['core', 'mcp', 'rag', 'loaders'].flatMap((name) =>
+  const sources = ['core', 'mcp', 'rag', 'loaders', 'devtools'].flatMap((name) =>
     readdirSync(join(root, 'packages', name, 'src'), { recursive: true, withFileTypes: true }),
   );
   const offenders = sources

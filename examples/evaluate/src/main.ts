@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { toErrorMessage } from '@quiver/core';
+import { evaluationToHtml } from '@quiver/devtools/evaluate';
 import { createGraphRAGTool, createLexicalEmbedder, ingest } from '@quiver/rag';
-import { evaluateRetrieval, evaluationToHtml } from '@quiver/rag/evaluate';
+import { evaluateRetrieval } from '@quiver/rag/evaluate';
 import { LocalVector } from '@quiver/rag/local';
 import { readDecisions, readTestCollection } from './collection.ts';
 

@@ -9,9 +9,6 @@ import { MastraMCPClient } from './compat/index.js';
 import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
-import { conformance, createCassette, createTestClient, evaluateTools, lintTools } from './testing/index.js';
-import { describeSharedStore } from './testing/vitest.js';
-import { compareToolTypes, toolTypes } from './tool-types/index.js';
 
 // Programs in JavaScript pass it.
 const unknownOption = { unknownOption: 1 };
@@ -69,12 +66,6 @@ const calls: Record<string, () => unknown> = {
   InMemoryEventStore: () => new InMemoryEventStore(unknown),
   PostgresStore: () => new PostgresStore({ connectionString: 'postgres://localhost', ...unknownOption }),
   RedisStore: () => new RedisStore(unknown),
-  createTestClient: () => createTestClient(server, unknown),
-  conformance: () => conformance('http://localhost:1', unknown),
-  createCassette: () => createCassette({ file: 'x', ...unknownOption }),
-  evaluateTools: () => evaluateTools({ tools: {}, cases: [], model: 'openai/x', ...unknownOption }),
-  lintTools: () => lintTools([], unknown),
-  describeSharedStore: () => describeSharedStore(unknown),
   MCPClient: () => new MCPClient({ servers: {}, ...unknownOption }),
   'a definition with a command': () => new MCPClient({ servers: { it: { command: 'x', ...unknownOption } } }),
   'a definition with a url': () => new MCPClient({ servers: { it: { url: 'http://localhost', ...unknownOption } } }),
@@ -104,8 +95,6 @@ const calls: Record<string, () => unknown> = {
   'MCPClient.tasks.result': () => mcp.tasks.result(handle, unknown),
   'MCPClient.tasks.cancel': () => mcp.tasks.cancel(handle, unknown),
   'MCPClient.tasks.update': () => mcp.tasks.update(handle, {}, unknown),
-  toolTypes: () => toolTypes({}, unknown),
-  compareToolTypes: () => compareToolTypes('', {}, unknown),
   loadMcpConfig: () => loadMcpConfig('mcp.json', unknown),
   'compat MastraMCPClient': () => new MastraMCPClient(unknown),
   MCPOAuthClientProvider: () => new auth.MCPOAuthClientProvider({ ...metadata, ...unknownOption }),
@@ -152,8 +141,6 @@ const exempt: Record<string, string> = {
   InMemoryOAuthStorage: noConstructorOptions,
   InMemoryStore: noConstructorOptions,
   RemoteToolError: noConstructorOptions,
-  describeEras: none,
-  expectMcp: none,
   extractBearerToken: none,
   fingerprintTool: none,
   getToolResult: none,

@@ -223,7 +223,6 @@ export {
   type GraphSnapshot,
   type RankedNode,
 } from './graph/graph-rag.js';
-export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/page/graph-view.js';
 export type { GraphPassage, Triple } from './graph/passage.js';
 export {
   createGraphRAGTool,
@@ -234,5 +233,4 @@ export {
   type GraphRAGToolOptions,
 } from './tools/graph-rag-tool.js';
 export { buildGraph, type BuildGraphOptions, type BuiltGraph, type GraphProgress } from './graph/graph-of-index.js';
-export { viewGraph, type ViewGraphOptions } from './graph/view-graph.js';
 export type { GraphReport } from './graph/query-graph.js';

@@ -119,7 +119,7 @@ export class BoundClient {
   }
 
   /**
-   * Returns the tools of one server as methods by their names, typed by an interface that `npx @quiver/mcp types` writes. Sends what
+   * Returns the tools of one server as methods by their names, typed by an interface that `npx @quiver/devtools types` writes. Sends what
    * {@link callTool} sends. A method returns the structured content of the result; otherwise the whole result with its `content`. The
    * client checks neither the input nor the output: the types are what the server declared.
    *

@@ -1,4 +1,4 @@
-import { describeSharedStore } from '@quiver/mcp/testing/vitest';
+import { describeSharedStore } from '@quiver/devtools/stores';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InMemoryStore } from './in-memory-store.js';
 

@@ -1,6 +1,7 @@
+import type { TuneOptions } from '@quiver/devtools/evaluate';
 import { expectTypeOf, test } from 'vitest';
 import type { Embedder, ExportIndexOptions, ImportIndexOptions, RetrieveOptions, VectorStore } from '../index.js';
-import type { EvaluateRetrievalOptions, TuneOptions } from './index.js';
+import type { EvaluateRetrievalOptions } from './index.js';
 
 const indexName = 'guides';
 

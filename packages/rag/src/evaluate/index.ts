@@ -32,19 +32,3 @@ export type {
 export type { RetrievedResult } from './judge.js';
 export { makeCases, type CasePassage, type MakeCasesOptions } from './make-cases.js';
 export { readCases, writeCases } from './case-file.js';
-export {
-  generateCases,
-  type GenerateCasesOptions,
-  type GeneratedCases,
-  type GenerateProgress,
-  type RejectionReason,
-} from './generate-cases.js';
-export { evaluationToHtml, type EvaluationPageOptions } from './evaluation-to-html.js';
-export {
-  tune,
-  type TuneCandidate,
-  type TunedSettings,
-  type TuneGrid,
-  type TuneOptions,
-  type TuneResult,
-} from './tune.js';

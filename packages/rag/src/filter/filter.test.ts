@@ -3,8 +3,8 @@ import { isQuiverError } from '@quiver/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
-import { anyFilter } from '../testing/any-filter.js';
-import { ToyVector } from '../testing/toy-vector.fixture.js';
+import { anyFilter } from '../../../devtools/src/stores/any-filter.ts';
+import { ToyVector } from '../stores/toy-vector.fixture.js';
 import {
   checkFilter,
   createFilterTest,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { evaluateRetrieval } from '../evaluate/evaluate-retrieval.js';
-import { viewGraph } from '../graph/view-graph.js';
+import { viewGraph } from '@quiver/devtools/graph';
 import { ingest } from '../ingestion/ingest.js';
 import { retrieve } from '../planning/retrieve.js';
 import { LocalVector } from '../stores/local/index.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { evaluateRetrieval } from '../evaluate/evaluate-retrieval.js';
-import { viewGraph } from '../graph/view-graph.js';
+import { viewGraph } from '@quiver/devtools/graph';
 import { deleteDocuments } from '../ingestion/delete-documents.js';
 import { ingest, type IngestSettings } from '../ingestion/ingest.js';
 import { retrieve } from '../planning/retrieve.js';

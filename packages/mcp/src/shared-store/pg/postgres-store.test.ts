@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describeSharedStore } from '@quiver/mcp/testing/vitest';
+import { describeSharedStore } from '@quiver/devtools/stores';
 import { Pool } from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import { createClient } from '@redis/client';
-import { describeSharedStore } from '@quiver/mcp/testing/vitest';
+import { describeSharedStore } from '@quiver/devtools/stores';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';

@@ -6,9 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { checkFilter } from '../../filter/index.js';
 import { queryChunks } from '../../passages/query-chunks.js';
-import { describeFilters } from '../../testing/describe-filters.js';
-import { describeVectorStore } from '../../testing/describe-vector-store.js';
-import { describeWords } from '../../testing/describe-words.fixture.js';
+import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeWords } from '../describe-words.fixture.js';
 import { ChromaVector } from './index.js';
 
 const address = readTestVariable('QUIVER_CHROMA_URL') ?? '';

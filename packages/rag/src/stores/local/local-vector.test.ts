@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeFilters } from '../../testing/describe-filters.js';
-import { describeVectorStore } from '../../testing/describe-vector-store.js';
-import { describeWords } from '../../testing/describe-words.fixture.js';
+import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeWords } from '../describe-words.fixture.js';
 import { LocalVector } from './index.js';
 
 describeVectorStore(

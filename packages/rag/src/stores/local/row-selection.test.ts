@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluateFilter, type Filter, parseFilter } from '../../filter/index.js';
-import { anyFilter, anyMetadata } from '../../testing/any-filter.js';
+import { anyFilter, anyMetadata } from '../../../../devtools/src/stores/any-filter.ts';
 import { RowSelection } from './row-selection.js';
 
 function tryParse(filter: unknown): Filter | undefined {

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
 import { SqlParameters } from '../../store/sql-condition.js';
-import { describeFilters } from '../../testing/describe-filters.js';
+import { describeFilters } from '@quiver/devtools/stores';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
-import { describeVectorStore } from '../../testing/describe-vector-store.js';
-import { describeWords } from '../../testing/describe-words.fixture.js';
+import { describeVectorStore } from '@quiver/devtools/stores';
+import { describeWords } from '../describe-words.fixture.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
 

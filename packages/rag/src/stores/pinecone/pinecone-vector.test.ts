@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeFilters } from '../../testing/describe-filters.js';
-import { describeSearchModes } from '../../testing/describe-search-modes.js';
-import { describeVectorStore } from '../../testing/describe-vector-store.js';
-import { describeWords } from '../../testing/describe-words.fixture.js';
+import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeSearchModes } from '../../../../devtools/src/stores/describe-search-modes.ts';
+import { describeWords } from '../describe-words.fixture.js';
 import { FakePinecone } from './fake-pinecone.fixture.js';
 import { createLexicalSparseEncoder, PineconeVector, type PineconeVectorConfig } from './index.js';
 

@@ -1,9 +1,8 @@
 import { QdrantClient } from '@qdrant/js-client-rest';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
-import { describeFilters } from '../../testing/describe-filters.js';
-import { describeVectorStore } from '../../testing/describe-vector-store.js';
-import { describeWords } from '../../testing/describe-words.fixture.js';
+import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeWords } from '../describe-words.fixture.js';
 import { FakeQdrant } from './fake-qdrant.fixture.js';
 import { QdrantVector } from './index.js';
 import { toPointId } from './qdrant-point.js';

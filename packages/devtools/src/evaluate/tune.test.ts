@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { createLexicalEmbedder, MDocument } from '@quiver/rag';
+import { LocalVector } from '@quiver/rag/local';
+import type { RetrievalCase } from '@quiver/rag/evaluate';
+import { tune, type TuneOptions } from './tune.js';
+
+const embedder = createLexicalEmbedder({ dimension: 256 });
+const words = ['amber', 'birch', 'coral', 'dusk', 'ember', 'fjord', 'grove', 'heath', 'inlet', 'jetty'];
+/** One document per word; sentence n of each says the same with another number. */
+const documents = words.map((word) =>
+  MDocument.fromText(
+    Array.from(
+      { length: 5 },
+      (_, number) => `The ${word} of station ${number} weighs ${number + 3} tons in winter.`,
+    ).join('\n\n'),
+    { source: `${word}.txt` },
+  ),
+);
+const cases: RetrievalCase[] = words.flatMap((word) =>
+  Array.from({ length: 5 }, (_, number) => ({
+    question: `What does the ${word} of station ${number} weigh?`,
+    relevant: [{ quote: `The ${word} of station ${number} weighs ${number + 3} tons`, source: `${word}.txt` }],
+  })),
+);
+type Changes = Partial<Omit<TuneOptions, 'vectorStore' | 'store'>> & { store?: LocalVector };
+const run = (options: Changes = {}): ReturnType<typeof tune> =>
+  tune({
+    documents,
+    cases,
+    store: new LocalVector(),
+    embedder,
+    grid: { chunkSize: [60, 400] },
+    metric: 'recallAt5',
+    ...options,
+  });
+
+describe('tune', () => {
+  it('measures every combination, and the winner alone with the cases that are held out', async () => {
+    const store = new LocalVector();
+    const seen = new Set<string>();
+    const grid = {
+      chunkSize: [60, 400],
+      mode: ['keyword', 'hybrid'],
+      fusion: [{ vector: 0 }, { vector: 1 }],
+      topK: [1, 5],
+    } as const;
+    const {
+      winner,
+      heldOut,
+      candidates,
+      cases: counts,
+    } = await run({
+      store,
+      grid,
+      onProgress: ({ configuration }) => seen.add(configuration),
+    });
+    expect(candidates).toHaveLength(2 * 3 * 2);
+    expect(seen.size).toBe(12);
+    expect(counts).toEqual({ tuning: 35, heldOut: 15 });
+    expect(heldOut.questions).toHaveLength(15);
+    expect(heldOut.metrics.recallAt5?.mean).toBeGreaterThan(0.9);
+    expect(heldOut.topK).toBe(winner.topK);
+    const means = candidates.map(({ value }) => value.mean);
+    expect(means).toEqual(means.toSorted((a, b) => b - a));
+    expect(await store.listIndexes()).toEqual([]);
+  });
+
+  it('prefers the shortest results among candidates that are equally good within the tolerance', async () => {
+    const { candidates, winner } = await run({ grid: { chunkSize: [60, 400], topK: [1, 5] } });
+    const best = candidates[0]?.value.mean as number;
+    const equal = candidates.filter(({ value }) => value.mean >= best - 0.01);
+    const shortest = Math.min(...equal.map(({ contextCharacters }) => contextCharacters));
+    expect(equal.length).toBeGreaterThan(1);
+    expect(equal.find(({ contextCharacters }) => contextCharacters === shortest)?.settings).toEqual(winner);
+  });
+
+  it('accepts vectorStore and model', async () => {
+    const options = { documents, cases, grid: { chunkSize: [400] }, metric: 'recallAt5' } as const;
+    const { winner } = await tune({ ...options, vectorStore: new LocalVector(), model: embedder });
+    expect(winner).toEqual({ chunkSize: 400, mode: 'keyword', topK: 5 });
+  });
+
+  it('holds out the same cases again', async () => {
+    const heldOut = async (): Promise<string[]> =>
+      (await run({ grid: { chunkSize: [400] } })).heldOut.questions.map(({ question }) => question);
+    expect(await heldOut()).toEqual(await heldOut());
+  });
+
+  it('refuses to choose with too few cases', async () => {
+    await expect(run({ cases: cases.slice(0, 42) })).rejects.toMatchObject({
+      code: 'CASES_TOO_FEW',
+      message: expect.stringContaining('not 29 and 13'),
+    });
+    await expect(run({ heldOut: 0.1 })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+    for (const heldOut of [0, 1, Number.NaN])
+      await expect(run({ heldOut })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+  });
+
+  it('rejects invalid options and an index that exists, which it keeps', async () => {
+    for (const options of [
+      { grid: {} },
+      { grid: { chunkSize: [] } },
+      { grid: undefined },
+      { metric: 'recall' },
+      { cases: [] },
+      { documents: documents.values() },
+      { store: undefined },
+      { chunkSizes: [60] },
+      { grid: { chunkSize: [60], modes: ['keyword'] } },
+      { grid: { chunkSize: [60], mode: 'keyword' } },
+      { model: createLexicalEmbedder() },
+    ])
+      await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
+        code: 'EVALUATION_INVALID',
+      });
+    await expect(run({ chunkSizes: [60] } as never)).rejects.toThrow(
+      /^tune has no option 'chunkSizes'\. Its options are: /,
+    );
+    await expect(run({ grid: { chunkSize: [60], modes: ['keyword'] } as never })).rejects.toThrow(
+      "tune has no option 'grid.modes'. Did you mean 'grid.mode'? The options of 'grid' are: chunkSize, mode, fusion, topK.",
+    );
+    const store = new LocalVector();
+    await store.createIndex({ indexName: 'tune-60', dimension: 3 });
+    await expect(run({ store })).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });
+    expect(await store.listIndexes()).toEqual(['tune-60']);
+  });
+
+  it('removes its indexes after an error, and when it is aborted', async () => {
+    const store = new LocalVector();
+    await expect(
+      run({ store, cases: cases.map((one) => ({ ...one, relevant: [{ id: 'x' }] })) }),
+    ).rejects.toMatchObject({
+      code: 'CASES_NOT_FOUND',
+    });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = (): void => stop.abort(reason);
+    await expect(run({ store, onProgress, signal: stop.signal })).rejects.toBe(reason);
+    expect(await store.listIndexes()).toEqual([]);
+  });
+});

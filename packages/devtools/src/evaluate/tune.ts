@@ -1,0 +1,250 @@
+import { QuiverError } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  type Interval,
+  listOf,
+  objectOf,
+  type OptionChecks,
+  readAlias,
+  signalValue,
+  wholeNumber,
+} from '@quiver/core/internal';
+import {
+  type EmbedderInput,
+  type FusionWeights,
+  type MDocument,
+  type QueryMode,
+  type StoreOption,
+  createLexicalEmbedder,
+  ingest,
+} from '@quiver/rag';
+import {
+  type ConfigurationReport,
+  type EvaluationProgress,
+  type MetricName,
+  type RetrievalCase,
+  type SearchConfiguration,
+  evaluateRetrieval,
+} from '@quiver/rag/evaluate';
+import {
+  checkCases,
+  contentHash,
+  evaluationInvalid,
+  evaluationSettings,
+  fusionValue,
+  modeValue,
+  modelChecks,
+  parseMetric,
+  readStore,
+  storeChecks,
+  topKValue,
+} from '@quiver/rag/internal';
+
+/** Values to try; every combination is one candidate. */
+export interface TuneGrid {
+  /** `maxSize` of the chunks, in characters. */
+  chunkSize: readonly number[];
+  /** Default `['keyword']`. */
+  mode?: readonly QueryMode[];
+  /** Weights of the mode `hybrid`. Default: those of the embedder. */
+  fusion?: readonly FusionWeights[];
+  /** Number of results. Default: the k of the metric. */
+  topK?: readonly number[];
+}
+
+/** Options of `tune()`. The store holds one index `tune-<chunk size>` for each chunk size, until the end. */
+export type TuneOptions = TuneSettings & StoreOption;
+
+interface TuneSettings {
+  documents: readonly MDocument[];
+  /** Bound to quotes, places or sources, because ids change with the chunks. At least 30 for the choice and 10 held out. */
+  cases: readonly RetrievalCase[];
+  /** Embedding model. Default: the lexical embedder. */
+  model?: EmbedderInput;
+  /** Other name of `model`. */
+  embedder?: EmbedderInput;
+  grid: TuneGrid;
+  /** The metric that decides. Default `ndcgAt10`. */
+  metric?: MetricName;
+  /** Share of the cases that only the winner is measured with. Default 0.3. */
+  heldOut?: number;
+  onProgress?: (progress: EvaluationProgress) => void;
+  signal?: AbortSignal | undefined;
+}
+
+const checks: OptionChecks<TuneOptions> = {
+  documents: anyValue,
+  cases: anyValue,
+  ...storeChecks,
+  ...modelChecks,
+  grid: objectOf<TuneGrid>({
+    chunkSize: listOf(wholeNumber(1)),
+    mode: listOf(modeValue),
+    fusion: listOf(fusionValue),
+    topK: listOf(topKValue),
+  }),
+  // `parseMetric` and `splitCases` check these.
+  metric: anyValue,
+  heldOut: anyValue,
+  onProgress: functionValue,
+  signal: signalValue,
+};
+
+/** Settings of a candidate. */
+export interface TunedSettings {
+  chunkSize: number;
+  mode: QueryMode;
+  fusion?: FusionWeights;
+  topK: number;
+}
+
+/** A candidate, measured with the cases that are not held out. */
+export interface TuneCandidate {
+  settings: TunedSettings;
+  value: Interval;
+  contextCharacters: number;
+}
+
+/** Result of `tune()`. */
+export interface TuneResult {
+  winner: TunedSettings;
+  /**
+   * The winner, measured with cases that did not take part in the choice. The value of the winner among the candidates is too high: it
+   * was chosen for it.
+   */
+  heldOut: ConfigurationReport;
+  /** All candidates, best first. */
+  candidates: TuneCandidate[];
+  /** Number of cases of each part. */
+  cases: { tuning: number; heldOut: number };
+}
+
+const minTuningCases = 30;
+const minHeldOutCases = 10;
+/** Of candidates that are at most this much worse than the best, the one with the shortest results wins. */
+const tolerance = 0.01;
+
+/**
+ * Chooses chunk size, mode, weights and number of results: measures every combination with one part of the cases, and the winner with the
+ * other part.
+ *
+ * @throws `CASES_TOO_FEW` when a part has too few cases for a comparison; `EVALUATION_INVALID`; the errors of `ingest` and
+ *   `evaluateRetrieval`; the abort reason
+ * @example
+ * const { winner, heldOut } = await tune({
+ *   documents,
+ *   cases,
+ *   vectorStore: new LocalVector(),
+ *   grid: { chunkSize: [300, 600, 1200], mode: ['keyword', 'hybrid'], topK: [5, 10] },
+ * });
+ */
+export async function tune(options: TuneOptions): Promise<TuneResult> {
+  checkOptions('tune', options, checks, evaluationSettings);
+  const { documents, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
+  const store = readStore('tune', options, evaluationSettings);
+  const given = readAlias<TuneOptions, 'model' | 'embedder'>(
+    'tune',
+    options,
+    ['model', 'embedder'],
+    evaluationSettings,
+  );
+  const model = given ?? createLexicalEmbedder();
+  const { k } = parseMetric(metric);
+  if (!Array.isArray(documents))
+    throw evaluationInvalid(
+      'documents must be a list, because they are read once for each chunk size. Collect the documents of a loader first.',
+    );
+  const parts = splitCases(checkCases(options.cases), heldOut);
+  const settings = combine(options.grid, k);
+  const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
+  const existing = await store.listIndexes({ signal });
+  const taken = [...indexNames.values()].find((name) => existing.includes(name));
+  if (taken !== undefined) throw evaluationInvalid(`The index '${taken}' exists. Delete it, or pass another store.`);
+  const candidates = settings.map((one): [SearchConfiguration, TunedSettings] => {
+    const { chunkSize, ...search } = one;
+    const indexName = indexNames.get(chunkSize) as string;
+    return [{ name: JSON.stringify(one), indexName, model, ...search }, one];
+  });
+  const common = { vectorStore: store, metrics: [metric], signal };
+  try {
+    for (const [maxSize, indexName] of indexNames) {
+      await ingest({
+        documents,
+        store,
+        indexName,
+        embedder: model,
+        chunkOptions: { maxSize },
+        signal,
+      });
+    }
+    const configurations = candidates.map(([configuration]) => configuration);
+    const progress = onProgress ? { onProgress } : {};
+    const measured = await evaluateRetrieval({ ...common, ...progress, cases: parts.tuning, configurations });
+    const ranked = measured.configurations
+      .map((report, index) => ({
+        index,
+        settings: settings[index] as TunedSettings,
+        value: report.metrics[metric] as Interval,
+        contextCharacters: report.contextCharacters,
+      }))
+      .sort((a, b) => b.value.mean - a.value.mean || a.contextCharacters - b.contextCharacters || a.index - b.index);
+    const best = ranked[0]?.value.mean ?? 0;
+    const [winner] = ranked
+      .filter(({ value }) => value.mean >= best - tolerance)
+      .sort((a, b) => a.contextCharacters - b.contextCharacters);
+    const chosen = configurations[winner?.index ?? 0] as SearchConfiguration;
+    const final = await evaluateRetrieval({ ...common, cases: parts.heldOut, configurations: [chosen] });
+    return {
+      winner: settings[winner?.index ?? 0] as TunedSettings,
+      heldOut: final.configurations[0] as ConfigurationReport,
+      candidates: ranked.map(({ index: _index, ...candidate }) => candidate),
+      cases: { tuning: parts.tuning.length, heldOut: parts.heldOut.length },
+    };
+  } finally {
+    // Without the signal: an aborted run also leaves nothing behind.
+    for (const indexName of indexNames.values()) {
+      if ((await store.listIndexes()).includes(indexName)) await store.deleteIndex({ indexName });
+    }
+  }
+}
+
+/** @throws `CASES_TOO_FEW` */
+function splitCases(
+  cases: readonly RetrievalCase[],
+  heldOut: number,
+): { tuning: RetrievalCase[]; heldOut: RetrievalCase[] } {
+  const shuffled = cases
+    .map((one, index) => ({ one, key: contentHash(one.question, String(index)) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ one }) => one);
+  const size = Math.round(cases.length * heldOut);
+  const parts = { heldOut: shuffled.slice(0, size), tuning: shuffled.slice(size) };
+  if (parts.tuning.length >= minTuningCases && parts.heldOut.length >= minHeldOutCases) return parts;
+  throw new QuiverError(
+    'CASES_TOO_FEW',
+    `A choice needs at least ${minTuningCases} cases and ${minHeldOutCases} more that are held out, not ${parts.tuning.length} and ${parts.heldOut.length}: with fewer, chance decides. Add cases, for example by generateCases(), or change heldOut.`,
+  );
+}
+
+/** Returns every combination. @throws `EVALUATION_INVALID` */
+function combine(grid: TuneGrid, k: number): TunedSettings[] {
+  const { chunkSize, mode = ['keyword'], fusion = [], topK = [k] } = grid ?? {};
+  for (const [name, values] of Object.entries({ chunkSize, mode, topK })) {
+    if (!Array.isArray(values) || values.length === 0)
+      throw evaluationInvalid(`grid.${name} must be a list of values.`);
+  }
+  return [...new Set(chunkSize)].flatMap((size) =>
+    [...new Set(mode)].flatMap((one) =>
+      (one === 'hybrid' && fusion.length > 0 ? fusion : [undefined]).flatMap((weights) =>
+        [...new Set(topK)].map((count) => ({
+          chunkSize: size,
+          mode: one,
+          ...(weights && { fusion: weights }),
+          topK: count,
+        })),
+      ),
+    ),
+  );
+}

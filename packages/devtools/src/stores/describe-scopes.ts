@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type IngestReport,
+  MDocument,
+  type VectorStore,
+  createLexicalEmbedder,
+  deleteDocuments,
+  exportIndex,
+  finishIngest,
+  importIndex,
+  ingest,
+  planIngest,
+} from '@quiver/rag';
+import type { IngestSettings } from '@quiver/rag/internal';
+
+/** Suite for documents of several owners in one index. */
+export function describeScopes<Store extends VectorStore>(
+  name: string,
+  open: () => Promise<Store>,
+  close: (store: Store) => Promise<void>,
+): void {
+  describe(`${name} as a place for documents of several owners`, () => {
+    let store: Store;
+    const indexName = 'notes';
+    const embedder = createLexicalEmbedder({ dimension: 16 });
+    const sources = ['readme.md'];
+    const a = { tenant: 'a' };
+    const b = { tenant: 'b' };
+
+    beforeEach(async () => {
+      store = await open();
+    }, 60_000);
+    afterEach(() => close(store));
+
+    const readme = (text: string): MDocument[] => [MDocument.fromText(text, { source: 'readme.md' })];
+    const run = (text: string, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
+      ingest({ documents: readme(text), store, indexName, embedder, maxRetries: 0, ...options });
+    const texts = async (): Promise<unknown[]> =>
+      (await store.scan({ indexName })).records.map(({ document }) => document).toSorted();
+    async function expectRefusal(call: Promise<unknown>): Promise<void> {
+      await expect(call).rejects.toMatchObject({
+        code: 'INGEST_SCOPE_MISSING',
+        message: expect.stringMatching(/'notes' have owners, the scope \{ tenant \}.*scope: \{ tenant: … \}.*'all'/),
+        details: { indexName, keys: [['tenant']] },
+      });
+    }
+
+    it('refuses calls without a scope, and changes nothing', async () => {
+      for (const scope of [a, b]) await run(`Salaries of ${scope.tenant}.`, { scope });
+      await expectRefusal(run('Salaries of nobody.'));
+      await expectRefusal(run('Salaries of nobody.', { dryRun: true }));
+      await expectRefusal(run('Salaries of nobody.', { cleanup: 'none' }));
+      await expectRefusal(deleteDocuments({ store, indexName, sources }));
+      await expectRefusal(planIngest({ store, indexName, sources: [] }));
+      await expectRefusal(finishIngest({ id: 'plan', indexName, parts: [], gone: sources }, [], { store }));
+      expect(await texts()).toEqual(['Salaries of a.', 'Salaries of b.']);
+      // The keys of the scope are not a record.
+      expect(await store.describeIndex({ indexName })).toMatchObject({ count: 2 });
+      const [queryVector = []] = await embedder.embed(['Salaries']);
+      expect(await store.query({ indexName, queryVector })).toHaveLength(2);
+    });
+
+    it('refuses calls as long as one owner has a document, and finds it behind many records of others', async () => {
+      await run('Salaries of a.', { scope: a });
+      const ids = Array.from({ length: 120 }, (_, n) => `!${String(n).padStart(3, '0')}`);
+      await store.upsert({ indexName, ids, vectors: ids.map(() => new Float32Array(16).fill(1)) });
+      await run('Salaries of b.', { scope: b });
+      expect(await deleteDocuments({ store, indexName, sources, scope: b })).toBe(1);
+      await expectRefusal(run('Salaries of nobody.'));
+      expect(await deleteDocuments({ store, indexName, sources, scope: a })).toBe(1);
+      expect(await run('Salaries of nobody.')).toMatchObject({ added: 1 });
+    });
+
+    it("reaches the documents of every owner with scope: 'all'", async () => {
+      for (const scope of [a, b]) await run(`Salaries of ${scope.tenant}.`, { scope });
+      expect(await run('Salaries of nobody.', { scope: 'all' })).toMatchObject({ added: 1, removed: 2 });
+      await run('Salaries of a.', { scope: a });
+      const { plan } = await planIngest({ store, indexName, sources: [], scope: 'all' });
+      expect(plan).toMatchObject({ scope: 'all', gone: sources });
+      expect(await finishIngest(plan, [], { store })).toMatchObject({ removed: 2 });
+      await run('Salaries of a.', { scope: a });
+      expect(await deleteDocuments({ store, indexName, sources, scope: 'all' })).toBe(1);
+      expect(await texts()).toEqual([]);
+    });
+
+    it('keeps documents of an owner that appear while a call without a scope runs', async () => {
+      async function* documents(): AsyncGenerator<MDocument> {
+        yield* readme('Salaries of nobody.');
+        await run('Salaries of a.', { scope: a });
+      }
+      expect(await run('', { documents: documents(), cleanup: 'all' })).toMatchObject({ added: 1, removed: 0 });
+      expect(await texts()).toEqual(['Salaries of a.', 'Salaries of nobody.']);
+    });
+
+    it('refuses a scope with other keys than those of the index', async () => {
+      await run('Salaries of a.', { scope: a });
+      const mismatch = { code: 'INGEST_SCOPE_MISMATCH', details: { indexName, keys: [['tenant']] } };
+      for (const scope of [{ user: 'a' }, { ...a, user: 'a' }]) {
+        await expect(run('Salaries.', { scope })).rejects.toMatchObject(mismatch);
+        await expect(deleteDocuments({ store, indexName, sources, scope })).rejects.toMatchObject(mismatch);
+      }
+      expect(await texts()).toEqual(['Salaries of a.']);
+    });
+
+    it('keeps the keys of the scope in an export', async () => {
+      await run('Salaries of a.', { scope: a });
+      const lines: string[] = [];
+      for await (const line of exportIndex({ store, indexName })) lines.push(line);
+      await store.deleteIndex({ indexName });
+      expect(await importIndex({ lines, store, indexName })).toBe(1);
+      await expectRefusal(run('Salaries of nobody.'));
+    });
+  });
+}

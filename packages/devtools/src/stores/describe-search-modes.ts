@@ -1,0 +1,282 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import type { QueryMode, VectorStore } from '@quiver/rag';
+import { contextKey, fusionDepth, maximalMarginalRelevance, reciprocalRankFusion } from '@quiver/rag/internal';
+import { referenceBm25 } from './reference-bm25.js';
+
+const indexName = 'texts';
+const passages = [
+  { id: 'apple', text: 'Apples grow on trees, and an apple a day keeps the doctor away.', vector: [1, 0, 0] },
+  { id: 'pear', text: 'Pears grow on trees as well.', vector: [0.9, 0.4, 0] },
+  { id: 'pear again', text: 'A pear tree gives pears.', vector: [0.9, 0.41, 0] },
+  { id: 'whale', text: 'Whales sing below the surface of the sea.', vector: [0, 0, 1] },
+  { id: 'song', text: 'Who sings a song in the sea of songs?', vector: [0, 1, 0.2] },
+];
+const question = { queryVector: [0.8, 0.6, 0], queryText: 'pear trees and songs' };
+
+export async function expectError(call: Promise<unknown>, code: string, message = ''): Promise<void> {
+  await expect(call).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+}
+
+/**
+ * Suite for the modes of a query: those that a store declares in its capabilities work, the others are refused.
+ * Called by {@link describeVectorStore}.
+ */
+export function describeSearchModes<Store extends VectorStore>(
+  name: string,
+  open: () => Promise<Store>,
+  close: (store: Store) => Promise<void>,
+): void {
+  describe(`${name} as a search engine`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await open();
+      await store.createIndex({ indexName, dimension: 3 });
+      await store.upsert({
+        indexName,
+        ids: passages.map(({ id }) => id),
+        vectors: passages.map(({ vector }) => vector),
+        documents: passages.map(({ text }) => text),
+        metadata: passages.map((_passage, place) => ({ place })),
+      });
+    }, 60_000);
+    afterEach(() => close(store));
+
+    const requireModes = (context: TestContext, ...modes: QueryMode[]): void => {
+      const missing = modes.filter((mode) => !store.capabilities.modes.includes(mode));
+      if (missing.length > 0) context.skip(`${name} has no mode ${missing.join(', ')}`);
+    };
+    const find = async (queryText: string, more: object = {}): Promise<string[]> =>
+      (await store.query({ indexName, mode: 'keyword', queryText, ...more })).map(({ id }) => id);
+
+    it('answers in the modes it declares, and refuses the others by name', async () => {
+      for (const mode of ['vector', 'keyword', 'hybrid'] as const) {
+        const query = store.query({ indexName, mode, ...question });
+        if (store.capabilities.modes.includes(mode)) expect((await query).length).toBeGreaterThan(0);
+        else await expectError(query, 'VECTOR_QUERY_UNSUPPORTED', `'${mode}'`);
+      }
+      // @ts-expect-error a mode that does not exist
+      await expectError(store.query({ indexName, mode: 'fuzzy', ...question }), 'VECTOR_ARGUMENT_INVALID');
+    });
+
+    it('refuses a mode without what it needs', async (context) => {
+      requireModes(context, 'keyword', 'hybrid');
+      const { queryText, queryVector } = question;
+      for (const params of [
+        { mode: 'keyword' },
+        { mode: 'keyword', queryText: ' \n' },
+        { mode: 'hybrid', queryText },
+        { mode: 'hybrid', queryVector },
+        { mode: 'hybrid', queryVector, queryText, fusion: { vector: 0, keyword: 0 } },
+        { mode: 'hybrid', queryVector, queryText, fusion: { vector: -1 } },
+        { mode: 'hybrid', queryVector, queryText, fusion: { keyword: Number.NaN } },
+      ] as const)
+        await expectError(store.query({ indexName, ...params }), 'VECTOR_ARGUMENT_INVALID');
+      const short = store.query({ indexName, mode: 'hybrid', queryText, queryVector: [1] });
+      await expectError(short, 'VECTOR_DIMENSION_MISMATCH');
+      await expectError(store.query({ indexName: 'nowhere', mode: 'keyword', queryText }), 'VECTOR_INDEX_NOT_FOUND');
+    });
+
+    describe('in keyword mode', () => {
+      beforeEach((context) => requireModes(context, 'keyword'));
+
+      it('finds the texts that share a word with the question, and no others', async () => {
+        expect((await find('pear trees')).toSorted()).toEqual(['apple', 'pear', 'pear again']);
+        expect((await find('What do whales do?')).toSorted()).toEqual(['whale']);
+        expect(await find('submarines')).toEqual([]);
+      });
+
+      it('finds a text by the words of its context, which is not part of it', async () => {
+        const record = { ids: ['tide'], vectors: [[1, 1, 0]], documents: ['It turns twice a day.'] };
+        await store.upsert({ indexName, ...record, metadata: [{ excerptContext: 'About lighthouses' }] });
+        const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'lighthouses' });
+        expect(match).toMatchObject({ id: 'tide', document: 'It turns twice a day.' });
+      });
+
+      it('scores in [0, 1], best first, with metadata, text and, when asked, vectors', async () => {
+        const query = { indexName, mode: 'keyword', queryText: 'whales sing' } as const;
+        const matches = await store.query({ ...query, includeVector: true });
+        expect(matches[0]).toMatchObject({ id: 'whale', document: passages[3]?.text, metadata: { place: 3 } });
+        expect(matches[0]?.vector).toHaveLength(3);
+        const scores = matches.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        for (const score of scores) expect(score >= 0 && score <= 1).toBe(true);
+        expect((await store.query(query))[0]).not.toHaveProperty('vector');
+      });
+
+      it('honors filter and topK', async () => {
+        const found = await find('pear trees', { filter: { place: { $gte: 1 } } });
+        expect(found.toSorted()).toEqual(['pear', 'pear again']);
+        expect(await find('pear trees', { topK: 1 })).toHaveLength(1);
+        await expectError(find('pear', { filter: { place: { $almost: 1 } } }), 'FILTER_INVALID');
+      });
+
+      it('orders equal scores by id', async () => {
+        const ids = ['b', 'a', 'd', 'c', 'A', '10', '9'];
+        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), documents: ids.map(() => 'violins') });
+        expect(await find('violins', { topK: 4 })).toEqual(['10', '9', 'A', 'a']);
+      });
+
+      it('follows every change', async () => {
+        await find('whales');
+        await store.upsert({ indexName, ids: ['whale'], vectors: [[0, 0, 1]], documents: ['Dolphins jump.'] });
+        await store.updateVector({ indexName, id: 'song', update: { document: 'A dolphin whistles.' } });
+        expect(await find('whales sing')).toEqual([]);
+        expect((await find('dolphins')).length).toBe(2);
+        await store.deleteVector({ indexName, id: 'song' });
+        expect(await find('dolphins')).toEqual(['whale']);
+        await store.truncateIndex({ indexName });
+        expect(await find('dolphins pear')).toEqual([]);
+      });
+
+      it('reads the usual metadata keys where there is no document', async () => {
+        const ids = ['plain', 'silent'];
+        const metadata = [{ text: 'A violin in metadata.' }, { title: 'violin' }];
+        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata });
+        expect(await find('violin')).toEqual(['plain']);
+      });
+
+      it('finds a text by its title, its file name, the headings above it and its context, too', async () => {
+        const ids = ['titled', 'named', 'below', 'situated', 'other'];
+        const metadata = [
+          { title: 'Bassoons' },
+          { source: 'music/oboes.md' },
+          { source: 'music/strings.md', headings: ['Strings', 'Cellos'] },
+          { [contextKey]: 'About trombones.' },
+          { [contextKey]: { topic: 'trombones' } },
+        ];
+        const documents = ids.map(() => 'It has a low voice.');
+        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata, documents });
+        expect(await find('bassoons')).toEqual(['titled']);
+        expect(await find('oboes')).toEqual(['named']);
+        expect(await find('cellos')).toEqual(['below']);
+        expect(await find('trombones')).toEqual(['situated']);
+      });
+
+      it('takes any text as words, never as a query language', async () => {
+        const hostile = [`'"`, 'a & b | !c', 'pear:*', '<->', '(((', '\\', '%_', "'; DROP TABLE x; --", '\0', '\ud800'];
+        for (const text of hostile) expect(Array.isArray(await find(text)), text).toBe(true);
+        expect(await find(`whales & (!sing | "sea`)).toContain('whale');
+      });
+
+      it('finds the words of other scripts', async (context) => {
+        if (store.capabilities.keywordRanking !== 'bm25') context.skip('the database decides what a word is');
+        const ids = ['ja', 'ru', 'el'];
+        const documents = ['日本語の文書を検索する', 'поиск по документам', 'Αναζήτηση εγγράφων'];
+        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), documents });
+        expect(await find('文書の検索')).toEqual(['ja']);
+        expect(await find('ПОИСК')).toEqual(['ru']);
+        expect(await find('εγγράφων')).toEqual(['el']);
+      });
+
+      it('orders exactly as BM25 where it declares so, after any changes', async (context) => {
+        if (store.capabilities.keywordRanking !== 'bm25') context.skip('the database has its own order');
+        const word = fc.constantFrom('red', 'green', 'blue', 'grey', 'lila', '緑', 'synthesis', 'x1');
+        const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(' '));
+        const change = fc.record({ id: fc.integer({ min: 0, max: 12 }).map(String), text: fc.option(text) });
+        await fc.assert(
+          fc.asyncProperty(fc.array(change, { maxLength: 40 }), text, async (changes, wanted) => {
+            fc.pre(wanted !== '');
+            await store.truncateIndex({ indexName });
+            const texts = new Map<string, string>();
+            for (const [place, { id, text: document }] of changes.entries()) {
+              if (document === null) await store.deleteVector({ indexName, id });
+              else await store.upsert({ indexName, ids: [id], vectors: [[1, 2, 3]], documents: [document] });
+              if (document === null) texts.delete(id);
+              else texts.set(id, document);
+              // Once in a while a search between the changes.
+              if (place % 7 === 0) await find(wanted);
+            }
+            const found = await store.query({ indexName, mode: 'keyword', queryText: wanted, topK: 20 });
+            const expected = referenceBm25(texts, wanted);
+            expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+            found.forEach(({ score }, place) => expect(score).toBeCloseTo(expected[place]?.score ?? 0, 9));
+          }),
+          { numRuns: 60 },
+        );
+      }, 60_000);
+    });
+
+    describe('in hybrid mode', () => {
+      beforeEach((context) => requireModes(context, 'hybrid', 'keyword'));
+
+      it.for([
+        ['equal weights', {}],
+        ['words above vectors', { vector: 0.2 }],
+        ['vectors above words', { keyword: 0.1, vector: 2 }],
+        ['vectors alone', { keyword: 0 }],
+        ['words alone', { vector: 0 }],
+      ] as const)('merges both rankings by place: %s', async ([_what, fusion]) => {
+        const ranking = async (mode: QueryMode): Promise<string[]> =>
+          (await store.query({ indexName, mode, ...question, topK: fusionDepth(3) })).map(({ id }) => id);
+        const weights = { vector: 1, keyword: 1, ...fusion };
+        const expected = reciprocalRankFusion([
+          { ids: await ranking('vector'), weight: weights.vector },
+          { ids: await ranking('keyword'), weight: weights.keyword },
+        ]);
+        const found = await store.query({ indexName, mode: 'hybrid', ...question, fusion, topK: 3 });
+        expect(found.map(({ id, score }) => ({ id, score }))).toEqual(
+          expected.slice(0, 3).map(({ id, score }) => ({ id, score: expect.closeTo(score, 6) })),
+        );
+        expect(found[0]).toMatchObject({ document: expect.any(String), metadata: { place: expect.any(Number) } });
+        expect(found[0]).not.toHaveProperty('vector');
+      });
+
+      it('filters both', async () => {
+        const found = await store.query({ indexName, mode: 'hybrid', ...question, filter: { place: { $lte: 1 } } });
+        expect(found.map(({ id }) => id).toSorted()).toEqual(['apple', 'pear']);
+      });
+    });
+
+    describe('with diversity', () => {
+      it('leaves out what repeats a better result', async () => {
+        const query = { indexName, queryVector: [0.95, 0.42, 0], topK: 2 };
+        expect((await store.query(query)).map(({ id }) => id).toSorted()).toEqual(['pear', 'pear again']);
+        const different = await store.query({ ...query, diversity: { lambda: 0.5 } });
+        expect(different.map(({ id }) => id)).not.toEqual(['pear', 'pear again']);
+        expect(different.filter(({ id }) => id.startsWith('pear'))).toHaveLength(1);
+        expect(different[0]).not.toHaveProperty('vector');
+        const all = await store.query({ ...query, topK: 5, includeVector: true });
+        expect(await store.query({ ...query, includeVector: true, diversity: { lambda: 0.7 } })).toEqual(
+          maximalMarginalRelevance(all, { lambda: 0.7, topK: 2 }),
+        );
+      });
+
+      it('is the plain order where only relevance counts', async () => {
+        const query = { indexName, queryVector: [0.5, 0.5, 0.1], topK: 3 };
+        expect(await store.query({ ...query, diversity: { lambda: 1 } })).toEqual(await store.query(query));
+      });
+
+      it.each([{ lambda: 1.5 }, { lambda: Number.NaN }, { candidates: 2 }, { candidates: 2.5 }])(
+        'refuses %j',
+        async (diversity) => {
+          const query = store.query({ indexName, queryVector: [1, 0, 0], topK: 3, diversity });
+          await expectError(query, 'VECTOR_ARGUMENT_INVALID');
+        },
+      );
+    });
+
+    // I10
+    it('ends every call whose signal has fired, and changes nothing', async () => {
+      const signal = AbortSignal.abort(new Error('enough'));
+      const calls: (() => Promise<unknown>)[] = [
+        () => store.createIndex({ indexName: 'other', dimension: 3, signal }),
+        () => store.upsert({ indexName, vectors: [[1, 2, 3]], signal }),
+        () => store.query({ indexName, queryVector: [1, 2, 3], signal }),
+        () => store.get({ indexName, ids: ['pear'], signal }),
+        () => store.updateVector({ indexName, id: 'pear', update: { metadata: {} }, signal }),
+        () => store.deleteVector({ indexName, id: 'pear', signal }),
+        () => store.deleteVectors({ indexName, ids: ['pear'], signal }),
+        () => store.scan({ indexName, signal }),
+        () => store.listIndexes({ signal }),
+        () => store.describeIndex({ indexName, signal }),
+        () => store.truncateIndex({ indexName, signal }),
+        () => store.deleteIndex({ indexName, signal }),
+      ];
+      for (const call of calls) await expect(call(), String(call)).rejects.toThrow('enough');
+      expect(await store.listIndexes()).toEqual([indexName]);
+      expect(await store.describeIndex({ indexName })).toMatchObject({ count: passages.length });
+      expect(await store.get({ indexName, ids: ['pear'] })).toMatchObject([{ metadata: { place: 1 } }]);
+    });
+  });
+}

@@ -1,0 +1,26 @@
+import { englishAnalysis, termsOf } from '@quiver/rag/internal';
+
+/** BM25 by its definition, text by text: what `keywordRanking: 'bm25'` promises. Ids of the texts that share a term, best first. */
+export function referenceBm25(texts: ReadonlyMap<string, string>, question: string): { id: string; score: number }[] {
+  const documents = [...texts].map(([id, text]) => ({ id, terms: termsOf(text, englishAnalysis()) }));
+  const averageLength = documents.reduce((sum, { terms }) => sum + terms.length, 0) / documents.length;
+  const wanted = termsOf(question, englishAnalysis());
+  const weightOf = (term: string): number => {
+    const frequency = documents.filter(({ terms }) => terms.includes(term)).length;
+    return Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5));
+  };
+  const largest = wanted.reduce((sum, term) => sum + weightOf(term) * 2.2, 0);
+  return documents
+    .map(({ id, terms }) => {
+      let sum = 0;
+      // The same term twice counts twice, in one addition: sums of equal texts stay equal.
+      for (const term of new Set(wanted)) {
+        const count = terms.filter((other) => other === term).length;
+        const times = wanted.filter((other) => other === term).length;
+        sum += (times * weightOf(term) * count * 2.2) / (count + 1.2 * (0.25 + (0.75 * terms.length) / averageLength));
+      }
+      return { id, score: sum / largest };
+    })
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+}

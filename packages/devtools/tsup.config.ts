@@ -1,0 +1,3 @@
+import { libraryBuild } from '../../scripts/build/library-build.ts';
+
+export default libraryBuild(import.meta.dirname);
