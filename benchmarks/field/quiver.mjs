@@ -55,7 +55,7 @@ async function readChunks(vectorStore) {
   const chunks = [];
   let cursor;
   do {
-    const page = await vectorStore.scan({ indexName, limit: 1000, ...(cursor && { cursor }) });
+    const page = await vectorStore.listVectors({ indexName, limit: 1000, ...(cursor && { cursor }) });
     chunks.push(...page.records.map(toPassage));
     cursor = page.nextCursor;
   } while (cursor);

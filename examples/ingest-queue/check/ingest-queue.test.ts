@@ -102,7 +102,7 @@ function openStore(): PgVector {
 }
 
 async function recordsOf(store: PgVector, indexName: string): Promise<unknown[]> {
-  const { records } = await store.scan({ indexName, includeVector: true, limit: 1000 });
+  const { records } = await store.listVectors({ indexName, includeVector: true, limit: 1000 });
   return records.toSorted((first, second) => (first.id < second.id ? -1 : 1));
 }
 

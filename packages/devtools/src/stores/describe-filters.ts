@@ -65,7 +65,7 @@ export function describeFilters<Store extends VectorStore>(
           // Some are nothing that the parser takes, such as a field that begins with a dollar sign inside a list.
           fc.pre(isFilter(filter));
           try {
-            const page = await store.scan({ indexName, filter });
+            const page = await store.listVectors({ indexName, filter });
             expect(page.records.map(({ id }) => id)).toEqual(expectedIds(filter));
             const matches = await store.query({ indexName, queryVector: [1, 0], topK: records.length, filter });
             expect(matches.map(({ id }) => id)).toEqual(expectedIds(filter));
@@ -86,7 +86,7 @@ export function describeFilters<Store extends VectorStore>(
           const trusted = { a: { $exists: true } };
           fc.pre(isFilter({ $and: [trusted, filter] }));
           try {
-            const { records: found } = await store.scan({ indexName, filter: { $and: [trusted, filter] } });
+            const { records: found } = await store.listVectors({ indexName, filter: { $and: [trusted, filter] } });
             const allowed = new Set(expectedIds(trusted));
             expect(found.filter(({ id }) => !allowed.has(id))).toEqual([]);
           } catch (error) {
@@ -117,7 +117,7 @@ export function describeFilters<Store extends VectorStore>(
       // F18
       ['undefined', { a: undefined }],
     ])('refuse %s', async (_what, filter) => {
-      await expectError(store.scan({ indexName, filter }), 'FILTER_INVALID');
+      await expectError(store.listVectors({ indexName, filter }), 'FILTER_INVALID');
       await expectError(store.deleteVectors({ indexName, filter }), 'FILTER_INVALID');
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: records.length });
     });

@@ -36,7 +36,7 @@ export function describeScopes<Store extends VectorStore>(
     const run = (text: string, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
       ingest({ documents: readme(text), store, indexName, embedder, maxRetries: 0, ...options });
     const texts = async (): Promise<unknown[]> =>
-      (await store.scan({ indexName })).records.map(({ document }) => document).toSorted();
+      (await store.listVectors({ indexName })).records.map(({ document }) => document).toSorted();
     async function expectRefusal(call: Promise<unknown>): Promise<void> {
       await expect(call).rejects.toMatchObject({
         code: 'INGEST_SCOPE_MISSING',

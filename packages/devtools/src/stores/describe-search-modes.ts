@@ -228,29 +228,29 @@ export function describeSearchModes<Store extends VectorStore>(
       });
     });
 
-    describe('with diversity', () => {
+    describe('with mmr', () => {
       it('leaves out what repeats a better result', async () => {
         const query = { indexName, queryVector: [0.95, 0.42, 0], topK: 2 };
         expect((await store.query(query)).map(({ id }) => id).toSorted()).toEqual(['pear', 'pear again']);
-        const different = await store.query({ ...query, diversity: { lambda: 0.5 } });
+        const different = await store.query({ ...query, mmr: { lambda: 0.5 } });
         expect(different.map(({ id }) => id)).not.toEqual(['pear', 'pear again']);
         expect(different.filter(({ id }) => id.startsWith('pear'))).toHaveLength(1);
         expect(different[0]).not.toHaveProperty('vector');
         const all = await store.query({ ...query, topK: 5, includeVector: true });
-        expect(await store.query({ ...query, includeVector: true, diversity: { lambda: 0.7 } })).toEqual(
+        expect(await store.query({ ...query, includeVector: true, mmr: { lambda: 0.7 } })).toEqual(
           maximalMarginalRelevance(all, { lambda: 0.7, topK: 2 }),
         );
       });
 
       it('is the plain order where only relevance counts', async () => {
         const query = { indexName, queryVector: [0.5, 0.5, 0.1], topK: 3 };
-        expect(await store.query({ ...query, diversity: { lambda: 1 } })).toEqual(await store.query(query));
+        expect(await store.query({ ...query, mmr: { lambda: 1 } })).toEqual(await store.query(query));
       });
 
       it.each([{ lambda: 1.5 }, { lambda: Number.NaN }, { candidates: 2 }, { candidates: 2.5 }])(
         'refuses %j',
-        async (diversity) => {
-          const query = store.query({ indexName, queryVector: [1, 0, 0], topK: 3, diversity });
+        async (mmr) => {
+          const query = store.query({ indexName, queryVector: [1, 0, 0], topK: 3, mmr });
           await expectError(query, 'VECTOR_ARGUMENT_INVALID');
         },
       );
@@ -267,7 +267,7 @@ export function describeSearchModes<Store extends VectorStore>(
         () => store.updateVector({ indexName, id: 'pear', update: { metadata: {} }, signal }),
         () => store.deleteVector({ indexName, id: 'pear', signal }),
         () => store.deleteVectors({ indexName, ids: ['pear'], signal }),
-        () => store.scan({ indexName, signal }),
+        () => store.listVectors({ indexName, signal }),
         () => store.listIndexes({ signal }),
         () => store.describeIndex({ indexName, signal }),
         () => store.truncateIndex({ indexName, signal }),

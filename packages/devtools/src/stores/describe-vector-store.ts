@@ -62,7 +62,7 @@ export function describeVectorStore<Store extends VectorStore>(
         updateVector: (unknown) => store.updateVector({ ...target, id: 'cat', update: {}, ...unknown }),
         deleteVector: (unknown) => store.deleteVector({ ...target, id: 'cat', ...unknown }),
         deleteVectors: (unknown) => store.deleteVectors({ ...target, ids: ['cat'], ...unknown }),
-        scan: (unknown) => store.scan({ ...target, ...unknown }),
+        listVectors: (unknown) => store.listVectors({ ...target, ...unknown }),
         version: (unknown) => store.version?.({ ...target, ...unknown }),
         listIndexes: (unknown) => store.listIndexes(unknown),
         describeIndex: (unknown) => store.describeIndex({ ...target, ...unknown }),
@@ -183,7 +183,7 @@ export function describeVectorStore<Store extends VectorStore>(
       await seed();
       await store.deleteVector({ indexName, id: 'cat' });
       await store.deleteVectors({ indexName, ids: ['dog', 'unknown'] });
-      expect((await store.scan({ indexName })).records.map(({ id }) => id)).toEqual(['whale']);
+      expect((await store.listVectors({ indexName })).records.map(({ id }) => id)).toEqual(['whale']);
       await store.deleteVectors({ indexName, filter: { kind: 'wild' } });
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
     });
@@ -232,7 +232,7 @@ export function describeVectorStore<Store extends VectorStore>(
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.scan({ indexName, limit: 3, ...(cursor !== undefined && { cursor }) });
+        const page = await store.listVectors({ indexName, limit: 3, ...(cursor !== undefined && { cursor }) });
         expect(page.records.length).toBeLessThanOrEqual(3);
         seen.push(...page.records.map(({ id }) => id));
         cursor = page.nextCursor;

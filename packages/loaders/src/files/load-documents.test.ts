@@ -156,7 +156,7 @@ describe('loadDocuments', () => {
       const run = async () => {
         const documents = loadDocuments(${JSON.stringify(root)}, { onSkip: ({ error }) => codes.add(error.code) });
         await ingest({ ...index, documents, cleanup: 'all' });
-        return (await index.vectorStore.scan({ indexName: 'notes' })).records.length;
+        return (await index.vectorStore.listVectors({ indexName: 'notes' })).records.length;
       };
       const before = await run();
       const open = [];

@@ -46,7 +46,7 @@ describe('metadata keys', () => {
     await write(MDocument.fromHTML('<h1>One</h1><p>Two.</p>', { source: 'a.html' }), { strategy: 'html' });
     await write(MDocument.fromJSON('{"one": "two"}', { source: 'a.json' }), { strategy: 'json' });
     await write(MDocument.fromText('let one = 2;', { source: 'a.js' }), { strategy: 'recursive', language: 'js' });
-    const { records } = await store.scan({ indexName: 'docs', limit: 100 });
+    const { records } = await store.listVectors({ indexName: 'docs', limit: 100 });
     const written = new Set(records.flatMap(({ metadata }) => Object.keys(metadata)));
     expect([...written].filter((key) => !Object.hasOwn(metadataKeys, key))).toEqual(['tenant']);
     for (const key of ['endPage', 'pointer', 'codeLanguage', 'tokenCount', 'vectorOf', 'scopeKeys'])

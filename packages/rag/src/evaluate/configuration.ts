@@ -6,7 +6,7 @@ import { modelChecks } from '../embedding/model-option.js';
 import { expandValue } from '../passages/expand-passages.js';
 import { rerankConfigValue } from '../rerank/rerank.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
-import { diversityValue, fusionValue, modeValue, topKValue } from '../store/options.js';
+import { mmrValue, fusionValue, modeValue, topKValue } from '../store/options.js';
 import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
 import { addTokens, countCalls, type ModelCost } from './count-calls.js';
@@ -37,7 +37,7 @@ interface ConfigurationBase {
 
 /** A search in an index, as `createVectorQueryTool()` does it. */
 export interface SearchConfiguration
-  extends ConfigurationBase, Pick<VectorQueryToolOptions, 'mode' | 'fusion' | 'diversity' | 'expand' | 'reranker'> {
+  extends ConfigurationBase, Pick<VectorQueryToolOptions, 'mode' | 'fusion' | 'mmr' | 'expand' | 'reranker'> {
   /** Embedding model of the index. Needed unless the mode is `keyword`. */
   model?: EmbedderInput;
   /** Other name of `model`. */
@@ -71,7 +71,7 @@ const searchChecks: OptionChecks<SearchConfiguration> = {
   ...modelChecks,
   mode: modeValue,
   fusion: fusionValue,
-  diversity: diversityValue,
+  mmr: mmrValue,
   expand: expandValue,
   filter: anyValue,
   reranker: rerankConfigValue,

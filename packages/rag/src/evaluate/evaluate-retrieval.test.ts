@@ -132,7 +132,7 @@ describe('evaluateRetrieval', () => {
         const documents = [MDocument.fromMarkdown(tea, { source: 'drinks.md' })];
         const chunkOptions = { maxSize, overlap: Math.min(overlap, Math.floor(maxSize / 4)) };
         await ingest({ documents, store, indexName: 'docs', embedder, chunkOptions });
-        const { records } = await store.scan({ indexName: 'docs' });
+        const { records } = await store.listVectors({ indexName: 'docs' });
         const inOrder = records.toSorted((a, b) => a.metadata['startIndex'] - b.metadata['startIndex']);
         const end = tea.indexOf('after four.') + 'after four'.length;
         const needed = inOrder.filter(({ metadata }) => metadata['startIndex'] < end);
@@ -192,7 +192,7 @@ describe('evaluateRetrieval', () => {
 
   it('counts a record that is returned twice as relevant once', async () => {
     const store = await fill();
-    const id = (await store.scan({ indexName: 'docs' })).records[0]?.id as string;
+    const id = (await store.listVectors({ indexName: 'docs' })).records[0]?.id as string;
     const { configurations } = await evaluate(
       [{ question: 'q', relevant: [{ id }] }],
       [{ name: 'twice', retrieve: async () => [{ id }, { id }] }],
@@ -230,7 +230,7 @@ describe('evaluateRetrieval', () => {
 
   it('finds a source once, and records by id', async () => {
     const store = await fill();
-    const { records } = await store.scan({ indexName: 'docs' });
+    const { records } = await store.listVectors({ indexName: 'docs' });
     const brig = records.find(({ document }) => document?.includes('brig'));
     const others = records.filter(({ metadata }) => metadata['source'] === 'drinks.md');
     const { configurations } = await evaluate(
@@ -368,7 +368,7 @@ describe('evaluateRetrieval', () => {
   it('accepts records without a text or a source among the others', async () => {
     const store = await fill();
     await store.upsert({ indexName: 'docs', ids: ['bare'], vectors: [Array(embedder.dimension).fill(0.1)] });
-    const { records } = await store.scan({ indexName: 'docs' });
+    const { records } = await store.listVectors({ indexName: 'docs' });
     const { configurations } = await evaluate(
       [shipCase, teaCase],
       [{ name: 'all', retrieve: async () => [{ id: 'bare', metadata: {} }, ...records] }],

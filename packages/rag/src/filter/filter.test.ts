@@ -525,7 +525,7 @@ describe('a pattern', () => {
       text: `${filler.slice(0, 1990)}${n === 4000 ? 'error 5021' : 'error 50x1'}`,
     }));
     await store.upsert({ indexName: 'logs', vectors: metadata.map(() => [1]), metadata });
-    const { records } = await store.scan({ indexName: 'logs', filter: { text: { $regex: 'error [0-9]{4}' } } });
+    const { records } = await store.listVectors({ indexName: 'logs', filter: { text: { $regex: 'error [0-9]{4}' } } });
     expect(records.map((record) => record.metadata)).toEqual([metadata[4000]]);
   });
 
@@ -583,7 +583,7 @@ describe('a pattern', () => {
       await store.upsert({ indexName: 'docs', vectors: metadata.map(() => [1]), metadata });
       for (let query = 0; query < 6; query += 1) {
         expect(await store.query({ indexName: 'docs', queryVector: [1], filter })).toEqual([]);
-        expect((await store.scan({ indexName: 'docs', filter })).records).toEqual([]);
+        expect((await store.listVectors({ indexName: 'docs', filter })).records).toEqual([]);
       }
     }
   });

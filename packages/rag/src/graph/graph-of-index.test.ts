@@ -17,7 +17,7 @@ describe('the graph of an index', () => {
   });
   afterEach(() => rm(path, { recursive: true }));
 
-  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'listVectors').length;
   const keptFiles = async () => (await readdir(path)).filter((file) => file.endsWith('.qvderived'));
   const readKept = async () => readFile(join(path, (await keptFiles())[0] as string), 'utf8');
 
@@ -97,10 +97,10 @@ describe('the graph of an index', () => {
     expect(await readKept()).toContain('"pastry"');
     await store.deleteVector({ indexName, id: 'pastry' });
     expect(await readKept()).toBe('');
-    before.scan = () => local.deleteVector({ indexName, id: 'otto' });
+    before.listVectors = () => local.deleteVector({ indexName, id: 'otto' });
     await ask();
     expect(await readKept()).toBe('');
-    delete before.scan;
+    delete before.listVectors;
     await ask();
     expect(await readKept()).toContain('"ada"');
     expect(await readKept()).not.toMatch(/pastry|otto/i);
@@ -141,9 +141,9 @@ describe('the graph of an index', () => {
     const requestContext = new RequestContext([['filter', filter]]);
     const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, filter);
-    before.scan = () => fill(local, { late: 'Ines Faro sold the pastry.' }, filter);
+    before.listVectors = () => fill(local, { late: 'Ines Faro sold the pastry.' }, filter);
     await ask();
-    delete before.scan;
+    delete before.listVectors;
     await ask();
     expect(await readKept()).toContain('"late"');
   });
@@ -154,7 +154,7 @@ describe('the graph of an index', () => {
     const { store, before } = watched(local);
     await fill(store, facts);
     const controller = new AbortController();
-    before.scan = async () => {
+    before.listVectors = async () => {
       vi.spyOn(local, 'version').mockImplementationOnce(() => {
         controller.abort(new Error('enough'));
         return Promise.reject(controller.signal.reason as Error);
@@ -218,7 +218,7 @@ describe('the graph of an index', () => {
     await fill(store, facts);
     let release: (() => void) | undefined;
     const blocked = new Promise<void>((resolve) => (release = resolve));
-    before.scan = () => blocked;
+    before.listVectors = () => blocked;
     const controller = new AbortController();
     const gaveUp = toolOver(store).execute(
       { queryText: 'Ada' },
@@ -236,16 +236,16 @@ describe('the graph of an index', () => {
     const { store, calls, before } = watched(new LocalVector());
     await fill(store, facts);
     let release: (() => void) | undefined;
-    before.scan = () => new Promise<void>((resolve) => (release = resolve));
+    before.listVectors = () => new Promise<void>((resolve) => (release = resolve));
     const controllers = [new AbortController(), new AbortController()];
     const builds = controllers.map(({ signal }) => buildGraph({ store, indexName, signal }));
-    await expect.poll(() => calls).toContain('scan');
+    await expect.poll(() => calls).toContain('listVectors');
     for (const [caller, controller] of controllers.entries()) {
       controller.abort(new Error(`caller ${caller}`));
       await expect(builds[caller]).rejects.toThrow(`caller ${caller}`);
     }
     release?.();
-    delete before.scan;
+    delete before.listVectors;
     expect((await buildGraph({ store, indexName })).nodes).toBe(5);
     expect(scans(calls)).toBe(2);
     await expect(buildGraph({ store, indexName, signal: AbortSignal.abort('too late') })).rejects.toBe('too late');
@@ -254,11 +254,11 @@ describe('the graph of an index', () => {
   it('is tried again after a failure', async () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
-    before.scan = () => Promise.reject(new Error('lost connection'));
+    before.listVectors = () => Promise.reject(new Error('lost connection'));
     await expect(toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).rejects.toMatchObject({
       code: 'GRAPH_QUERY_FAILED',
     });
-    delete before.scan;
+    delete before.listVectors;
     expect((await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.complete).toBe(true);
   });
 });
@@ -314,7 +314,7 @@ describe('an index that is too large to be held', () => {
     });
   });
 
-  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'listVectors').length;
 
   it('stays within its filter', async () => {
     await using store = new LocalVector();

@@ -92,7 +92,7 @@ export async function* removeStale(
     let cursor: string | undefined;
     do {
       const position = { filter, cursor, limit: recordsPerPage };
-      const page = await callStore(access, (store, end) => store.scan({ indexName, ...position, ...end }));
+      const page = await callStore(access, (store, end) => store.listVectors({ indexName, ...position, ...end }));
       const ids = page.records.filter(isStale).map(({ id }) => id);
       if (ids.length > 0) await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));
       removed += ids.length;

@@ -88,7 +88,7 @@ function toOptions(store: LocalVector, documents: Documents, settings: Settings)
 
 async function recordsOf(store: LocalVector): Promise<VectorRecord[]> {
   if (!(await store.listIndexes()).includes(indexName)) return [];
-  return (await store.scan({ indexName, includeVector: true, limit: 1000 })).records;
+  return (await store.listVectors({ indexName, includeVector: true, limit: 1000 })).records;
 }
 
 const isRefused = async (store: LocalVector, { scope }: Settings): Promise<boolean> =>

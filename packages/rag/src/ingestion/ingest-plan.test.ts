@@ -35,7 +35,7 @@ async function runPlan(texts: Texts, partSize = 2, options: { scope?: { tenant: 
 
 const recordsOf = async (one: LocalVector): Promise<VectorRecord[]> => {
   if (!(await one.listIndexes()).includes(indexName)) return [];
-  const { records } = await one.scan({ indexName, includeVector: true });
+  const { records } = await one.listVectors({ indexName, includeVector: true });
   return records.toSorted((first, second) => (first.id < second.id ? -1 : 1));
 };
 
@@ -97,7 +97,7 @@ describe('a planned ingestion', () => {
     await ingest({ documents: documentsOf({ late: 'Late.' }), store, indexName, embedder, scope });
     const reports = await Promise.all(parts.map((part) => run(part, { a: 'New.' })));
     expect(await finishIngest(plan, reports, { store })).toMatchObject({ removed: 1 });
-    const { records } = await store.scan({ indexName });
+    const { records } = await store.listVectors({ indexName });
     expect(records.map(({ id, metadata }) => metadata['source'] ?? id).toSorted()).toEqual([
       'a',
       'foreign',

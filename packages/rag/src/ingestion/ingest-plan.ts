@@ -141,7 +141,7 @@ async function* readSources(access: StoreAccess, scope: RunScope): AsyncGenerato
   let cursor: string | undefined;
   do {
     const position = { indexName, filter, cursor, limit: 5000 };
-    const page = await callStore(access, (store, end) => store.scan({ ...position, ...end })).catch(
+    const page = await callStore(access, (store, end) => store.listVectors({ ...position, ...end })).catch(
       (error: unknown) => {
         if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return { records: [], nextCursor: undefined };
         throw error;

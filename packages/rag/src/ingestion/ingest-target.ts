@@ -8,7 +8,7 @@ import { lacksDirection } from '../store/checked-record.js';
 import type { IndexShape } from '../store/index-shape.js';
 import type {
   Cancellable,
-  ScanPage,
+  VectorPage,
   VectorFilter,
   VectorMetadata,
   VectorMetric,
@@ -74,7 +74,7 @@ export async function openTarget({ embedder, metric, scope, ...access }: IngestT
     openIndex: (dimension) => (shape ??= isUpdate ? describe() : create({ dimension, metric })),
   };
   if (isUpdate) {
-    const sample = await callStore(target, (store, end) => store.scan({ indexName, limit: sampleSize, ...end }));
+    const sample = await callStore(target, (store, end) => store.listVectors({ indexName, limit: sampleSize, ...end }));
     await requireScope(target, scope, sample);
     // The first records stand for all: `ingest` stores one embedder's vectors in an index.
     for (const { metadata } of sample.records) checkEmbedder(indexName, metadata['embedder'], target.embedder);
@@ -90,7 +90,7 @@ const sampleSize = 100;
  * @param sample - first page of the index, which usually answers without a request
  * @throws `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH` for other keys; errors of the store
  */
-export async function requireScope(access: StoreAccess, scope: RunScope, sample?: ScanPage): Promise<void> {
+export async function requireScope(access: StoreAccess, scope: RunScope, sample?: VectorPage): Promise<void> {
   if (scope === 'all') return;
   const keys = toScopeKeys(scope);
   const scoped = sample?.records.filter(isScoped) ?? [];
@@ -125,7 +125,7 @@ async function findSome(access: StoreAccess, filter: VectorFilter): Promise<Vect
   try {
     let cursor: string | undefined;
     do {
-      const page = await callStore(access, (store, end) => store.scan({ ...position, cursor, ...end }));
+      const page = await callStore(access, (store, end) => store.listVectors({ ...position, cursor, ...end }));
       if (page.records.length > 0) return page.records;
       cursor = page.nextCursor;
     } while (cursor !== undefined);

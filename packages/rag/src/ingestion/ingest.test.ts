@@ -32,7 +32,7 @@ const run = (documents: IngestSettings['documents'], options: Partial<IngestRun>
   ingest({ documents, store, indexName, embedder, ...options });
 const embedded = (): string[] => embed.mock.calls.flatMap(([texts]) => [...texts]);
 const stored = async (): Promise<string[]> =>
-  (await store.scan({ indexName })).records.map(({ document }) => document ?? '').toSorted();
+  (await store.listVectors({ indexName })).records.map(({ document }) => document ?? '').toSorted();
 
 describe('ingest', () => {
   it('rejects a misspelled option, as does deleteDocuments', async () => {
@@ -57,7 +57,7 @@ describe('ingest', () => {
     await run([guide(`# Preise\n\n${prose}\n\n## Liste\n\n${table}`), guide(`# Prices\n\n${table}`, 'prices.md')], {
       chunkOptions,
     });
-    const { records } = await store.scan({ indexName });
+    const { records } = await store.listVectors({ indexName });
     const languages = records.map(({ document = '', metadata }) => [
       document.includes('|'),
       metadata['source'],
@@ -78,7 +78,7 @@ describe('ingest', () => {
     const prose = 'Die Preise der Schrauben sind nicht mit denen der Nägel zu vergleichen, weil sie aus Stahl sind.';
     const sections = Array.from({ length: 60 }, (_, n) => `## ${n}\n\n${n % 4 === 0 ? `${n}. ${prose}` : table(n)}`);
     await run([guide(sections.join('\n\n'))], { chunkOptions: { maxSize: 120, minSize: 0 } });
-    const { records } = await store.scan({ indexName, limit: 1000 });
+    const { records } = await store.listVectors({ indexName, limit: 1000 });
     const tables = records.filter(({ document }) => document?.includes('|'));
     expect(tables.length).toBeGreaterThan(40);
     expect(new Set(tables.map(({ metadata }) => metadata['language']))).toEqual(new Set(['de']));
@@ -124,7 +124,7 @@ describe('ingest', () => {
       chunkOptions: { minSize: 0 },
     });
     expect(report).toEqual({ documents: 1, added: 2, moved: 0, unchanged: 0, removed: 0 });
-    const { records } = await store.scan({ indexName, filter: { startIndex: { $gt: 0 } } });
+    const { records } = await store.listVectors({ indexName, filter: { startIndex: { $gt: 0 } } });
     expect(records).toMatchObject([
       {
         document: '## Winter\n\nBelow five degrees.',
@@ -153,7 +153,7 @@ describe('ingest', () => {
     });
     expect(embedded()).toEqual(['A\n\n# A\n\nOne and a half.']);
     const text = '# A\n\nOne and a half.\n\n# B\n\nTwo.';
-    for (const { document, metadata } of (await store.scan({ indexName })).records) {
+    for (const { document, metadata } of (await store.listVectors({ indexName })).records) {
       expect(text.slice(metadata['startIndex'], metadata['endIndex'])).toBe(document);
     }
   });
@@ -163,7 +163,9 @@ describe('ingest', () => {
       const places = [{ start: 0, end: 5, page: 1, box: [left, 0, 50, 10] as const }];
       const report = await run([new MDocument({ text: 'Text.', metadata: { source: 'a.pdf' }, places })]);
       expect(report).toMatchObject(left === 0 ? { added: 1 } : { moved: 1 });
-      expect((await store.scan({ indexName })).records).toMatchObject([{ metadata: { box: [left, 0, 50, 10] } }]);
+      expect((await store.listVectors({ indexName })).records).toMatchObject([
+        { metadata: { box: [left, 0, 50, 10] } },
+      ]);
     }
   });
 
@@ -304,7 +306,7 @@ describe('ingest', () => {
   it('only counts in a dry run', async () => {
     await run([guide('# A\n\nOne.\n\n# B\n\nTwo.'), guide('Old.', 'old.md')]);
     embed.mockClear();
-    const before = await store.scan({ indexName, includeVector: true });
+    const before = await store.listVectors({ indexName, includeVector: true });
     const version = await store.version({ indexName });
     const llm = new MockLanguageModelV4({ doGenerate: async () => Promise.reject(new Error('must not be called')) });
     const documents = [guide('# A\n\nOne.\n\n# B\n\nTwo and a half.'), guide('New text.', 'new.md')];
@@ -320,7 +322,7 @@ describe('ingest', () => {
     expect(await run(documents, { dryRun: true, indexName: 'missing' })).toMatchObject({ added: 3 });
     expect(await store.listIndexes()).toEqual([indexName]);
     expect(embed).not.toHaveBeenCalled();
-    expect(await store.scan({ indexName, includeVector: true })).toEqual(before);
+    expect(await store.listVectors({ indexName, includeVector: true })).toEqual(before);
     expect(await store.version({ indexName })).toBe(version);
   });
 
@@ -356,7 +358,7 @@ describe('ingest', () => {
     });
     const extract = { chunkOptions: { extract: { llm, keywords: true } } };
     const keywords = async (): Promise<unknown[]> =>
-      (await store.scan({ indexName })).records.map(({ metadata }) => metadata['excerptKeywords']).toSorted();
+      (await store.listVectors({ indexName })).records.map(({ metadata }) => metadata['excerptKeywords']).toSorted();
     await run([guide('One.', 'a.md'), guide('Two.', 'b.md')], extract);
     expect(await run([guide('One.', 'a.md'), guide('Two.', 'b.md')], extract)).toMatchObject({
       unchanged: 2,
@@ -565,7 +567,7 @@ describe('ingest', () => {
   it('asks the store only about the chunks it was given, and about their sources', async () => {
     await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
     const get = vi.spyOn(store, 'get');
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     await run([guide('One more.', 'a.md')]);
     expect(get.mock.calls.flatMap(([{ ids }]) => ids)).toHaveLength(1);
     expect(scan.mock.calls.at(-1)?.[0]).toMatchObject({ filter: { source: { $in: ['a.md'] } } });

@@ -22,12 +22,12 @@ const run = (documents: MDocument[], options: Partial<IngestSettings> = {}): Pro
 const remove = (options: Partial<Omit<DeleteDocumentsOptions, keyof StoreOption>> = {}): Promise<number> =>
   deleteDocuments({ store, indexName, sources: ['readme.md'], ...options });
 const stored = async (filter?: Record<string, unknown>): Promise<string[]> =>
-  (await store.scan({ indexName, filter })).records.map(({ document }) => document ?? '').toSorted();
+  (await store.listVectors({ indexName, filter })).records.map(({ document }) => document ?? '').toSorted();
 
 describe('ingest with a scope', () => {
   it('writes the scope to the metadata of every chunk', async () => {
     await run([readme('# One\n\nText.\n\n# Two\n\nText.')], { scope: { tenant: 'a', year: 2026, draft: false } });
-    const { records } = await store.scan({ indexName });
+    const { records } = await store.listVectors({ indexName });
     expect(records.map(({ metadata }) => metadata)).toMatchObject([
       { source: 'readme.md', tenant: 'a', year: 2026, draft: false },
       { source: 'readme.md', tenant: 'a', year: 2026, draft: false },
@@ -53,10 +53,10 @@ describe('ingest with a scope', () => {
   it('reads and removes records of its scope only, even if the store ignores the filter', async () => {
     await run([readme('Text of A.')], { scope: a });
     await run([readme('Text of B.')], { scope: b });
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     await run([readme('New text of B.')], { scope: b });
     expect(scan.mock.lastCall?.[0].filter).toEqual({ tenant: { $eq: 'b' }, source: { $in: ['readme.md'] } });
-    const original = LocalVector.prototype.scan;
+    const original = LocalVector.prototype.listVectors;
     scan.mockImplementation(({ filter: _filter, ...params }) => original.call(store, params));
     expect(await run([], { scope: b, cleanup: 'all' })).toMatchObject({ removed: 1 });
     scan.mockRestore();
@@ -118,7 +118,7 @@ describe('deleteDocuments', () => {
     const names = Array.from({ length: 1200 }, (_, n) => `${n}.md`);
     await run(names.map((name) => readme(`Text ${name}`, name)));
     await run([readme('Structured.', { url: 'https://a.example', page: 1 })]);
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     expect(await remove({ sources: names.slice(0, 250) })).toBe(250);
     // One call each looks for scopes.
     expect(scan).toHaveBeenCalledTimes(4);

@@ -34,7 +34,7 @@ const documents = (more = {}): MDocument[] => [
 ];
 const run = (maxInputTokens?: number, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
   ingest({ documents: documents(), store, indexName, embedder: embedder(maxInputTokens), ...options });
-const records = async (): Promise<VectorRecord[]> => (await store.scan({ indexName })).records;
+const records = async (): Promise<VectorRecord[]> => (await store.listVectors({ indexName })).records;
 const windowsOf = async (): Promise<VectorRecord[]> =>
   (await records()).filter(({ metadata }) => metadata['vectorOf'] !== undefined);
 

@@ -44,7 +44,7 @@ function requireSame({ read: { indexName }, embedder }: EmbeddedQuery, { embedde
 async function explainDimension(query: EmbeddedQuery, cause: unknown): Promise<void> {
   const { store, embedder, read } = query;
   const { indexName } = read;
-  const { records } = await store.scan({ ...read, filter: undefined, limit: 1 }).catch(() => ({ records: [] }));
+  const { records } = await store.listVectors({ ...read, filter: undefined, limit: 1 }).catch(() => ({ records: [] }));
   const [first] = records;
   if (!first) return;
   requireSame(query, first.metadata);

@@ -49,7 +49,7 @@ async function storeRecords(chunks: readonly VectorRecord[]): Promise<void> {
     documents: chunks.map(({ document }) => document),
   });
 }
-const records = async (): Promise<VectorRecord[]> => (await store.scan({ indexName })).records;
+const records = async (): Promise<VectorRecord[]> => (await store.listVectors({ indexName })).records;
 /** The records that contain a text, in the given order, as matches. */
 const matching = async (...texts: string[]): Promise<VectorMatch[]> => {
   const all = await records();
@@ -68,7 +68,7 @@ describe('expandPassages', () => {
   it('returns the section of a match, with its place, and the records that it consists of', async () => {
     await index([MDocument.fromMarkdown(guide, { source: 'guide.md' })]);
     const [match] = await matching('stale lock');
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     const [passage, ...others] = await expandAll([match as VectorMatch], 'section');
     expect(scan).toHaveBeenCalledOnce();
     expect(others).toEqual([]);
@@ -140,7 +140,7 @@ describe('expandPassages', () => {
     );
     await index(documents, { chunkOptions: { maxSize: 40, overlap: 0 } });
     const matches = (await records()).filter(({ document }) => document?.includes('First'));
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     const passages = await expandAll(
       matches.map((record) => ({ ...record, score: 1 })),
       'section',

@@ -35,8 +35,8 @@ export function fusionWith(embedder: Embedder | undefined, given?: FusionWeights
 }
 
 async function queryRanked(store: VectorStore, params: QueryParams, question: Question): Promise<VectorMatch[]> {
-  const { mode, queryText, topK = defaultTopK, diversity } = params;
-  if (mode === 'vector' || diversity || typeof queryText !== 'string') return queryChunks(store, params);
+  const { mode, queryText, topK = defaultTopK, mmr } = params;
+  if (mode === 'vector' || mmr || typeof queryText !== 'string') return queryChunks(store, params);
   const query = { ...params, topK: Math.max(topK, candidateDepth) };
   if (mode === 'hybrid' && !isKeywordAlone(params))
     return rankCandidates(question, await queryChunks(store, query), 'fusion').slice(0, topK);

@@ -87,7 +87,7 @@ describe.each(stores)('passages in %s', (name, open) => {
         (await MDocument.fromMarkdown(text).chunk({ maxSize: 40, overlap: 5 })).map((chunk) => chunk.text).toSorted(),
       );
       expect(await deleteDocuments({ store, indexName, sources: ['guide.md'], scope: { tenant: 'a' } })).toBe(9);
-      const left = (await store.scan({ indexName })).records;
+      const left = (await store.listVectors({ indexName })).records;
       expect(left.map(({ metadata }) => metadata['tenant'])).toEqual(Array.from({ length: 9 }, () => 'b'));
       if (name === 'ChromaVector') await store.deleteIndex({ indexName });
     },

@@ -41,7 +41,7 @@ const run = (options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
     vectors: (chunk) => questions(topicOf(chunk)),
     ...options,
   });
-const records = async (): Promise<VectorRecord[]> => (await store.scan({ indexName })).records;
+const records = async (): Promise<VectorRecord[]> => (await store.listVectors({ indexName })).records;
 const embedded = (): string[] => embed.mock.calls.flatMap(([texts]) => [...texts]);
 const search = async (text: string, options: object = {}): Promise<Awaited<ReturnType<typeof queryChunks>>> => {
   const [queryVector = []] = await lexical.embed([text], { purpose: 'query' });
@@ -152,10 +152,10 @@ describe('queryChunks', () => {
     expect((await search('Which dis-thing has number 1?', { filter })).map(topicOf)).not.toContain('disks');
   });
 
-  it('works with diversity, vectors, and without further vectors', async () => {
+  it('works with mmr, vectors, and without further vectors', async () => {
     await run();
     const matches = await search('Which loc-thing has number 1?', {
-      diversity: { candidates: 2 },
+      mmr: { candidates: 2 },
       includeVector: true,
     });
     expect(matches).toHaveLength(2);

@@ -24,16 +24,16 @@ export async function queryChunks<Params extends QueryParams>(
   store: VectorStore & { query(params: Params): Promise<VectorMatch[]> },
   params: Params,
 ): Promise<VectorMatch[]> {
-  const { topK = defaultTopK, diversity } = params;
+  const { topK = defaultTopK, mmr } = params;
   checkOptions('queryChunks', { topK }, { topK: topKValue }, argumentSettings);
-  const candidates = diversity && (diversity.candidates ?? diverseCandidates(topK));
+  const candidates = mmr && (mmr.candidates ?? diverseCandidates(topK));
   const first = Math.max(topK, candidates ?? candidatesFor(topK));
   return findDifferent(topK, first, async (limit) => {
     const found = await store.query({
       ...params,
       topK: limit,
       ...(candidates !== undefined && {
-        diversity: { ...diversity, candidates: limit === first ? candidates : limit },
+        mmr: { ...mmr, candidates: limit === first ? candidates : limit },
       }),
     });
     return { results: mergeCopies(await replaceFurtherVectors(store, params, found)), isLast: found.length < limit };
@@ -87,14 +87,7 @@ export async function replaceFurtherVectors<Match extends VectorMatch>(
   }
   const wanted = [...best];
   const ids = wanted.flatMap(([id]) => (own.has(id) ? [] : [id]));
-  const {
-    queryVector: _vector,
-    queryText: _text,
-    mode: _mode,
-    fusion: _fusion,
-    diversity: _diversity,
-    ...rest
-  } = params;
+  const { queryVector: _vector, queryText: _text, mode: _mode, fusion: _fusion, mmr: _mmr, ...rest } = params;
   const { topK: _topK, filter, ...target } = rest;
   const records = ids.length === 0 ? [] : await store.get({ ...target, ids });
   // A record can name any chunk, also one of another tenant.

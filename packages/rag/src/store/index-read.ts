@@ -1,6 +1,6 @@
 import type { IndexParams, VectorFilter, VectorStore } from './vector-store.js';
 
-/** The records of an index that a call reads: what each `query` and `scan` of the call spreads. Settings of the store are among its members. */
+/** The records of an index that a call reads: what each `query` and `listVectors` of the call spreads. Settings of the store are among its members. */
 export interface IndexRead extends IndexParams {
   filter: VectorFilter;
 }

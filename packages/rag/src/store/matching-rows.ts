@@ -1,6 +1,6 @@
 import { createFilterTest, type Filter, type FilterTest } from '../filter/index.js';
 import { defaultPageSize } from './record-store.js';
-import type { ScanPage, ScanParams, VectorRecord } from './vector-store.js';
+import type { VectorPage, ListVectorsParams, VectorRecord } from './vector-store.js';
 
 export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], matches: FilterTest): Row[] {
   return rows.filter(({ metadata }) => matches(metadata));
@@ -38,15 +38,15 @@ export async function collectMatching<Row extends { metadata?: unknown }>(
 const fewestRows = 1000;
 
 /**
- * Returns a page of `scan` of a database that orders records by id.
+ * Returns a page of `listVectors` of a database that orders records by id.
  *
  * @param read - returns the next records after an id, in order; fewer than `limit` only at the end
  */
 export async function readPage(
-  { cursor, limit: size = defaultPageSize }: Pick<ScanParams, 'cursor' | 'limit'>,
+  { cursor, limit: size = defaultPageSize }: Pick<ListVectorsParams, 'cursor' | 'limit'>,
   rest: Filter | undefined,
   read: (after: string | undefined, limit: number) => Promise<VectorRecord[]>,
-): Promise<ScanPage> {
+): Promise<VectorPage> {
   // Only few of the records may match.
   const count = rest ? Math.max(size + 1, fewestRows) : size + 1;
   const matches = createFilterTest(rest);

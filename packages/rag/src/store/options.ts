@@ -9,7 +9,7 @@ import {
   valueThat,
   wholeNumber,
 } from '@quiver/core/internal';
-import type { DiversityOptions, FusionWeights, QueryMode, VectorMetric, VectorStore } from './vector-store.js';
+import type { MmrOptions, FusionWeights, QueryMode, VectorMetric, VectorStore } from './vector-store.js';
 
 /** Settings of `checkOptions` in this package. */
 export interface OptionSettings extends CheckOptionsSettings {
@@ -33,7 +33,7 @@ export function rejectBeside(owner: string, given: string, others: Readonly<Reco
 /** Number of results of a query that names none. */
 export const defaultTopK = 10;
 
-/** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */
+/** Upper bound of `topK`. A larger value is most likely a mistake; `listVectors` returns all records in pages. */
 export const largestTopK = 1_000_000;
 
 /** Accepts a number of results. */
@@ -69,7 +69,7 @@ export const fusionValue: OptionCheck = objectOf<FusionWeights>({
 });
 
 /** Accepts the settings of diverse results. */
-export const diversityValue: OptionCheck = objectOf<DiversityOptions>({
+export const mmrValue: OptionCheck = objectOf<MmrOptions>({
   lambda: numberIn({ least: 0, most: 1 }),
   candidates: topKValue,
 });
@@ -91,7 +91,7 @@ function isObject(value: unknown): value is object {
 const storeValue: OptionCheck = valueThat(
   // A store for one purpose may lack methods that others need.
   (value) =>
-    [(value as VectorStore | null)?.scan, (value as VectorStore | null)?.upsert].some(
+    [(value as VectorStore | null)?.listVectors, (value as VectorStore | null)?.upsert].some(
       (method) => typeof method === 'function',
     ),
   'a vector store, such as a LocalVector',

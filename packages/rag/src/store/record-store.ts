@@ -15,7 +15,7 @@ import type { IndexShape } from './index-shape.js';
 import { type CheckedRecord, checkUpdate, checkUpsert, toVector } from './checked-record.js';
 import {
   argumentSettings,
-  diversityValue,
+  mmrValue,
   fusionValue,
   invalidArgument,
   modeValue,
@@ -31,8 +31,8 @@ import type {
   IndexDescription,
   IndexParams,
   QueryParams,
-  ScanPage,
-  ScanParams,
+  VectorPage,
+  ListVectorsParams,
   UpdateVectorParams,
   UpsertParams,
   VectorFilter,
@@ -70,13 +70,13 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   /** Returns the existing records of different ids, in any order. */
   read(ids: readonly string[], includeVector: boolean): Awaitable<VectorRecord[]>;
   /**
-   * Returns the ids of all records that match a filter. An index without `scan` returns them in order, and with `after` only larger ones.
+   * Returns the ids of all records that match a filter. An index without `listVectors` returns them in order, and with `after` only larger ones.
    *
    * @param limit - the caller needs no more than that; the index may return more
    */
   select(filter: Filter | undefined, after?: string, limit?: number): Awaitable<readonly string[]>;
   /** Returns a page of records, ordered by id. Default: the records of the ids that `select` returns. */
-  scan?(params: ScanParams, filter: Filter | undefined): Promise<ScanPage>;
+  listVectors?(params: ListVectorsParams, filter: Filter | undefined): Promise<VectorPage>;
   /** Returns the records with the most similar vectors, best first. */
   nearest(search: NearestSearch, params: Query): Awaitable<VectorMatch[]>;
   /** Returns the best records that share a term with the query, best first. Absent without the mode `keyword`. */
@@ -96,7 +96,7 @@ export interface StoreParameters<Target extends object = object, Query extends o
   readonly name: string;
   /** Parameters of every method. */
   readonly target?: OptionChecks<Target>;
-  /** Parameters of `query`. `get` and `scan` accept them too, because query tools read with the same block of `databaseConfig`. */
+  /** Parameters of `query`. `get` and `listVectors` accept them too, because query tools read with the same block of `databaseConfig`. */
   readonly query?: OptionChecks<Omit<Query, keyof QueryParams | keyof Target>>;
   /** Parameters of other methods, by method. */
   readonly methods?: Readonly<Record<string, Readonly<Record<string, OptionCheck>>>>;
@@ -105,7 +105,7 @@ export interface StoreParameters<Target extends object = object, Query extends o
 const indexChecks: OptionChecks<IndexParams> = { indexName: anyValue, signal: signalValue };
 const readChecks = { ...indexChecks, includeVector: booleanValue };
 // `anyValue`: the methods check the values, most of them against the index.
-// An empty cursor is none, see `scan`.
+// An empty cursor is none, see `listVectors`.
 const anyText = valueThat((value) => typeof value === 'string', 'a string');
 const methodChecks = {
   createIndex: { ...indexChecks, dimension: anyValue, metric: anyValue } satisfies OptionChecks<CreateIndexParams>,
@@ -122,7 +122,7 @@ const methodChecks = {
     queryVector: anyValue,
     queryText: anyValue,
     fusion: fusionValue,
-    diversity: diversityValue,
+    mmr: mmrValue,
     topK: topKValue,
     filter: anyValue,
   } satisfies OptionChecks<QueryParams>,
@@ -135,7 +135,12 @@ const methodChecks = {
   } satisfies OptionChecks<UpdateVectorParams>,
   deleteVector: { ...indexChecks, id: anyValue },
   deleteVectors: { ...indexChecks, ids: anyValue, filter: anyValue } satisfies OptionChecks<DeleteVectorsParams>,
-  scan: { ...readChecks, cursor: anyText, limit: topKValue, filter: anyValue } satisfies OptionChecks<ScanParams>,
+  listVectors: {
+    ...readChecks,
+    cursor: anyText,
+    limit: topKValue,
+    filter: anyValue,
+  } satisfies OptionChecks<ListVectorsParams>,
   version: { ...indexChecks, filter: anyValue, maxRecords: wholeNumber(0) } satisfies OptionChecks<VersionParams>,
   describeIndex: indexChecks,
   truncateIndex: indexChecks,
@@ -157,7 +162,7 @@ function toMethodChecks({
         {
           ...(known[method] ?? indexChecks),
           ...target,
-          ...(['query', 'get', 'scan'].includes(method) && query),
+          ...(['query', 'get', 'listVectors'].includes(method) && query),
           ...methods[method],
         },
       ]),
@@ -283,14 +288,14 @@ export abstract class RecordStore<
     await this.change(params, async (index) => index.remove(ids ?? (await index.select(parsed))));
   }
 
-  async scan(given: ScanParams & Target): Promise<ScanPage> {
-    this.check('scan', given);
+  async listVectors(given: ListVectorsParams & Target): Promise<VectorPage> {
+    this.check('listVectors', given);
     // A model may send an empty cursor for the first page.
     const params = { ...given, cursor: given.cursor || undefined };
     const size = params.limit ?? defaultPageSize;
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {
-      if (index.scan) return index.scan(params, filter);
+      if (index.listVectors) return index.listVectors(params, filter);
       const ids = await index.select(filter, params.cursor, size + 1);
       const page = ids.slice(0, size);
       const last = page.at(-1);
@@ -339,5 +344,5 @@ export function inOrder<Item extends { readonly id: string }>(ids: readonly stri
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Records of a page of `scan`. */
+/** Records of a page of `listVectors`. */
 export const defaultPageSize = 1000;

@@ -41,7 +41,7 @@ export interface SearchedStore {
 }
 
 /**
- * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `diversity` is set.
+ * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `mmr` is set.
  *
  * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
  * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
@@ -55,13 +55,13 @@ export async function runSearch(
   const { mode = 'vector', includeVector = false } = params;
   requireMode(mode, store);
   const { topK = defaultTopK } = params;
-  const diversity = params.diversity && parseDiversity(params.diversity, topK);
-  const limit = diversity?.candidates ?? topK;
-  const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });
+  const mmr = params.mmr && parseMmr(params.mmr, topK);
+  const limit = mmr?.candidates ?? topK;
+  const search = parseSearch(mode, params, { limit, includeVector: includeVector || mmr !== undefined });
   params.signal?.throwIfAborted();
   const found = await find(search);
-  if (!diversity) return found;
-  const chosen = maximalMarginalRelevance(found, { lambda: diversity.lambda, topK });
+  if (!mmr) return found;
+  const chosen = maximalMarginalRelevance(found, { lambda: mmr.lambda, topK });
   if (!includeVector) for (const match of chosen) delete match.vector;
   return chosen;
 }
@@ -97,15 +97,13 @@ export function diverseCandidates(topK: number): number {
   return Math.min(largestTopK, Math.max(20, 4 * topK));
 }
 
-function parseDiversity(
-  { lambda = 0.5, candidates }: NonNullable<QueryParams['diversity']>,
+function parseMmr(
+  { lambda = 0.5, candidates }: NonNullable<QueryParams['mmr']>,
   topK: number,
 ): { lambda: number; candidates: number } {
   if (candidates === undefined) return { lambda, candidates: diverseCandidates(topK) };
   if (candidates < topK)
-    throw invalidArgument(
-      `diversity.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`,
-    );
+    throw invalidArgument(`mmr.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`);
   return { lambda, candidates };
 }
 

@@ -60,7 +60,7 @@ export interface FusionWeights {
 }
 
 /** Results that say different things rather than the same thing in other words (maximal marginal relevance). */
-export interface DiversityOptions {
+export interface MmrOptions {
   /** From 0, only different from each other, to 1, only relevant. Default 0.5. */
   lambda?: number;
   /** The best so many results are chosen from. Default four times `topK`, at least 20. */
@@ -102,7 +102,7 @@ export interface QueryParams extends IndexParams {
   /** For the mode `hybrid`. */
   fusion?: FusionWeights | undefined;
   /** Default: none; results may repeat each other. */
-  diversity?: DiversityOptions | undefined;
+  mmr?: MmrOptions | undefined;
   /** Default 10. */
   topK?: number | undefined;
   filter?: VectorFilter;
@@ -128,8 +128,8 @@ export type UpdateVectorParams = IndexParams & {
 export type DeleteVectorsParams = IndexParams &
   ({ ids: readonly string[]; filter?: never } | { ids?: never; filter: VectorFilter });
 
-/** Parameters of `scan()`. */
-export interface ScanParams extends IndexParams {
+/** Parameters of `listVectors()`. */
+export interface ListVectorsParams extends IndexParams {
   /** `nextCursor` of the previous page. */
   cursor?: string | undefined;
   /** Records per page. Default 1,000. */
@@ -138,8 +138,8 @@ export interface ScanParams extends IndexParams {
   includeVector?: boolean | undefined;
 }
 
-/** One page of `scan()`. */
-export interface ScanPage {
+/** One page of `listVectors()`. */
+export interface VectorPage {
   records: VectorRecord[];
   /** Absent on the last page. */
   nextCursor?: string;
@@ -208,7 +208,7 @@ export interface VectorStore {
   deleteVector(params: IndexParams & { id: string }): Promise<void>;
   deleteVectors(params: DeleteVectorsParams): Promise<void>;
   /** All records, page by page, ordered by id. */
-  scan(params: ScanParams): Promise<ScanPage>;
+  listVectors(params: ListVectorsParams): Promise<VectorPage>;
   listIndexes(params?: Cancellable): Promise<string[]>;
   describeIndex(params: IndexParams): Promise<IndexDescription>;
   /**

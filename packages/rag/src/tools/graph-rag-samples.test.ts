@@ -185,9 +185,9 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
         }
         let scans = 0;
         class PgVector extends PgStore {
-          override scan(params: Parameters<PgStore['scan']>[0]): ReturnType<PgStore['scan']> {
+          override listVectors(params: Parameters<PgStore['listVectors']>[0]): ReturnType<PgStore['listVectors']> {
             scans += 1;
-            return super.scan(params);
+            return super.listVectors(params);
           }
         }
 

@@ -14,7 +14,7 @@ import { createQueryTool } from './query-tool.js';
 import { queryToolChecks, type VectorQueryToolOptions } from './query-tool-options.js';
 
 /** Options of `createGraphRAGTool()`. */
-export interface GraphRAGToolOptions extends Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'> {
+export interface GraphRAGToolOptions extends Omit<VectorQueryToolOptions, 'mode' | 'mmr' | 'reranker'> {
   /** Options of the graph and its ranking. */
   graphOptions?: GraphOptions;
   /**

@@ -35,17 +35,17 @@ export function toolOver(store: VectorStore, options: Partial<GraphRAGToolOption
 export function watched(store: VectorStore): {
   store: VectorStore;
   calls: string[];
-  before: { scan?: () => Promise<void> };
+  before: { listVectors?: () => Promise<void> };
 } {
   const calls: string[] = [];
-  const before: { scan?: () => Promise<void> } = {};
+  const before: { listVectors?: () => Promise<void> } = {};
   const proxy = new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
       return async (...parameters: unknown[]) => {
         calls.push(String(key));
-        if (key === 'scan') await before.scan?.();
+        if (key === 'listVectors') await before.listVectors?.();
         return (value as (...all: unknown[]) => unknown).apply(target, parameters);
       };
     },

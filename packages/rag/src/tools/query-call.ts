@@ -47,7 +47,7 @@ const callSettings = [
   'providerOptions',
   'mode',
   'fusion',
-  'diversity',
+  'mmr',
   'reranker',
   'expand',
   'maxTokens',

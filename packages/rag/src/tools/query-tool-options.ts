@@ -14,7 +14,7 @@ import { expandValue, type PassageExpansion } from '../passages/expand-passages.
 import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
 import {
   confidenceValue,
-  diversityValue,
+  mmrValue,
   fusionValue,
   modeValue,
   objectsByName,
@@ -22,7 +22,7 @@ import {
   topKValue,
 } from '../store/options.js';
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
-import type { DiversityOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
+import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
 import type { DatabaseConfig } from '../store/database-config.js';
 import type { FilterFields } from './model-filter.js';
@@ -61,7 +61,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   /** Weights of the two rankings of `hybrid`. Default 1 each, or the recommendation of the embedder for its vectors. */
   fusion?: FusionWeights;
   /** Prefers passages that differ from each other. Default: the best passages. */
-  diversity?: DiversityOptions;
+  mmr?: MmrOptions;
   /** Returns the sections or neighbors of the passages that match, merged where they touch. Default: the passages themselves. */
   expand?: PassageExpansion;
   /** Number of passages of a call that names none. Default 10, or `maxTopK` if that is less. */
@@ -93,7 +93,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   /** Whether to return the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
   databaseConfig?: DatabaseConfig;
-  /** Model that selects the passages among the best four times `topK` of the search, or sorts the `topK` passages of `diversity`. */
+  /** Model that selects the passages among the best four times `topK` of the search, or sorts the `topK` passages of `mmr`. */
   reranker?: RerankConfig;
   /** Options of the embedding model. */
   providerOptions?: Record<string, Record<string, unknown>>;
@@ -105,7 +105,7 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
 }
 
 /** Checks of the options that all query tools have. */
-export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'diversity' | 'reranker'>> = {
+export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'mmr' | 'reranker'>> = {
   vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
   vectorStoreName: stringValue,
   indexName: stringValue,
@@ -132,6 +132,6 @@ export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' |
 export const vectorQueryToolChecks: OptionChecks<VectorQueryToolOptions> = {
   ...queryToolChecks,
   mode: modeValue,
-  diversity: diversityValue,
+  mmr: mmrValue,
   reranker: rerankConfigValue,
 };

@@ -45,7 +45,11 @@ export class SampledIndex implements ScopedRead {
   }
 
   async #scan(filter: VectorFilter, limit: number): Promise<VectorRecord[]> {
-    const { records } = await this.store.scan({ ...this.read, filter: bothFilters(this.read.filter, filter), limit });
+    const { records } = await this.store.listVectors({
+      ...this.read,
+      filter: bothFilters(this.read.filter, filter),
+      limit,
+    });
     requireScope(this, records);
     return records;
   }

@@ -127,7 +127,7 @@ describe('createVectorQueryTool', () => {
     ['databaseConfig', 'tenant-a'],
     ['databaseConfig', { local: 'tenant-a' }],
     ['fusion', 0.5],
-    ['diversity', true],
+    ['mmr', true],
     ['reranker', 'openai/gpt-5.1'],
     ['providerOptions', { openai: 512 }],
   ])('rejects a wrong %s of the request context: %s', async (name, value) => {
@@ -332,7 +332,7 @@ describe('the mode of createVectorQueryTool', () => {
         )
       ).sources.map(({ id }) => id);
     expect(await ask()).toEqual(['cat', 'cat again']);
-    requestContext.set('diversity', { lambda: 0.3 });
+    requestContext.set('mmr', { lambda: 0.3 });
     expect(await ask()).toEqual(['cat', 'dog']);
   });
 
@@ -394,7 +394,7 @@ describe('filters of createVectorQueryTool', () => {
   });
 
   it('read the fields of the index once, also where nothing matches', async () => {
-    const scan = vi.spyOn(store, 'scan');
+    const scan = vi.spyOn(store, 'listVectors');
     const tool = create({ filterFields: 'auto' });
     await tool.execute({ queryText: 'cat', filter: { kind: 'wolf' } }, { onFailure: 'throw' });
     expect(scan.mock.calls.filter(([{ limit = 0 }]) => limit > 1)).toHaveLength(1);
@@ -569,7 +569,7 @@ describe('the reranker of createVectorQueryTool', () => {
 
   it.each([
     ['four times as many passages as the call returns', {}, 2, 8],
-    ['the passages of a diverse result', { diversity: {} }, 2, 2],
+    ['the passages of a diverse result', { mmr: {} }, 2, 2],
     ['no more passages for a larger topK of its own', {}, 2, 8, { topK: 5 }],
     ['no fewer passages for a smaller topK of its own', {}, 2, 8, { topK: 1 }],
   ])('receives %s', async (_what, tool, topK, candidates, own: { topK?: number } = {}) => {

@@ -35,7 +35,7 @@ export interface RecordListToolOptions extends Omit<
   | 'model'
   | 'enableFilter'
   | 'fusion'
-  | 'diversity'
+  | 'mmr'
   | 'reranker'
   | 'providerOptions'
   | 'minConfidence'
@@ -50,7 +50,7 @@ export interface RecordListToolOptions extends Omit<
 
 const {
   fusion: _fusion,
-  diversity: _diversity,
+  mmr: _mmr,
   reranker: _reranker,
   providerOptions: _providerOptions,
   minConfidence: _minConfidence,
@@ -64,7 +64,7 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * filters of model and application, by id, page by page.
  *
  * The request context overrides these options: `vectorStoreName`, `indexName`, `topK`, `includeVectors`, `includeSources`, `maxTokens`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`, `minConfidence`. The filters and scopes of the options and of the
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `mmr`, `expand`, `minConfidence`. The filters and scopes of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;
@@ -116,7 +116,7 @@ const isChunk = { [vectorOfKey]: { $exists: false } };
 async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'sources' | 'nextCursor'>> {
   const { store, read, topK, cursor, includeVectors } = call;
   const filter = bothFilters(read.filter, isChunk);
-  const { records, nextCursor } = await store.scan({
+  const { records, nextCursor } = await store.listVectors({
     ...read,
     filter,
     limit: topK,
@@ -128,14 +128,14 @@ async function listRecords(call: QueryCall): Promise<Pick<VectorQueryOutput, 'so
 }
 
 async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise<VectorMatch[]> {
-  const { store, read, queryText, question, topK, fusion, diversity, reranker } = call;
+  const { store, read, queryText, question, topK, fusion, mmr, reranker } = call;
   const { signal } = read;
   const embedder = call.embedder();
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const includeVector = call.includeVectors ?? false;
   // Among more of them, the reranker would select results that repeat each other.
-  const limit = reranker && !diversity ? rerankDepth(topK) : topK;
-  const query = { mode, queryText, queryVector, fusion, diversity, topK: limit, includeVector };
+  const limit = reranker && !mmr ? rerankDepth(topK) : topK;
+  const query = { mode, queryText, queryVector, fusion, mmr, topK: limit, includeVector };
   const matches = await findPassages({ store, read, embedder, question }, query);
   if (!reranker) return matches;
   const options = { topK, queryEmbedding: queryVector, signal };

@@ -82,10 +82,10 @@ const checks: OptionChecks<ExportIndexOptions> = {
 };
 
 /**
- * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `scan`, after each page a cursor
+ * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `listVectors`, after each page a cursor
  * from which a later export can resume, and at the end the number of records. Only one page is held in memory.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; what `describeIndex` and `scan` of the store throw
+ * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; what `describeIndex` and `listVectors` of the store throw
  * @example
  * for await (const line of exportIndex({ vectorStore, indexName: 'guides' })) file.write(`${line}\n`);
  */
@@ -101,7 +101,7 @@ export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<
   let cursor = from?.cursor;
   let records = from?.records ?? 0;
   do {
-    const page = await store.scan({
+    const page = await store.listVectors({
       ...common,
       limit: pageSize,
       includeVector: true,

@@ -38,7 +38,7 @@ async function filled(): Promise<LocalVector> {
 }
 
 async function allOf(store: VectorStore): Promise<VectorRecord[]> {
-  return (await store.scan({ indexName, limit: 10_000, includeVector: true })).records;
+  return (await store.listVectors({ indexName, limit: 10_000, includeVector: true })).records;
 }
 
 async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {

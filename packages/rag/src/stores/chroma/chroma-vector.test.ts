@@ -82,19 +82,21 @@ describe.skipIf(address === '')('Chroma', () => {
       const hasApi = { $contains: 'API' };
       for (const condition of [{ whereDocument: hasApi }, { documentFilter: hasApi }]) {
         expect(idsOf(await store.get({ indexName, ids, ...condition }))).toEqual(['a', 'c', 'd']);
-        expect(idsOf((await store.scan({ indexName, ...condition })).records)).toEqual(['a', 'c', 'd']);
+        expect(idsOf((await store.listVectors({ indexName, ...condition })).records)).toEqual(['a', 'c', 'd']);
       }
       const read = { indexName, filter: { n: 1 }, limit: 1, whereDocument: hasApi };
-      const first = await store.scan(read);
+      const first = await store.listVectors(read);
       expect([idsOf(first.records), first.nextCursor]).toEqual([['a'], 'a']);
       // The ids of another condition are listed in between.
-      expect(idsOf((await store.scan({ ...read, whereDocument: { $contains: 'page' } })).records)).toEqual(['b']);
-      const second = await store.scan({ ...read, cursor: first.nextCursor });
+      expect(idsOf((await store.listVectors({ ...read, whereDocument: { $contains: 'page' } })).records)).toEqual([
+        'b',
+      ]);
+      const second = await store.listVectors({ ...read, cursor: first.nextCursor });
       expect([idsOf(second.records), second.nextCursor]).toEqual([['c'], undefined]);
       const both = { whereDocument: hasApi, documentFilter: { $contains: 'page' } };
       const wrong = /'whereDocument' and 'documentFilter' are two names/;
       await expect(store.query({ indexName, queryVector: [1], ...both })).rejects.toThrow(wrong);
-      await expect(store.scan({ indexName, ...both })).rejects.toThrow(wrong);
+      await expect(store.listVectors({ indexName, ...both })).rejects.toThrow(wrong);
       await expect(store.get({ indexName, ids, ...both })).rejects.toThrow(wrong);
     });
 
@@ -191,7 +193,12 @@ describe.skipIf(address === '')('Chroma', () => {
         const pages: string[][] = [];
         let cursor: string | undefined;
         do {
-          const page = await counted.scan({ indexName, limit: 100, filter, ...(cursor !== undefined && { cursor }) });
+          const page = await counted.listVectors({
+            indexName,
+            limit: 100,
+            filter,
+            ...(cursor !== undefined && { cursor }),
+          });
           pages.push(page.records.map(({ id }) => id));
           cursor = page.nextCursor;
         } while (cursor !== undefined);
@@ -204,10 +211,10 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(reads).toBe(10);
       expect((await pagesOf({ n: { $lt: 150 } })).flat()).toEqual(ids.slice(0, 150));
 
-      const { nextCursor = '' } = await counted.scan({ indexName, limit: 100 });
+      const { nextCursor = '' } = await counted.listVectors({ indexName, limit: 100 });
       await counted.deleteVector({ indexName, id: 'n100' });
       await counted.upsert({ indexName, ids: ['n100a'], vectors: [[1]] });
-      const next = await counted.scan({ indexName, limit: 2, cursor: nextCursor });
+      const next = await counted.listVectors({ indexName, limit: 2, cursor: nextCursor });
       expect(next.records.map(({ id }) => id)).toEqual(['n100a', 'n101']);
     });
 

@@ -18,8 +18,8 @@ import type {
   GetParams,
   IndexParams,
   QueryParams,
-  ScanPage,
-  ScanParams,
+  VectorPage,
+  ListVectorsParams,
   VectorFilter,
   VectorMatch,
   VectorMetric,
@@ -80,7 +80,7 @@ const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', eucli
  * Metadata of any shape is kept as JSON; Chroma narrows the search by equality, and every filter is evaluated in full on what it
  * returns. Its index is approximate. Batches are as large as the server allows, and an `upsert` of several of them is not one
  * transaction. Empty documents count as none. In the modes `keyword` and `hybrid`, Chroma picks the documents that hold a word of the
- * query, and up to 10,000 of them are ordered outside of it. `scan` lists all ids for its first page, and again after a minute: it
+ * query, and up to 10,000 of them are ordered outside of it. `listVectors` lists all ids for its first page, and again after a minute: it
  * includes what this store writes meanwhile, and not everything that others write.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
@@ -134,8 +134,8 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     return super.query({ ...params, filter: bothConditions(params) });
   }
 
-  override async scan(params: ScanParams & ReadConditions): Promise<ScanPage> {
-    return super.scan({ ...params, filter: bothConditions(params) });
+  override async listVectors(params: ListVectorsParams & ReadConditions): Promise<VectorPage> {
+    return super.listVectors({ ...params, filter: bothConditions(params) });
   }
 
   override async get(params: GetParams & ReadConditions): Promise<VectorRecord[]> {

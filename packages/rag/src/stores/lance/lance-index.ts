@@ -10,8 +10,8 @@ import { readPage } from '../../store/matching-rows.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type {
   CreateIndexParams,
-  ScanPage,
-  ScanParams,
+  VectorPage,
+  ListVectorsParams,
   VectorMetadata,
   VectorRecord,
 } from '../../store/vector-store.js';
@@ -260,9 +260,9 @@ export async function selectIds({ table }: LanceIndex, filter: Filter | undefine
 /** Returns a page of records, ordered by id. */
 export async function scanRecords(
   { table }: LanceIndex,
-  params: ScanParams,
+  params: ListVectorsParams,
   filter: Filter | undefined,
-): Promise<ScanPage> {
+): Promise<VectorPage> {
   const { condition: where, rest } = filterToLance(filter);
   return readPage(params, rest, async (after, limit) => {
     const conditions = [where, after === undefined ? undefined : `id > ${quote(after)}`];

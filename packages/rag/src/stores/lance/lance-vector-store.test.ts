@@ -104,7 +104,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     expect(await second.get({ indexName, ids: ['a'], includeVector: true })).toEqual([record]);
     await connection.createTable('mine', [{ id: 1 }]);
     expect(await second.listIndexes()).toEqual([indexName]);
-    await expect(second.scan({ indexName: 'mine' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expect(second.listVectors({ indexName: 'mine' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
     await expect(second.createIndex({ indexName: 'mine', dimension: 2 })).rejects.toMatchObject({
       code: 'VECTOR_STORE_FAILED',
     });
@@ -119,9 +119,9 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     await here.createIndex({ indexName, dimension: 2 });
     await here.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
     await there.upsert({ indexName, ids: ['b'], vectors: [[2, 2]] });
-    expect(idsOf((await here.scan({ indexName })).records)).toEqual(['a', 'b']);
+    expect(idsOf((await here.listVectors({ indexName })).records)).toEqual(['a', 'b']);
     await there.deleteIndex({ indexName });
-    await expect(here.scan({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expect(here.listVectors({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
     await there.createIndex({ indexName, dimension: 3 });
     expect(await here.upsert({ indexName, ids: ['c'], vectors: [[1, 2, 3]] })).toEqual(['c']);
   });
@@ -213,7 +213,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
     expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
     for (const filter of [{ [text]: text }, { half: '\ud800' }])
-      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+      expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
     for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
       await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
         code: 'VECTOR_ARGUMENT_INVALID',
@@ -234,7 +234,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
       idsOf(await store.query({ indexName, mode: 'keyword', queryText: 'chapter 4711' })).slice(0, 1),
       idsOf(await store.query({ indexName, mode: 'keyword', queryText: '日本語', topK: 3 })),
       idsOf(await store.query({ indexName, queryVector: [1, 1], topK: 3, filter: { tags: 'tag-8' } })),
-      idsOf((await store.scan({ indexName, filter: { n: { $gte: 4998 } } })).records),
+      idsOf((await store.listVectors({ indexName, filter: { n: { $gte: 4998 } } })).records),
     ];
     const before = await find();
     expect(before).toEqual([

@@ -128,7 +128,7 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
       count: () => table.countRows(),
       read: (ids, includeVector) => readRecords(index, ids, includeVector),
       select: (filter) => selectIds(index, filter),
-      scan: (params, filter) => scanRecords(index, params, filter),
+      listVectors: (params, filter) => scanRecords(index, params, filter),
       nearest: (search) => findNearest(index, search),
       byTerms: (search) => findByTerms(index, lance, search),
       write: (records) => writeRecords(index, lance, records),

@@ -210,7 +210,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
     for (const name of ['sqlite_master', 'Guides', 'guides', 'quiver_indexes'])
       await store.createIndex({ indexName: name, dimension: 1 });
     await store.upsert({ indexName: 'Guides', ids: ['a'], vectors: [[1]] });
-    expect(await store.scan({ indexName: 'guides' })).toEqual({ records: [] });
+    expect(await store.listVectors({ indexName: 'guides' })).toEqual({ records: [] });
     await expect(store.createIndex({ indexName: 'a"; DROP TABLE quiver_indexes', dimension: 1 })).rejects.toMatchObject(
       invalid('cannot name an index'),
     );
@@ -224,7 +224,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
     await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
     expect(await store.get({ indexName, ids: [text] })).toEqual([{ id: text, metadata, document: text }]);
     for (const filter of [{ [text]: text }, { half: '\ud800' }, { 'a\0b': 'c\0d' }])
-      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+      expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
     expect(await store.get({ indexName, ids: ['a\0b', '\ud800'] })).toEqual([]);
     await store.deleteVectors({ indexName, ids: ['a\0b'] });
     for (const params of [{ ids: ['a\0b'] }, { documents: ['half \ud800'] }])
@@ -275,15 +275,15 @@ describe.skipIf(!client)('LibSQLVector', () => {
       metadata: numbers.map((n) => ({ n })),
     });
     for (const n of numbers) {
-      expect(idsOf((await store.scan({ indexName, filter: { n } })).records)).toEqual([String(n)]);
+      expect(idsOf((await store.listVectors({ indexName, filter: { n } })).records)).toEqual([String(n)]);
       const above = numbers
         .filter((other) => other > n)
         .map(String)
         .toSorted();
-      expect(idsOf((await store.scan({ indexName, filter: { n: { $gt: n } } })).records)).toEqual(above);
+      expect(idsOf((await store.listVectors({ indexName, filter: { n: { $gt: n } } })).records)).toEqual(above);
     }
     const filter = { $or: Array.from({ length: 900 }, (_, n) => ({ n })) };
-    expect(await store.scan({ indexName, filter })).toEqual({ records: [] });
+    expect(await store.listVectors({ indexName, filter })).toEqual({ records: [] });
   });
 
   it('keeps results above minScore, and gives a query of zeros the cosine similarity 0', async () => {

@@ -179,7 +179,7 @@ function open(
     count: () => countRecords(database, index),
     read: (ids, includeVector) => readRecords(database, index, ids, includeVector),
     select: (filter) => selectIds(database, index, filter),
-    scan: (params, filter) => scanRecords(database, index, params, filter),
+    listVectors: (params, filter) => scanRecords(database, index, params, filter),
     nearest: (search) => findNearest(database, index, search),
     byTerms: (search) => findByTerms(database, index, search),
     write: async (records) => database.write(await writeStatements(index, records, versionRead?.())),

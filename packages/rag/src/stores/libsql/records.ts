@@ -5,7 +5,13 @@ import type { CheckedRecord } from '../../store/checked-record.js';
 import { keepMatching, readPage } from '../../store/matching-rows.js';
 import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../requests/parts-of.js';
-import type { ScanPage, ScanParams, VectorMetadata, VectorRecord, VersionParams } from '../../store/vector-store.js';
+import type {
+  VectorPage,
+  ListVectorsParams,
+  VectorMetadata,
+  VectorRecord,
+  VersionParams,
+} from '../../store/vector-store.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement } from './libsql-database.js';
 import { emptyDerived, type LibSQLIndex, nextVersion, recordsTable, statement, termsTable } from './libsql-index.js';
@@ -162,9 +168,9 @@ export async function selectIds(
 export async function scanRecords(
   database: LibSQLDatabase,
   index: LibSQLIndex,
-  params: ScanParams,
+  params: ListVectorsParams,
   filter: Filter | undefined,
-): Promise<ScanPage> {
+): Promise<VectorPage> {
   const parameters = new SqlParameters('?');
   const { sql: where, rest } = filterToSqlite(filter, parameters);
   const select = `SELECT ${recordColumns(params.includeVector ?? false)} FROM ${recordsTable(index)} WHERE ${where}`;

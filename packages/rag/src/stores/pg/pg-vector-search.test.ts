@@ -79,7 +79,7 @@ describe.each(databases)('searching in $name', (database) => {
     });
     expect(found).toHaveLength(300);
     await store.updateVector({ indexName, filter: { text: /^siz/ }, update: { metadata: { text: 'changed' } } });
-    expect((await store.scan({ indexName, filter: { text: 'changed' } })).records).toHaveLength(300);
+    expect((await store.listVectors({ indexName, filter: { text: 'changed' } })).records).toHaveLength(300);
   });
 
   it('puts equal ones in order by id, also where a pattern lets few of them through', async () => {
@@ -99,7 +99,7 @@ describe.each(databases)('searching in $name', (database) => {
     const limit = all[9]?.score as number;
     expect(await store.query({ ...query, minScore: limit })).toEqual(all.slice(0, 9));
     // They are left out before diverse results are selected, so these are as many as wanted.
-    const diverse = await store.query({ ...query, topK: 5, minScore: limit, diversity: { lambda: 0.1 } });
+    const diverse = await store.query({ ...query, topK: 5, minScore: limit, mmr: { lambda: 0.1 } });
     expect(diverse).toHaveLength(5);
     for (const { score } of diverse) expect(score).toBeGreaterThan(limit);
   });

@@ -112,7 +112,7 @@ describe.each(databases)('words in $name', (database) => {
       metadata: [{ tenant: 'x' }, { tenant: ['x', 'y'], author: { name: 'Ada' } }, { author: { name: 'Ada' } }],
     });
     const ids = async (filter: object): Promise<string[]> =>
-      (await store.scan({ indexName, filter })).records.map(({ id }) => id);
+      (await store.listVectors({ indexName, filter })).records.map(({ id }) => id);
     expect(await ids({ tenant: 'x' })).toEqual(['a', 'b']);
     expect(await ids({ tenant: { $ne: 'x' } })).toEqual(['c']);
     expect(await ids({ $nor: [{ 'author.name': 'Ada' }] })).toEqual(['a']);

@@ -6,8 +6,8 @@ import { keepMatching, readPage } from '../../store/matching-rows.js';
 import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
-  ScanPage,
-  ScanParams,
+  VectorPage,
+  ListVectorsParams,
   UpdateVectorParams,
   VectorMetadata,
   VectorRecord,
@@ -133,9 +133,9 @@ export async function readRecords(
 export async function scanRecords(
   query: SqlQuery,
   { table }: PgIndex,
-  params: ScanParams,
+  params: ListVectorsParams,
   filter: Filter | undefined,
-): Promise<ScanPage> {
+): Promise<VectorPage> {
   const parameters = new SqlParameters();
   const { sql: where, rest } = filterToSql(filter, parameters);
   return readPage(params, rest, async (after, limit) => {

@@ -6,7 +6,13 @@ import { type CheckedRecord, lacksDirection } from '../../store/checked-record.j
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
 import { toServiceCondition } from '../../store/service-condition.js';
 import { partsOf } from '../../requests/parts-of.js';
-import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type {
+  VectorPage,
+  ListVectorsParams,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+} from '../../store/vector-store.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
 
 const longestIndexName = 45;
@@ -103,9 +109,9 @@ async function readPage(
 /** Returns a page of records. With a filter it may hold fewer records than its limit, and not be the last. */
 export async function scanRecords(
   index: PineconeLikeIndex,
-  { cursor, limit: size = defaultPageSize, includeVector = false }: ScanParams,
+  { cursor, limit: size = defaultPageSize, includeVector = false }: ListVectorsParams,
   filter: Filter | undefined,
-): Promise<ScanPage> {
+): Promise<VectorPage> {
   const matches = createFilterTest(filter);
   const records: VectorRecord[] = [];
   let token = cursor;

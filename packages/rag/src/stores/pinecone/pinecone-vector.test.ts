@@ -136,7 +136,7 @@ describe('PineconeVector', () => {
     const ids = Array.from({ length: 100 }, (_, n) => `${n}/${'x'.repeat(250)} ü`);
     await store.upsert({ ...params, ids, vectors: ids.map(() => [1, 1]) });
     expect((await store.get({ ...params, ids })).map(({ id }) => id)).toEqual(ids);
-    expect((await store.scan(params)).records).toHaveLength(100);
+    expect((await store.listVectors(params)).records).toHaveLength(100);
   });
 
   it('refuses what the service would refuse, before anything is sent', async () => {
@@ -221,7 +221,7 @@ describe('PineconeVector', () => {
     const missing = { code: 'VECTOR_INDEX_NOT_FOUND' };
     await expect(mine.truncateIndex(known)).rejects.toMatchObject(missing);
     await elsewhere.createIndex({ ...known, dimension: 2 });
-    await mine.scan(known);
+    await mine.listVectors(known);
     await elsewhere.deleteIndex(known);
     await expect(mine.deleteVector({ ...known, id: 'b' })).rejects.toMatchObject(missing);
     await expect(mine.query({ ...known, queryVector: [1, 2] })).rejects.toMatchObject(missing);

@@ -242,7 +242,7 @@ export class PineconeVector extends RemoteStore<
         return records.map((record) => fromPineconeRecord(record, includeVector));
       },
       select: (filter) => selectIds(index, filter),
-      scan: (params, filter) => scanRecords(index, params, filter),
+      listVectors: (params, filter) => scanRecords(index, params, filter),
       nearest: (search, { sparseVector }) => findNearest({ ...shape, index }, search, sparseVector),
       async byTerms(search) {
         requireSparseMetric(indexName, shape.metric);

@@ -54,9 +54,9 @@ describe('QdrantVector', () => {
     const elsewhere = new QdrantVector({ url: store.url });
     await store.createIndex({ indexName, dimension: 1 });
     await elsewhere.upsert({ indexName, ids: ['a'], vectors: [[1]] });
-    expect(idsOf((await store.scan({ indexName })).records)).toEqual(['a']);
+    expect(idsOf((await store.listVectors({ indexName })).records)).toEqual(['a']);
     await elsewhere.upsert({ indexName, ids: ['b'], vectors: [[1]] });
-    expect(idsOf((await store.scan({ indexName, cursor: '' })).records)).toEqual(['a', 'b']);
+    expect(idsOf((await store.listVectors({ indexName, cursor: '' })).records)).toEqual(['a', 'b']);
   });
 
   it('uses a client of the caller, and leaves collections of others alone', async () => {
@@ -199,7 +199,7 @@ describe('QdrantVector', () => {
     await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
     expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
     for (const filter of [{ [text]: text }, { half: '\ud800' }])
-      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+      expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
     for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
       await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
         code: 'VECTOR_ARGUMENT_INVALID',
@@ -217,7 +217,7 @@ describe('QdrantVector', () => {
     await store.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n % 7, 1]), documents, metadata });
     const upserts = store.server.requests.filter(({ method, path }) => method === 'PUT' && path.includes('/points'));
     expect(upserts).toHaveLength(6);
-    expect(idsOf((await store.scan({ indexName, limit: 2000 })).records)).toEqual(ids.slice(0, 2000));
+    expect(idsOf((await store.listVectors({ indexName, limit: 2000 })).records)).toEqual(ids.slice(0, 2000));
     expect(idsOf(await store.get({ indexName, ids: ids.toReversed() }))).toEqual(ids.toReversed());
     expect(idsOf(await store.query({ indexName, mode: 'keyword', queryText: 'chapter 2217', topK: 1 }))).toEqual([
       'id-2217',

@@ -53,7 +53,7 @@ const optionChecks: OptionChecks<QdrantVectorConfig> = {
  *
  * A query goes through Qdrant's index (HNSW), which may miss some of the nearest vectors; `exact: true` compares all. Qdrant narrows the
  * search by equality conditions, and every filter is evaluated in full on what it returns. Quiver computes the terms in the language of the index,
- * and Qdrant ranks them. An `upsert` above 500 records or 10 MB is several requests, and not one transaction. `scan` lists all ids for its
+ * and Qdrant ranks them. An `upsert` above 500 records or 10 MB is several requests, and not one transaction. `listVectors` lists all ids for its
  * first page, and again after a minute: it includes what this store writes meanwhile, and not everything that others write.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,

@@ -28,7 +28,7 @@ async function write(change: (store: LocalVector) => Promise<unknown>): Promise<
 
 async function ids(): Promise<string[]> {
   await using store = new LocalVector({ path });
-  return (await store.scan({ indexName })).records.map(({ id }) => id);
+  return (await store.listVectors({ indexName })).records.map(({ id }) => id);
 }
 
 describe('LocalVector in a folder', () => {
@@ -48,7 +48,7 @@ describe('LocalVector in a folder', () => {
       await store.upsert({ indexName, ids: ['c'], vectors: [[0.1, -0.2]] });
     });
     await using store = new LocalVector({ path });
-    expect((await store.scan({ indexName, includeVector: true })).records).toEqual([
+    expect((await store.listVectors({ indexName, includeVector: true })).records).toEqual([
       { id: 'b', vector: [3, 4], metadata: { n: 'ü€😀' } },
       { id: 'c', vector: [Math.fround(0.1), Math.fround(-0.2)], metadata: {} },
     ]);
@@ -292,7 +292,7 @@ describe('a process that is killed while it writes', () => {
       await using store = new LocalVector({ path });
       const batches = new Map<number, number>();
       for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-        const page = await store.scan({ indexName, ...(cursor !== undefined && { cursor }) });
+        const page = await store.listVectors({ indexName, ...(cursor !== undefined && { cursor }) });
         for (const { metadata } of page.records)
           batches.set(metadata['batch'], (batches.get(metadata['batch']) ?? 0) + 1);
         cursor = page.nextCursor;

@@ -51,7 +51,7 @@ async function search(store: LocalVector, round?: number): Promise<unknown[]> {
 }
 
 async function recordsOf(store: LocalVector): Promise<VectorRecord[]> {
-  return (await store.scan({ indexName, includeVector: true, limit: 10_000 })).records;
+  return (await store.listVectors({ indexName, includeVector: true, limit: 10_000 })).records;
 }
 
 describe('opening an index', () => {
@@ -212,7 +212,7 @@ describe('opening an index', () => {
     const corrupt = { code: 'VECTOR_STORE_CORRUPT', message: expect.stringContaining("'a'") };
     for (let turn = 0; turn < 2; turn += 1) {
       await expect(store.get({ indexName, ids: ['c'] })).rejects.toMatchObject(corrupt);
-      await expect(store.scan({ indexName })).rejects.toMatchObject(corrupt);
+      await expect(store.listVectors({ indexName })).rejects.toMatchObject(corrupt);
       await expect(store.deleteVector({ indexName, id: 'c' })).rejects.toMatchObject(corrupt);
       await expect(store.upsert({ indexName, ids: ['d'], vectors: [[1]] })).rejects.toMatchObject(corrupt);
     }
