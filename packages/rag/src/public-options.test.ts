@@ -128,6 +128,7 @@ const exempt: Record<string, string> = {
     ]),
   ),
   toFence: values,
+  toRecord: values,
   toRow: values,
   toTableHeader: values,
   uniteBoxes: none,

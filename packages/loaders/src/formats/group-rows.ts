@@ -1,4 +1,4 @@
-import { toRow, toTableHeader, type SourceDocument } from '@quiver/rag/document';
+import { toRecord, toRow, toTableHeader, type SourceDocument } from '@quiver/rag/document';
 
 type Row = readonly string[];
 
@@ -42,7 +42,8 @@ export function groupRows(rows: readonly Row[], size: number): SourceDocument[] 
     if ((isFull || isWide) && lines.length > 0) flush();
     if (lines.length === 0 && docs.length > 0) row = index;
     endRow = index;
-    if (isWide) add(toRecord(names, cells, docs.length === 0 ? above : []));
+    if (isWide)
+      add([...(docs.length === 0 && above.length > 0 ? [...above, ''] : []), toRecord(names, cells)].join('\n'));
     else {
       lines.push(line);
       length += line.length + 1;
@@ -50,16 +51,6 @@ export function groupRows(rows: readonly Row[], size: number): SourceDocument[] 
   }
   if (lines.length > 0 || docs.length === 0) flush();
   return docs;
-}
-
-/** Writes a row as one line per value. */
-function toRecord(names: Row, cells: Row, above: readonly string[]): string {
-  const values = cells.flatMap((cell, column) => {
-    const value = cell.trim();
-    const name = names[column]?.trim();
-    return value === '' ? [] : [name ? `${name}: ${value}` : value];
-  });
-  return [...above, ...(above.length > 0 ? [''] : []), ...values].join('\n');
 }
 
 /** Returns the names of columns below names of groups of columns, or `undefined` for a header of one row. */

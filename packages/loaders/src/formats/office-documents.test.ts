@@ -95,12 +95,43 @@ describe('PPTX', () => {
     });
     expect(await load('talk.pptx', bytes)).toEqual([
       {
-        text: '# Launch\n\nSteps\n\n- Fuel\n  - Check\n- Go\n\nNotes:\n\nSpeak slowly.',
+        text: '# Launch\n\n- Steps\n  - Fuel\n    - Check\n  - Go\n\nNotes:\n\nSpeak slowly.',
         metadata: { source: 'talk.pptx', slide: 1, slideTitle: 'Launch' },
       },
       {
         text: 'Prices\n\n| Part | Price |\n| --- | --- |\n| Bolt | 2 |',
         metadata: { source: 'talk.pptx', slide: 2 },
+      },
+    ]);
+  });
+
+  test('reads links, bullets where they are shown, and titles of several lines', async () => {
+    const run = (content: string, properties = ''): string =>
+      `<a:r><a:rPr>${properties}</a:rPr><a:t>${content}</a:t></a:r>`;
+    const link = run('our page', '<a:hlinkClick r:id="rId7"/>');
+    const bytes = zip({
+      'ppt/presentation.xml':
+        '<p:presentation><p:sldIdLst><p:sldId id="256" r:id="rId9"/></p:sldIdLst></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': `<Relationships>${relation('rId9', 'slide', 'slides/slide1.xml')}</Relationships>`,
+      'ppt/slides/slide1.xml': slide(
+        shape(
+          '<p:ph type="ctrTitle"/>',
+          `<a:p>${run('Sales of')}<a:br/>${run('the year')}</a:p>`,
+          `<a:p>${run('2025')}</a:p>`,
+        ),
+        shape(
+          '<p:ph type="body"/>',
+          `<a:p>${run('See ')}${link}${run(' &amp; call.')}</a:p>`,
+          `<a:p><a:pPr><a:buNone/></a:pPr>${run('Plain.')}</a:p>`,
+        ),
+        shape('', `<a:p><a:pPr><a:buChar char="•"/></a:pPr>${run('In a box')}</a:p>`),
+      ),
+      'ppt/slides/_rels/slide1.xml.rels': `<Relationships><Relationship Id="rId7" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="https://a.example/x" TargetMode="External"/></Relationships>`,
+    });
+    expect(await load('talk.pptx', bytes)).toEqual([
+      {
+        text: '# Sales of the year 2025\n\n- See [our page](https://a.example/x) & call.\n\nPlain.\n\n- In a box',
+        metadata: { source: 'talk.pptx', slide: 1, slideTitle: 'Sales of the year 2025' },
       },
     ]);
   });

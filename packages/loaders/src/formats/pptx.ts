@@ -21,11 +21,12 @@ export const loadPptx: DocumentLoader = async (bytes, options) => {
   const docs = readSlidePaths(files, name).flatMap((path, index) => {
     const content = files.get(path);
     if (!content) throw unreadableDocument(name, `its slide ${index + 1} is missing.`);
-    const slide = readSlide(content, name, false);
-    const notesPath = [...readRelations(files, path, name).values()].find(({ type }) => type === 'notesSlide')?.path;
+    const relations = readRelations(files, path, name);
+    const slide = readSlide(content, name, relations);
+    const notesPath = [...relations.values()].find(({ type }) => type === 'notesSlide')?.path;
     const notesContent = notesPath === undefined || usedNotes.has(notesPath) ? undefined : files.get(notesPath);
     if (notesPath !== undefined) usedNotes.add(notesPath);
-    const notes = notesContent ? readSlide(notesContent, name, true).text : '';
+    const notes = notesContent ? readSlide(notesContent, name).text : '';
     const text = [slide.text, ...(notes === '' ? [] : [`Notes:\n\n${notes}`])]
       .filter((part) => part !== '')
       .join('\n\n');
@@ -61,20 +62,27 @@ function readSlidePaths(files: UnpackedFiles, name: string): string[] {
   return [...paths];
 }
 
-/** Returns the files to which a part of the presentation refers, by the ids of the references. */
-function readRelations(files: UnpackedFiles, path: string, name: string): Map<string, { type: string; path: string }> {
-  const relations = new Map<string, { type: string; path: string }>();
+interface Relation {
+  readonly type: string;
+  /** Of a file in the presentation; of a link, its URL. */
+  readonly path: string;
+}
+
+/** Returns the files and links to which a part of the presentation refers, by the ids of the references. */
+function readRelations(files: UnpackedFiles, path: string, name: string): Map<string, Relation> {
+  const relations = new Map<string, Relation>();
   const at = path.lastIndexOf('/') + 1;
   const content = files.get(`${path.slice(0, at)}_rels/${path.slice(at)}.rels`);
   if (!content) return relations;
   readXml(content, name, {
     open(element, attributes) {
-      if (element !== 'Relationship' || attribute(attributes, 'TargetMode') === 'External') return;
+      if (element !== 'Relationship') return;
+      const isExternal = attribute(attributes, 'TargetMode') === 'External';
       const type = attribute(attributes, 'Type') ?? '';
       const target = attribute(attributes, 'Target') ?? '';
       relations.set(attribute(attributes, 'Id') ?? '', {
         type: type.slice(type.lastIndexOf('/') + 1),
-        path: resolvePath(path, target),
+        path: isExternal ? target : resolvePath(path, target),
       });
     },
   });
@@ -90,7 +98,15 @@ const tableNames: ReadonlyMap<string, string> = new Map([
   ['tc', 'td'],
 ]);
 
-function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title: string; text: string } {
+/** Paragraphs of these placeholders have bullets, unless they say otherwise. */
+const listed = /^(?:obj|body)$/;
+
+/** @param relations - of a slide; without them, it is a page of notes, which has no title and no bullets */
+function readSlide(
+  content: Uint8Array,
+  name: string,
+  relations?: ReadonlyMap<string, Relation>,
+): { title: string; text: string } {
   const writer = new MarkdownWriter();
   let title = '';
   let placeholder: string | undefined;
@@ -101,6 +117,11 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
   let listDepth = 0;
   let isOpen = false;
   let isCovered = false;
+  /** Whether the paragraph says that it has a bullet, or none. */
+  let hasBullet: boolean | undefined;
+  let href: string | undefined;
+  let run = '';
+  const isTitle = (): boolean => placeholder !== undefined && titles.test(placeholder);
 
   const setListDepth = (depth: number): void => {
     for (; listDepth > depth; listDepth -= 1) {
@@ -111,8 +132,13 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
   /** Opens the element of a paragraph at its first text, when its properties are known. */
   const openParagraph = (): void => {
     isOpen = true;
-    if (placeholder !== undefined && titles.test(placeholder)) writer.open('h1');
-    else if (level === 0) {
+    const isListed = relations !== undefined && placeholder !== undefined && listed.test(placeholder);
+    if (hasBullet ?? isListed) level += 1;
+    if (isTitle()) {
+      // A title of several paragraphs is one.
+      if (title === '') writer.open('h1');
+      else writer.text(' ');
+    } else if (level === 0) {
       setListDepth(0);
       writer.open('p');
     } else {
@@ -134,35 +160,59 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
       if (element === 'Fallback') fallback += 1;
       else if (element === 'sp') placeholder = undefined;
       else if (element === 'ph') placeholder = attribute(attributes, 'type') ?? 'obj';
-      else if (element === 'p') level = 0;
-      else if (element === 'pPr') level = Math.min(Number(attribute(attributes, 'lvl')) || 0, 8);
-      else if (element === 't') isText = !skips();
-      else if (element === 'br') writer.open('br');
+      else if (element === 'p') {
+        level = 0;
+        hasBullet = undefined;
+        href = undefined;
+        if (isTitle() && title !== '') title += ' ';
+      } else if (element === 'pPr') level = Math.min(Number(attribute(attributes, 'lvl')) || 0, 8);
+      else if (element === 'buChar' || element === 'buAutoNum') hasBullet = true;
+      else if (element === 'buNone') hasBullet = false;
+      else if (element === 'hlinkClick')
+        href = relations?.get(attributes[Object.keys(attributes).find((key) => key.endsWith(':id')) ?? ''] ?? '')?.path;
+      else if (element === 't') {
+        isText = !skips();
+        run = '';
+      } else if (element === 'br') {
+        writer.open('br');
+        if (isTitle()) title += ' ';
+      }
       const table = tableNames.get(element);
-      if (table === 'table') setListDepth(0);
+      if (table === 'table') {
+        setListDepth(0);
+        placeholder = undefined;
+      }
       // Cells that others span.
       if (element === 'tc') isCovered = ['hMerge', 'vMerge'].some((key) => attribute(attributes, key) === '1');
       const [colspan = '1', rowspan = '1'] = ['gridSpan', 'rowSpan'].map((key) => attribute(attributes, key));
       if (table && !(element === 'tc' && isCovered)) writer.open(table, { colspan, rowspan });
     },
     text(data) {
-      if (!isText) return;
-      if (!isOpen) openParagraph();
-      if (placeholder !== undefined && titles.test(placeholder)) title += data;
-      writer.text(data);
+      if (isText) run += data;
     },
     close(element) {
       if (element === 'Fallback') fallback -= 1;
-      else if (element === 't') isText = false;
-      else if (element === 'p' && isOpen) {
+      else if (element === 't') {
+        isText = false;
+        if (run === '') return;
+        if (!isOpen) openParagraph();
+        if (isTitle()) title += run;
+        if (href !== undefined) writer.open('a', { href });
+        writer.text(run);
+        if (href !== undefined) writer.close('a');
+        run = '';
+        href = undefined;
+      } else if (element === 'p' && isOpen) {
         isOpen = false;
-        if (placeholder !== undefined && titles.test(placeholder)) writer.close('h1');
-        else if (level === 0) writer.close('p');
-      } else if (element === 'txBody' || element === 'sp') setListDepth(0);
+        if (level === 0 && !isTitle()) writer.close('p');
+      } else if (element === 'txBody' || element === 'sp') {
+        setListDepth(0);
+        if (isTitle() && element === 'sp') writer.close('h1');
+      }
       if (element === 'sp') placeholder = undefined;
       const table = tableNames.get(element);
       if (table && !(element === 'tc' && isCovered)) writer.close(table);
     },
   });
-  return { title: isNotes ? '' : title.replace(/\s+/g, ' ').trim(), text: writer.end().text };
+  return { title: relations === undefined ? '' : title.replace(/\s+/g, ' ').trim(), text: writer.end().text };
 }

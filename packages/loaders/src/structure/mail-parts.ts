@@ -5,8 +5,9 @@ import { partsOfLines, toLines, type Line } from './line-parts.js';
 const attribution =
   /^(?:On|Am|Le|El|Il|Op|Em|Den|W dniu)\b.{5,300}\b(?:wrote|writes|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|napisał\(a\)|napisał):?$/i;
 const original = /^-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original)\s*-{2,}$/i;
-const outlookHeader = /^(?:From|Von|De|Da): .+$/i;
-const outlookNext = /^(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|To|An|À|Para): .+$/i;
+const outlookHeader = /^(?:From|Von|De|Da|Van|Från|Od) ?: .+$/i;
+const outlookNext =
+  /^(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el)?|Enviada em|Inviato|Verzonden|Skickat|Wysłano|To|An|À|A|Aan|Para|Till|Do) ?: .+$/i;
 const signature = /^--\s?$/;
 const device = /^(?:Sent from my |Get Outlook for |Von meinem .{2,40} gesendet|Envoyé de mon )/i;
 const notice =
@@ -42,8 +43,14 @@ function kindsOf(lines: readonly Line[]): (string | undefined)[] {
     const isBroken = !attribution.test(text) && attribution.test(broken);
     if (!isBroken && !attribution.test(text)) continue;
     const last = isBroken ? index + 1 : index;
-    const quoted = [1, 2, 3].map((distance) => last + distance).find((at) => lines[at]?.text.trim());
-    if (quoted !== undefined && kinds[quoted] === 'quoted') kinds.fill('quoted', index, last + 1);
+    const next = [1, 2, 3].map((distance) => last + distance).find((at) => lines[at]?.text.trim());
+    if (next === undefined) continue;
+    if (kinds[next] === 'quoted') kinds.fill('quoted', index, last + 1);
+    // Programs that put the answer above quote the whole rest, without marks.
+    else if (!kinds.includes('quoted', next)) {
+      kinds.fill('quoted', index);
+      break;
+    }
   }
   return kinds;
 }

@@ -96,6 +96,18 @@ describe('parts of mail', () => {
     expect(text.slice(0, findMailParts(text)[0]?.start).trim()).toBe('Yes.');
   });
 
+  test.each([
+    ['French headers', 'De : A <a@x.fr>\nEnvoyé : lundi\nÀ : B\n\nLe texte.'],
+    ['Dutch headers', 'Van: A\nVerzonden: maandag\n\nDe tekst.'],
+    [
+      'an attribution without marks',
+      'On Mon, 3 Mar 2025 at 10:00, Ann <ann@x.example> wrote:\n\nShall we meet?\n\nAnn',
+    ],
+  ])('are quotes below %s', (_name, quote) => {
+    const mail = `Yes.\n\n${quote}`;
+    expect(findMailParts(mail)).toEqual([{ start: 6, end: mail.length, kind: 'quoted' }]);
+  });
+
   test('are not a mail that has nothing else, a forwarded mail, or a text with a dash', () => {
     for (const text of [
       '> quoted\n> only',

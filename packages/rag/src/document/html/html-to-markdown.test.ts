@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MDocument } from '../document.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 
 const toText = (html: string): string => htmlToMarkdown(html, { name: 'page.html' }).text;
@@ -17,6 +18,10 @@ describe('htmlToMarkdown', () => {
 | 1\|2 | x y |`,
     ],
     ['<table><tr><td colspan=2>A<td>B<tr><td>1<td>2<td>3</table>', '| A | A | B |\n| --- | --- | --- |\n| 1 | 2 | 3 |'],
+    [
+      '<table><tr><th>A<th>B<tr><td>one<td><table><tr><td>x<td>1<tr><td>y<td>2</table><tr><td>two<td>z</table>',
+      '| A | B |\n| --- | --- |\n| one | x 1 y 2 |\n| two | z |',
+    ],
     ['<table><tr><td>left<td><table><tr><td>inner</table></table>', 'left\n\ninner'],
     ['<pre><code>let a\n  = `1`;\n</code></pre>', '```\nlet a\n  = `1`;\n```'],
     ['<blockquote><p>q</p><p>r</p></blockquote>', '> q\n> \n> r'],
@@ -83,5 +88,24 @@ describe('htmlToMarkdown', () => {
     [`<p>${'-'.repeat(100_000)}x</p>`],
   ])('reads hostile markup in one go: %#', (html) => {
     expect(toText(html).length).toBeLessThan(3 * html.length + 500_000);
+  });
+
+  test('writes each value of a wide table with the name of its column', async () => {
+    const names = Array.from({ length: 60 }, (_, column) => `Measure ${column}`);
+    const row = (tag: string, cells: string[]): string => `<tr>${cells.map((cell) => `<${tag}>${cell}`).join('')}</tr>`;
+    const rows = Array.from({ length: 20 }, (_, n) =>
+      row(
+        'td',
+        names.map((_, column) => `value ${n}.${column}`),
+      ),
+    );
+    const html = `<h1>Data</h1><table>${row('th', names)}${rows.join('')}</table>`;
+    const chunks = await MDocument.fromHTML(html).chunk({ maxSize: 1500, overlap: 0 });
+    const values = chunks.flatMap(({ text }) => text.match(/value \d+\.\d+/g) ?? []);
+    expect(values).toHaveLength(1200);
+    for (const { text } of chunks)
+      for (const line of text.split('\n')) expect(line).toMatch(/^(?:# Data|Measure (\d+): value \d+\.\1|)$/);
+    const narrow = toText(`<table>${row('th', ['A', 'B'])}${row('td', ['1', 'x'.repeat(2000)])}</table>`);
+    expect(narrow).toMatch(/^\| A \| B \|/);
   });
 });

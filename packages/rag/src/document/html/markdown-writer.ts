@@ -41,8 +41,9 @@ interface Container {
   readonly rows: string[][];
   /** Cells of rows above that reach into the next row of a table, by their column. */
   readonly spans: ({ text: string; rows: number } | undefined)[];
-  /** Whether a table contains another one: then it arranges content, and is not data. */
+  /** Whether a table without header cells contains another one: then it arranges content, and is not data. */
   isLayout: boolean;
+  hasHeader: boolean;
   /** Number of the next item of an ordered list; columns of a cell; terms of a list of definitions that wait for theirs. */
   next: number;
   /** Rows of a cell. */
@@ -92,7 +93,10 @@ export class MarkdownWriter {
     }
     const container = createContainer(name);
     if (name === 'ol') container.next = Math.trunc(Number(attributes['start'] ?? 1)) || 1;
-    if (name === 'table') for (const outer of this.#containers) if (outer.name === 'table') outer.isLayout = true;
+    if (name === 'table')
+      for (const outer of this.#containers) if (outer.name === 'table' && !outer.hasHeader) outer.isLayout = true;
+    const table = this.#table();
+    if (name === 'th' && table) table.hasHeader = true;
     this.#containers.push(container);
     if (kind !== 'cell') return;
     container.next = Math.min(Number(attributes['colspan']) || 1, maxSpan);
@@ -233,8 +237,12 @@ export class MarkdownWriter {
     const parent = this.#containers.at(-1)!;
     if (name === 'table') {
       this.#endRow(container);
-      const table = isLayout ? undefined : toTable(rows);
-      parent.blocks.push(...blocks, ...(table === undefined ? rows.flat().filter((cell) => cell !== '') : [table]));
+      const filled = rows.map((cells) => cells.filter((cell) => cell !== '')).filter((cells) => cells.length > 0);
+      const isInData = this.#containers.some((outer) => outer.name === 'table' && !outer.isLayout);
+      const table = isLayout || isInData ? undefined : toTable(rows);
+      // A row of a table in a cell is a line of it.
+      const lines = isInData ? filled.map((cells) => cells.join(' ')) : filled.flat();
+      parent.blocks.push(...blocks, ...(table === undefined ? lines : [table]));
     } else if (name === 'td' || name === 'th') {
       if (parent.name === 'table') this.#addCell(parent, blocks.join('\n\n'), container);
       else parent.blocks.push(...blocks);
@@ -299,7 +307,16 @@ const containerNames: ReadonlySet<string> = new Set([
 ]);
 
 function createContainer(name: string): Container {
-  return { name, blocks: [], rows: [], spans: [], isLayout: false, next: name === 'dl' ? 0 : 1, height: 1 };
+  return {
+    name,
+    blocks: [],
+    rows: [],
+    spans: [],
+    isLayout: false,
+    hasHeader: false,
+    next: name === 'dl' ? 0 : 1,
+    height: 1,
+  };
 }
 
 /** Adds a term in a separate line, and its definition behind `: ` in the next line, as in PHP Markdown Extra. */
@@ -351,9 +368,27 @@ function toTable(rows: readonly (readonly string[])[]): string | undefined {
   const columns = filled.reduce((most, { length }) => Math.max(most, length), 0);
   if (columns < 2 || filled.length < 2) return undefined;
   const [header = [], ...body] = filled;
-  return [toTableHeader(Array.from({ length: columns }, (_, index) => header[index] ?? '')), ...body.map(toRow)].join(
-    '\n',
-  );
+  const names = Array.from({ length: columns }, (_, index) => header[index] ?? '');
+  const lines = [toTableHeader(names), ...body.map(toRow)];
+  const longest = lines.slice(1).reduce((most, { length }) => Math.max(most, length), 0);
+  if (columns >= leastWide && lines[0]!.length + longest > longestRow)
+    return body.map((cells) => toRecord(names, cells)).join('\n\n');
+  return lines.join('\n');
+}
+
+/** A table with as many columns, whose header and a row exceed this size, is written as records: no chunk has a value without its name. */
+const leastWide = 12;
+const longestRow = 1000;
+
+/** Returns a row of a wide table as a line per value: `name: value`. */
+export function toRecord(names: readonly string[], cells: readonly string[]): string {
+  const values = cells.map((cell) => cell.replace(anyMark, '').replace(/\s+/g, ' ').trim());
+  return values
+    .flatMap((value, column) => {
+      const name = names[column]?.replace(/\s+/g, ' ').trim();
+      return value === '' ? [] : [name ? `${name}: ${value}` : value];
+    })
+    .join('\n');
 }
 
 /** Returns the two lines with which a table of Markdown starts. */
