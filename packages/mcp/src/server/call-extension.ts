@@ -1,5 +1,6 @@
 import type { Result } from '../content.js';
 import type { JsonRpcRequest } from '../protocol/json-rpc.js';
+import type { Continuation } from './continued-run.js';
 import type { RegisteredTool } from './tools/tool-registry.js';
 
 /** The call that a request stands for, where the client names it in the arguments of another one. */
@@ -34,6 +35,11 @@ export interface CallExtension {
    * @throws ProtocolError to refuse the call; other errors become error results, as those of tools
    */
   run?(request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result>;
+  /**
+   * Returns what decides whether the run of a modern call continues after its response; `undefined` for one that does not. The first extension
+   * with an answer counts.
+   */
+  continuation?(request: object, registered: RegisteredTool): Continuation | undefined;
 }
 
 /** Returns the call that a request stands for; `undefined` for the one that it names, and for other methods. */

@@ -5,7 +5,6 @@ import { Instance } from '../shared-store/instance.js';
 import { Catalog } from './tools/catalog.js';
 import { configChecks, configSettings } from './definition/config-options.js';
 import { createCallerRequest } from './eras/legacy.js';
-import { resumeCall } from './eras/modern.js';
 import type { LegacySession } from './client/legacy-session.js';
 import { Lifecycle } from './lifecycle.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
@@ -20,7 +19,6 @@ import type { ServerConfig } from './definition/server-config.js';
 import { createFeatures, featureChecks, type Features, type MCPServerConfig } from './features.js';
 import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
-import { Tasks } from './tasks/tasks.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 /**
@@ -75,12 +73,6 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     middleware: createMiddlewareTable(),
     auditing: new Set(),
     instance,
-    tasks: new Tasks({
-      ...config.tasks,
-      instance,
-      tools,
-      resume: (call) => resumeCall(state, call),
-    }),
     subscribers: new Subscribers({
       sessions,
       concerns: (session, event) => isConcerned(createCallerRequest(state, session.lastCaller ?? {}, session), event),

@@ -34,7 +34,7 @@ export function describeFailure(
   return `${what} failed. The server's log has the reason under the reference ${reference}.`;
 }
 
-/** An error whose message is for clients: it is never masked, and not logged. */
+/** An error whose message is for clients: it is never masked. */
 export class ErrorForClients extends QuiverError {}
 
 /** Returns the protocol error that an exception stands for: itself, or that of a request to a client without the capability. */
@@ -76,8 +76,7 @@ export function refuseResult(callback: string, expected: string): never {
 export function toProtocolError(logger: Logger, error: unknown, httpStatus = 200): ProtocolError {
   if (error instanceof ProtocolError) return error;
   logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
-  // Its message does not quote the record.
-  if (isQuiverError(error, 'TASK_RECORD_INVALID'))
+  if (error instanceof ErrorForClients)
     return new ProtocolError(errorCodes.internal, error.message, { httpStatus, data: { code: error.code } });
   return new ProtocolError(errorCodes.internal, isStoreFailure(error) ? storeFailure : 'Internal error', {
     httpStatus,

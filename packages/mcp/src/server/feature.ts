@@ -1,5 +1,18 @@
+import type { Result } from '../content.js';
+import type { Params } from '../protocol/json-rpc.js';
+import type { RequestMethod } from '../protocol/methods.js';
 import type { CallExtension } from './call-extension.js';
 import type { Transport } from './lifecycle.js';
+
+/** Answers requests of a method. A type of methods, so that implementations declare `ServerRequest`. */
+type FeatureMethod = { answer(request: object): Result | Promise<Result> }['answer'];
+
+/** Part of the filter of `subscriptions/listen`. */
+export interface AcceptedFilter {
+  readonly filter: object;
+  /** Begins to send notifications, with the identity of the subscription in `_meta`. @returns a function that ends it */
+  start(identity: object): Promise<() => unknown>;
+}
 
 /**
  * What a feature adds to one server. `features.ts` is the table of all features, and each member has one user in `server/`: whatever is left out
@@ -10,6 +23,22 @@ export interface Feature {
   readonly transport?: Transport;
   /** What it adds to calls of tools. */
   readonly call?: CallExtension;
+  /** Answers of further methods of the protocol. The request is a `ServerRequest`. */
+  readonly methods?: { readonly [Method in RequestMethod]?: FeatureMethod };
+  /** Returns the extension of the protocol that the server declares to the caller of a request. */
+  extensionFor?(request: object): string | undefined;
+  /** Returns the part of the filter of a `subscriptions/listen` request that the feature accepts. @throws ProtocolError for an invalid one */
+  acceptFilter?(request: object, filter: Params): Promise<AcceptedFilter | undefined> | undefined;
+  /** Runs of this process that continue after their responses. */
+  readonly runs?: number;
+  /** Whether clients wait for something that only this process can tell them. The server then closes later. */
+  readonly isAwaited?: boolean;
   /** Called once, when the tools of the configuration are registered. */
   ready?(): void;
+  /** Called when the server begins to listen. */
+  onListen?(): void;
+  /** Called when the client over stdio has disconnected, and the server itself does not end. */
+  onDisconnect?(): void;
+  /** Ends the feature, after the transports. @param grace - milliseconds for what still runs */
+  close?(grace: number): Promise<void>;
 }

@@ -2,6 +2,8 @@ import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { ResultLimit } from '@quiver/core/tools';
 import { checkSearch, ToolSearch, type ServerSearchOptions } from '../features/search/search.js';
 import { ResultLimits } from '../features/result-limit/result-limits.js';
+import { checkTasks, TasksFeature } from '../features/tasks/tasks-feature.js';
+import type { TasksOptions } from '../features/tasks/tasks.js';
 import { HttpSSE } from '../features/sse/sse.js';
 import type { ServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
@@ -26,11 +28,14 @@ export interface FeatureOptions {
    * Default: none.
    */
   resultLimit?: ResultLimit;
+  /** Limits of tasks; see `mcp.task` of `createTool()`. */
+  tasks?: TasksOptions;
 }
 
 export const featureChecks: OptionChecks<FeatureOptions> = {
   search: checkSearch,
   resultLimit: anyValue,
+  tasks: checkTasks,
 };
 
 /** Options of `MCPServer`. */
@@ -39,6 +44,7 @@ export interface MCPServerConfig extends ServerConfig, FeatureOptions {}
 /** The features of one server, by the names that the methods of `MCPServer` use. */
 export interface Features {
   readonly search: ToolSearch | undefined;
+  readonly tasks: TasksFeature;
   readonly resultLimits: ResultLimits;
   readonly sse: HttpSSE;
 }
@@ -48,6 +54,7 @@ export function createFeatures(server: ServerState, config: FeatureOptions): Fea
   const { search } = config;
   const features: Features = {
     search: search ? new ToolSearch(search === true ? {} : search, server) : undefined,
+    tasks: new TasksFeature(server, config.tasks),
     resultLimits: new ResultLimits(config.resultLimit),
     sse: new HttpSSE(server),
   };

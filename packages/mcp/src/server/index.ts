@@ -25,7 +25,7 @@ export type {
 export type { ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './definition/server-info.js';
 export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './tools/catalog.js';
 export type { RequestStateOptions } from './client/request-state.js';
-export type { TasksOptions } from './tasks/tasks.js';
+export type { TasksOptions } from '../features/tasks/tasks.js';
 export type { ToolsInput } from './tools/tool-registry.js';
 export type { MCPServerConfig } from './features.js';
 export type { ServerSearchOptions } from '../features/search/search.js';

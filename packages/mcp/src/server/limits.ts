@@ -14,8 +14,6 @@ export const MAX_SUBSCRIPTIONS = 1_000;
 export const MAX_LISTENERS = 1_024;
 /** Resources that one `subscriptions/listen` request may name. */
 export const MAX_LISTENED_RESOURCES = 1_000;
-/** Tasks that one `subscriptions/listen` request may name. */
-export const MAX_LISTENED_TASKS = 100;
 /** Rounds of one request with `input_required` results. */
 export const MAX_INPUT_ROUNDS = 10;
 /** Seconds that a client has for one round. */
@@ -70,26 +68,3 @@ export const KEEP_ALIVE_INTERVAL = 5_000;
 export const RETRY_AFTER_SECONDS = 60;
 /** Seconds in the `Retry-After` header of a server that is closed: it restarts, or another instance serves. */
 export const RETRY_AFTER_CLOSED_SECONDS = 5;
-
-/** Milliseconds that a task and its result are kept. */
-export const DEFAULT_TASK_TTL: number = 24 * 60 * 60_000;
-/** Milliseconds between two requests of a client for the status of a task. */
-export const DEFAULT_POLL_INTERVAL = 1_000;
-/** Tasks of one caller that an instance keeps. */
-export const DEFAULT_MAX_TASKS_PER_CALLER = 1_000;
-/** Tasks that an instance keeps. */
-export const DEFAULT_MAX_TASKS = 10_000;
-/** Characters of the tasks of one caller that an instance keeps. */
-export const DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER: number = 32 * 1024 * 1024;
-/** Characters of the tasks that an instance keeps. */
-export const DEFAULT_MAX_TASK_CHARACTERS: number = 128 * 1024 * 1024;
-/** Characters of the result of a task. */
-export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
-/** Milliseconds between two writes of the progress of a task. */
-export const TASK_PROGRESS_INTERVAL = 250;
-/** Milliseconds between two looks for responses that another instance received, in case its message was lost. */
-export const TASK_CHECK_INTERVAL = 5_000;
-/** Milliseconds from the first to the second search for tasks whose process has died: longer than the lifetime of a sign of life. */
-export const ORPHAN_CHECK_DELAY = 30_000;
-/** Milliseconds between later searches. */
-export const ORPHAN_CHECK_INTERVAL: number = 5 * 60_000;

@@ -23,6 +23,7 @@ import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.j
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { resolveCall, type ResolvedCall } from './call-extension.js';
+import type { Continuation, ProgressUpdate } from './continued-run.js';
 import { headersOf, principalOf, scopesOf, type Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
 import { createMessageEvent, traces } from './client/message-event.js';
@@ -33,8 +34,6 @@ import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js'
 import type { ServerState } from './definition/server-state.js';
 import type { ResponseChannel } from './response-channel.js';
 import type { UpstreamRequest, UpstreamTools } from './definition/upstreams.js';
-import type { ProgressUpdate } from './tasks/running-task.js';
-import type { TaskOptions } from './tools/task-options.js';
 import { ToolContext, type ToolRequest } from './tools/tool-context.js';
 
 /** Handler of a method. */
@@ -42,8 +41,8 @@ export interface Handler {
   readonly answer: (request: ServerRequest) => Result | Promise<Result>;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
   readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
-  /** Returns the options of the task that a request may become; `undefined` for a request that does not. */
-  readonly taskOptions?: (request: ServerRequest) => TaskOptions | undefined;
+  /** Returns what decides whether the run of a request continues after its response; `undefined` for one that does not. */
+  readonly continuation?: (request: ServerRequest) => Continuation | undefined;
 }
 
 /** Equal to no output of a tool. */
@@ -186,7 +185,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return undefined;
   }
 
-  get acceptsTasks(): boolean {
+  /** Whether the run may continue after the response, when its tool decides that. */
+  get mayContinue(): boolean {
     return false;
   }
 
@@ -195,8 +195,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return Promise.reject(methodNotFound(`${this.method} cannot require input`));
   }
 
-  /** Only requests of the modern era become tasks. */
-  becomeTask(): void {}
+  /** Lets the run continue after the response, if there is room. Only in the modern era. */
+  continueNow(): void {}
 
   /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
   get remoteAddress(): string | undefined {
@@ -348,7 +348,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return true;
   }
 
-  /** Aborts the signal and the waiting for tools. A run may continue after the response, as a task: then it has no result. */
+  /** Aborts the signal and the waiting for tools. A run may continue after the response: then it has no result. */
   stop(reason: Error): void {
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);

@@ -110,7 +110,7 @@ export class Transports {
     };
     if (!this.#isOpen) await close();
     this.#requireOpen();
-    void this.#state.tasks.watchOrphans();
+    for (const feature of this.#state.features) feature.onListen?.();
     return { url: listener.url, port: listener.port, close };
   }
 
@@ -127,12 +127,12 @@ export class Transports {
   }
 
   health(): ServerHealth {
-    const { lifecycle, sessions, tasks } = this.#state;
+    const { lifecycle, sessions, features } = this.#state;
     return {
       status: healthStatusOf(lifecycle.state),
       inFlight: this.#all.reduce((sum, { inFlight }) => sum + inFlight, 0),
       sessions: sessions.size,
-      tasks: tasks.runningCount,
+      tasks: features.reduce((sum, { runs = 0 }) => sum + runs, 0),
     };
   }
 
@@ -163,17 +163,19 @@ export class Transports {
     const longest = listening.length === 0 ? DEFAULT_GRACE : Math.max(...listening.map(({ grace }) => grace));
     const { grace = longest } = options;
     const deadline = monotonicNow() + delay + grace;
-    const { tasks, auditing, subscribers, instance, lifecycle } = this.#state;
+    const { features, auditing, subscribers, instance, lifecycle } = this.#state;
     let left = options.grace;
-    if (tasks.isAwaited) {
+    const isAwaited = (): boolean => features.some((feature) => feature.isAwaited);
+    if (isAwaited()) {
       // Their clients poll: a transport without a request in flight would end before the next poll.
-      await until(() => !tasks.isAwaited, grace);
+      await until(() => !isAwaited(), grace);
       left = Math.max(0, deadline - delay - monotonicNow());
     }
     await Promise.all(this.#all.map((transport) => transport.shutDown(left)));
     lifecycle.close();
-    // After the transports: a call in flight may still have become a task.
-    await tasks.close(Math.max(0, deadline - monotonicNow()));
+    // After the transports: a call in flight may have begun to continue after its response.
+    const rest = Math.max(0, deadline - monotonicNow());
+    await Promise.all(features.map((feature) => feature.close?.(rest)));
     // Calls that were canceled just now have entries too.
     await untilEmpty(auditing, grace);
     subscribers.close();

@@ -101,7 +101,7 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
     connection.close();
     for (const event of endEvents) input.off(event, disconnect);
     input.off('data', onData).pause();
-    if (!isShuttingDown) server.tasks.endOfStdio();
+    if (!isShuttingDown) for (const feature of server.features) feature.onDisconnect?.();
     onClose();
   };
   const disconnect = (): void => {
@@ -114,7 +114,7 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
   // A stream that ended before emits no event. Later: the caller has no connection yet.
   if (input.readableEnded || input.destroyed) queueMicrotask(disconnect);
   const shutDown = async (graceMilliseconds: number = DEFAULT_GRACE): Promise<void> => {
-    // The server itself waits for its tasks.
+    // The server itself ends its features.
     isShuttingDown = true;
     // Reads on: calls in flight may wait for a response of the client.
     await connection.shutDown(graceMilliseconds);

@@ -10,13 +10,11 @@ import {
   oneOf,
   type OptionCheck,
   type OptionChecks,
-  stringList,
   wholeNumber,
 } from '@quiver/core/internal';
 import { cacheableMethods } from '../../protocol/methods.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { CacheHint, CacheHints, ServerConfig, MCPServerPrompts, MCPServerResources } from './server-config.js';
-import type { TasksOptions } from '../tasks/tasks.js';
 
 /** A list would be served under the names 0, 1 and so on, and a promise or a map as nothing. */
 const record: OptionCheck = (value, option) => {
@@ -72,14 +70,6 @@ export const configChecks: OptionChecks<ServerConfig> = {
   ),
   eventBus: objectWith('an event bus', 'publish', 'subscribe'),
   sharedStore: objectWith('a shared store', 'get', 'put', 'append', 'publish', 'subscribe', 'take'),
-  tasks: objectOf<TasksOptions>({
-    maxPerCaller: wholeNumber(1),
-    maxTotal: wholeNumber(1),
-    maxCharacters: wholeNumber(1),
-    maxCharactersPerCaller: wholeNumber(1),
-    maxResultLength: wholeNumber(1),
-    callerData: stringList,
-  }),
   logger: loggerValue,
 };
 

@@ -9,7 +9,6 @@ import type { MaybePromise } from '../middleware/middleware.js';
 import type { ScopedItem, Visible } from '../tools/catalog.js';
 import type { RequestStateOptions } from '../client/request-state.js';
 import type { ServerEventBus } from '../client/subscribers.js';
-import type { TasksOptions } from '../tasks/tasks.js';
 import type { ToolsInput } from '../tools/tool-registry.js';
 
 /** Source repository of a server. */
@@ -99,8 +98,6 @@ export interface ServerConfig {
    * state.
    */
   sharedStore?: SharedStore;
-  /** Limits of tasks; see `mcp.task` of `createTool()`. */
-  tasks?: TasksOptions;
   /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
   logger?: Logger;
 }

@@ -10,7 +10,6 @@ import type { RequestStateCodec } from '../client/request-state.js';
 import type { ModernResults } from './modern-results.js';
 import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
-import type { Tasks } from '../tasks/tasks.js';
 import type { Upstreams } from './upstreams.js';
 
 /** State of a server that eras and transports share; made once from its configuration. */
@@ -31,7 +30,6 @@ export interface ServerState extends HookedServer {
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
-  readonly tasks: Tasks;
   /** Present once the server offers items of other servers. */
   upstreams: Upstreams | undefined;
   readonly lifecycle: Lifecycle;

@@ -29,15 +29,15 @@ export interface UpstreamRequest extends CatalogRequest {
   upstreamTools: readonly UpstreamTools[];
   /** What {@link UpstreamRequest.passOn} stored in the round before. */
   readonly upstreamState: unknown;
-  /** Whether the client supports tasks, and the request may become one. */
-  readonly acceptsTasks: boolean;
+  /** Whether the run may continue after the response. */
+  readonly mayContinue: boolean;
   ask<Value>(create: () => ClientRequest<Value>, options?: { signal?: AbortSignal }): Promise<Value>;
   notify(method: string, params: object): void;
   report(update: { progress: number; total?: number; message?: string }): void;
   /** Ends the round of a modern request with requests of another server. The run never continues. */
   passOn(inputRequests: unknown, state: unknown): Promise<never>;
-  /** Lets the run continue as a task, if there is room. */
-  becomeTask(): void;
+  /** Lets the run continue after the response, if there is room. */
+  continueNow(): void;
 }
 
 /** Items of the lists that are made for each request, by callbacks and by other servers. Tools are registered instead. */

@@ -9,9 +9,9 @@ import { digestOf } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
 import { repeatOutcome, type RequestState } from '../client/request-state.js';
-import type { RunningTask } from '../tasks/running-task.js';
+import type { ContinuedRun } from '../continued-run.js';
 
-/** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
+/** A request to the client without a result. A run that continues may still receive it; otherwise its promise never settles. */
 interface OutstandingRequest {
   readonly request: ClientRequest<unknown>;
   readonly options: ElicitOptions;
@@ -26,31 +26,31 @@ export class InputRound {
   readonly #settle: (result: Promise<Result> | Result) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, OutstandingRequest> | undefined;
-  /** Present once the call has become a task. */
-  #task: RunningTask | undefined;
+  /** Present once the run continues after the response. */
+  #continued: ContinuedRun | undefined;
   #count = 0;
   /** Capabilities of all requests that the client did not declare. */
   readonly #missing: MissingCapabilities = {};
-  /** Whether a task is about to take the requests: later requests of the client may declare what this one does not. */
-  #isForTask: boolean;
+  /** Whether requests wait for {@link InputRound.handOver}: later requests of the client may declare what this one does not. */
+  #waits: boolean;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
 
   /**
    * @param settle - receives the `input_required` result when a request has no result yet; the first result counts
-   * @param isForTask - whether a task takes the requests, by {@link InputRound.handOver}, unless {@link InputRound.keep} is called
+   * @param waits - whether requests wait for {@link InputRound.handOver}, unless {@link InputRound.keep} is called
    */
   constructor(
     request: ServerRequest,
     previous: RequestState | undefined,
     settle: (result: Promise<Result> | Result) => void,
-    isForTask = false,
+    waits = false,
   ) {
     this.#request = request;
     this.#previous = previous;
     this.#settle = settle;
     this.#answers = previous?.answers ?? {};
-    this.#isForTask = isForTask;
+    this.#waits = waits;
   }
 
   /** Results of earlier rounds. */
@@ -68,16 +68,16 @@ export class InputRound {
     return this.#outstanding !== undefined;
   }
 
-  /** Ends the round without a result: a task takes its requests. */
-  handOver(task: RunningTask): void {
-    this.#task = task;
+  /** Ends the round without a result: a run that continues takes its requests. */
+  handOver(continued: ContinuedRun): void {
+    this.#continued = continued;
     for (const [key, { request, options, resolve }] of this.#outstanding ?? [])
-      resolve(task.requestAs(key, request, options));
+      resolve(continued.requestAs(key, request, options));
   }
 
-  /** The call does not become a task: requests without their capability are rejected. */
+  /** The run does not continue: requests without their capability are rejected. */
   keep(): void {
-    this.#isForTask = false;
+    this.#waits = false;
     for (const [key, { request, reject }] of this.#outstanding ?? []) {
       try {
         this.#requireCapabilities(request);
@@ -99,7 +99,7 @@ export class InputRound {
    */
   async request<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     this.#count += 1;
-    if (!this.#isForTask) this.#requireCapabilities(request);
+    if (!this.#waits) this.#requireCapabilities(request);
     const name = options.key ?? `input-${this.#count}`;
     if (this.#previous) {
       this.#checking += 1;
@@ -110,7 +110,7 @@ export class InputRound {
         this.#checking -= 1;
         if (this.#outstanding) this.#endSoon();
       }
-      if (this.#task) return this.#task.requestAs(name, request, options);
+      if (this.#continued) return this.#continued.requestAs(name, request, options);
     }
     return new Promise((resolve, reject) => {
       const outstanding: OutstandingRequest = {
@@ -127,7 +127,7 @@ export class InputRound {
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking > 0 || this.#task || !this.#outstanding) return;
+      if (this.#checking > 0 || this.#continued || !this.#outstanding) return;
       // The handler waits forever, so the run of a canceled request ends here; it has no response.
       this.#settle(this.#request.abandon() ? this.#end() : canceledResult);
     });

@@ -4,13 +4,12 @@ import { executeTool, isToolFailure } from '@quiver/core/tools';
 import { encodeErrorText, encodeFailure, isContentResult, type ContentResult, type Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import type { Continuation } from '../continued-run.js';
 import { describeFailure, ErrorForClients, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
-import type { TaskOptions } from '../tools/task-options.js';
 import type { RegisteredTool } from '../tools/tool-registry.js';
-import { requireTasks, supportsTasks } from './tasks.js';
 import { requireToolAccess } from './tool-access.js';
 import { describeIssues, encodeOutput, isCompleteResult } from './tool-output.js';
 import { requestPages, urlElicitationCode } from './url-elicitation.js';
@@ -30,7 +29,6 @@ export async function callTool(request: ServerRequest): Promise<Result> {
     if (result) return result;
     throw error;
   }
-  if (registered.task?.mode === 'required') requireTasks(request);
   try {
     return await runExtensions(request, registered);
   } catch (error) {
@@ -120,14 +118,23 @@ function findRemoteResult(error: unknown): ContentResult | undefined {
   return { content, structuredContent, isError: true };
 }
 
-/** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
-export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
+/** Returns what decides whether the run of a call continues after its response. A call that is refused has nothing to continue. */
+export function continuationOfCall(request: ServerRequest): Continuation | undefined {
   const { server, name = '' } = request;
-  if (!server.tools.find(request, name)?.task || !supportsTasks(request)) return undefined;
+  const registered = server.tools.find(request, name);
+  if (!registered) return undefined;
+  for (const extension of server.calls) {
+    const continuation = extension.continuation?.(request, registered);
+    if (continuation) return isAccepted(request) ? continuation : undefined;
+  }
+  return undefined;
+}
+
+function isAccepted(request: ServerRequest): boolean {
   try {
-    return parseToolCall(request).task;
+    return parseToolCall(request) !== undefined;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

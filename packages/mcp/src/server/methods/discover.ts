@@ -1,5 +1,5 @@
 import { Result } from '../../content.js';
-import { MODERN_VERSION, TASKS_EXTENSION } from '../../protocol/constants.js';
+import { MODERN_VERSION } from '../../protocol/constants.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { ServerRequest } from '../request.js';
 import { variesByCaller } from '../tools/catalog.js';
@@ -12,9 +12,10 @@ export function discover(request: ServerRequest): Result {
   return new Result(members.slice(1, -1), { isPrivate: variesByCaller(request.server, 'tool') === true });
 }
 
-/** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */
+/** Returns the capabilities of a server, with the extensions of the protocol that its features declare to the caller. */
 function capabilitiesOf(request: ServerRequest): ServerCapabilities {
-  const { capabilities, tools } = request.server;
-  if (!tools.all(request).some(({ name, task }) => task && tools.find(request, name))) return capabilities;
-  return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
+  const { capabilities, features } = request.server;
+  const extensions = features.flatMap((feature) => feature.extensionFor?.(request) ?? []);
+  if (extensions.length === 0) return capabilities;
+  return { ...capabilities, extensions: Object.fromEntries(extensions.map((name) => [name, {}])) };
 }

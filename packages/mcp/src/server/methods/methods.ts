@@ -1,8 +1,9 @@
 import { Result } from '../../content.js';
-import { requestMethods, type MethodFacts, type RequestMethod } from '../../protocol/methods.js';
+import { findMethod, requestMethods, type MethodFacts, type RequestMethod } from '../../protocol/methods.js';
 import { methodNotFound } from '../../protocol/protocol-error.js';
+import type { ServerState } from '../definition/server-state.js';
 import type { Handler, ServerRequest } from '../request.js';
-import { callTool, taskOptionsOfCall } from './call-tool.js';
+import { callTool, continuationOfCall } from './call-tool.js';
 import { complete } from './completions.js';
 import { discover } from './discover.js';
 import { answerList } from './list-items.js';
@@ -10,9 +11,9 @@ import { getPrompt, listPrompts } from './prompts.js';
 import { readResource } from './resources.js';
 import { initialize, setLogLevel, subscribe, unsubscribe } from './session.js';
 import { answerListen } from './subscriptions.js';
-import { cancelTask, getTask, updateTask } from './tasks.js';
 
-const handlers: Readonly<Record<RequestMethod, Handler>> = {
+/** Methods of extensions of the protocol come from features. */
+const handlers: Readonly<Record<Exclude<RequestMethod, `tasks/${string}`>, Handler>> = {
   initialize: { answer: initialize },
   ping: { answer: () => new Result('') },
   'logging/setLevel': { answer: setLogLevel },
@@ -20,11 +21,8 @@ const handlers: Readonly<Record<RequestMethod, Handler>> = {
   'resources/unsubscribe': { answer: unsubscribe },
   'server/discover': { answer: discover },
   'subscriptions/listen': { answer: answerListen },
-  'tasks/get': { answer: getTask },
-  'tasks/update': { answer: updateTask },
-  'tasks/cancel': { answer: cancelTask },
   'tools/list': { answer: (request) => request.server.tools.list(request), hook: 'onList' },
-  'tools/call': { answer: callTool, taskOptions: taskOptionsOfCall },
+  'tools/call': { answer: callTool, continuation: continuationOfCall },
   'resources/list': { answer: (request) => answerList(request, 'resources/list'), hook: 'onList' },
   'resources/templates/list': { answer: (request) => answerList(request, 'resources/templates/list'), hook: 'onList' },
   'resources/read': { answer: readResource, hook: 'onReadResource' },
@@ -38,8 +36,22 @@ export type Method = Handler & MethodFacts;
 
 const methods: ReadonlyMap<string, Method> = new Map(
   // The cast: the keys of the record.
-  (Object.keys(handlers) as RequestMethod[]).map((name) => [name, { ...requestMethods[name], ...handlers[name] }]),
+  (Object.keys(handlers) as (keyof typeof handlers)[]).map((name) => [
+    name,
+    { ...requestMethods[name], ...handlers[name] },
+  ]),
 );
+
+function findFurther({ features }: ServerState, name: string): Method | undefined {
+  const facts = findMethod(name);
+  if (!facts) return undefined;
+  for (const { methods = {} } of features) {
+    // The cast: a method of the protocol.
+    const answer = methods[name as RequestMethod];
+    if (answer) return { ...facts, answer };
+  }
+  return undefined;
+}
 
 /**
  * Returns the method that a request names.
@@ -47,7 +59,7 @@ const methods: ReadonlyMap<string, Method> = new Map(
  * @throws ProtocolError -32601 when its era or this server does not have the method
  */
 export function requireMethod({ method, era, server }: ServerRequest): Method {
-  const found = methods.get(method);
+  const found = methods.get(method) ?? findFurther(server, method);
   const isServed =
     found &&
     (found.era === 'both' || found.era === era) &&

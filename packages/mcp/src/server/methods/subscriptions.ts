@@ -4,17 +4,14 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
-import { MAX_LISTENED_RESOURCES, MAX_LISTENED_TASKS, MAX_LISTENERS } from '../limits.js';
-import { requireTasks } from './tasks.js';
+import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes, watchUpstream } from './resources.js';
 import { isConcerned } from './is-concerned.js';
 import { changedList, toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
-import { taskMembers } from '../tasks/task-record.js';
 
 type ListenFilter = Partial<Record<(typeof listChanges)[ListKind]['filter'], true>> & {
   resourceSubscriptions?: string[];
-  taskIds?: string[];
 };
 
 /**
@@ -27,10 +24,13 @@ type ListenFilter = Partial<Record<(typeof listChanges)[ListKind]['filter'], tru
 export async function answerListen(request: ServerRequest): Promise<Result> {
   const { server, params, requestId } = request;
   const { subscribers } = server;
-  const filter = parseFilter(params, server.capabilities);
+  const given = params?.['notifications'];
+  const filter = parseFilter(given, server.capabilities);
   if (filter.resourceSubscriptions) await learnScopes(request);
-  // Without tasks, the acknowledgment opens the stream before a client that has left cancels its request.
-  if (filter.taskIds) await keepKnownTasks(request, filter, filter.taskIds);
+  const further = server.features.flatMap((feature) => feature.acceptFilter?.(request, given as Params) ?? []);
+  // Without any, the acknowledgment opens the stream before a client that has left cancels its request.
+  const accepted = further.length > 0 ? await Promise.all(further) : [];
+  for (const part of accepted) Object.assign(filter, part?.filter);
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   // Changes may come from other instances.
@@ -52,15 +52,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
         whenConcerned(isConcerned(request, event), () => request.notify(method, { ...about, _meta: identity }));
       }),
     );
-    const watchTask = (id: string): Promise<() => Promise<void>> =>
-      server.tasks.watch(id, (task) => {
-        const state = `{${taskMembers(task, request.clientCapabilities)},"_meta":${JSON.stringify(identity)}}`;
-        request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
-      });
-    // All, so that each that succeeds is ended when another one fails.
-    const watches = await Promise.allSettled(filter.taskIds?.map(watchTask) ?? []);
-    for (const watch of watches) if (watch.status === 'fulfilled') stops.push(watch.value);
-    for (const watch of watches) if (watch.status === 'rejected') throw watch.reason;
+    for (const part of accepted) if (part) stops.push(await part.start(identity));
     await request.hold();
     return new Result('', { meta: identity });
   } finally {
@@ -89,35 +81,29 @@ async function watchUpstreams(request: ServerRequest, filter: ListenFilter): Pro
   return stops;
 }
 
-/** @throws ProtocolError -32021 when the filter names tasks and the client does not support them */
-async function keepKnownTasks(request: ServerRequest, filter: ListenFilter, taskIds: string[]): Promise<void> {
-  requireTasks(request);
-  filter.taskIds = await request.server.tasks.known(taskIds, request.principal ?? '');
-  if (filter.taskIds.length === 0) delete filter.taskIds;
-}
-
 /** Returns the part of the filter that the server declared as a capability. */
-function parseFilter(params: Params | undefined, capabilities: ServerCapabilities): ListenFilter {
-  const given = params?.['notifications'];
-  const { resourceSubscriptions: watched = [], taskIds = [] } = isObject(given) ? given : {};
+function parseFilter(given: unknown, capabilities: ServerCapabilities): ListenFilter {
+  const { resourceSubscriptions: watched = [] } = isObject(given) ? given : {};
   const isValid =
     isObject(given) &&
     listKinds.every((list) => ['undefined', 'boolean'].includes(typeof given[listChanges[list].filter])) &&
-    isListOfNames(watched, MAX_LISTENED_RESOURCES) &&
-    isListOfNames(taskIds, MAX_LISTENED_TASKS);
-  if (!isValid)
-    throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
+    isListOfNames(watched, MAX_LISTENED_RESOURCES);
+  if (!isValid) throw invalidFilter();
   const filter: ListenFilter = {};
   for (const list of listKinds) {
     const { filter: name } = listChanges[list];
     if (given[name] === true && capabilities[list]?.listChanged) filter[name] = true;
   }
   if (watched.length > 0 && capabilities.resources?.subscribe) filter.resourceSubscriptions = watched;
-  if (taskIds.length > 0) filter.taskIds = taskIds;
   return filter;
 }
 
-function isListOfNames(value: unknown, maxLength: number): value is string[] {
+/** Returns the error of a filter that is invalid, also in the part of a feature. */
+export function invalidFilter(): ProtocolError {
+  return invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
+}
+
+export function isListOfNames(value: unknown, maxLength: number): value is string[] {
   return Array.isArray(value) && value.length <= maxLength && value.every((name) => typeof name === 'string');
 }
 

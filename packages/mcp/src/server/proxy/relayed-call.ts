@@ -33,17 +33,17 @@ export class RelayedCall implements Relay {
   #host: UpstreamRequest | undefined;
   #waiting: Map<string, Waiting> | undefined;
   #count = 0;
-  #isTask = false;
+  #continues = false;
   #onWaiting: (() => void) | undefined;
 
   constructor(host: UpstreamRequest) {
-    const { era, party, clientCapabilities, acceptsTasks } = host;
+    const { era, party, clientCapabilities, mayContinue } = host;
     this.#host = host;
     this.capabilities = withoutTasks(clientCapabilities);
     this.party = party;
     this.returnsInput = era === 'modern';
     // The proxy waits for a legacy caller, which has no tasks.
-    this.acceptsTasks = acceptsTasks || era === 'legacy';
+    this.acceptsTasks = mayContinue || era === 'legacy';
   }
 
   get logLevel(): LoggingLevel | undefined {
@@ -67,11 +67,11 @@ export class RelayedCall implements Relay {
     });
   }
 
-  /** Continues as a task of this server, to which the requests and the progress of the upstream go from here on. */
-  becomeTask(): void {
-    if (!this.#host?.acceptsTasks) return;
-    this.#isTask = true;
-    this.#host.becomeTask();
+  /** Continues after the response, as this server does it; there the requests and the progress of the upstream go from here on. */
+  continueNow(): void {
+    if (!this.#host?.mayContinue) return;
+    this.#continues = true;
+    this.#host.continueNow();
   }
 
   abort(reason: unknown): void {
@@ -92,7 +92,7 @@ export class RelayedCall implements Relay {
     const request = passedOnRequest(method, params);
     const missing = missingCapabilities(request.requires, this.capabilities);
     if (missing) throw notSupported(method, missing);
-    if (host && (!this.returnsInput || this.#isTask)) {
+    if (host && (!this.returnsInput || this.#continues)) {
       try {
         return await host.ask(() => request, { signal });
       } catch (error) {

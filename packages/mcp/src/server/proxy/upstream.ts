@@ -22,7 +22,6 @@ import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { RequestedList, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
 import { urlElicitationRequired } from '../methods/url-elicitation.js';
 import type { ListedTool } from '../tools/catalog.js';
-import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 import { toolRequestOf } from '../tools/tool-context.js';
 import { findParamHeaders, structuredFor, type RegisteredTool } from '../tools/tool-registry.js';
 import { isLoop, type Via } from './via.js';
@@ -231,16 +230,7 @@ export class Upstream {
       item: { type: 'tool', toolType: 'tool', ...listed },
       structured: structuredFor(tool.outputSchema),
       paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
-      needsTools: false,
-      task: this.#offersTasks()
-        ? {
-            mode: 'optional',
-            after: Number.POSITIVE_INFINITY,
-            ttlMs: DEFAULT_TASK_TTL,
-            pollIntervalMs: DEFAULT_POLL_INTERVAL,
-            resume: false,
-          }
-        : undefined,
+      continuesItself: this.#offersTasks(),
     };
   }
 
@@ -261,7 +251,7 @@ export class Upstream {
       };
       const sent = await sendCall(this.remote, call, runId);
       if (!isCreatedTask(sent)) return sent;
-      options.relay.becomeTask();
+      options.relay.continueNow();
       const report = (update: { progress: number; message?: string }): void => options.relay.report(update);
       return awaitTask(this.remote, sent.taskId, {
         ...options,

@@ -18,7 +18,6 @@ import {
 } from './catalog.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
 import { encodePage, type PageRequest } from '../list-page.js';
-import { parseTaskOptions, type TaskOptions } from './task-options.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -34,10 +33,10 @@ export interface RegisteredTool {
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
-  /** Whether the result of a call depends on the tools of the server. */
-  readonly needsTools: boolean;
-  /** Present when calls may become tasks. */
-  readonly task: TaskOptions | undefined;
+  /** Whether the result of a call depends on the tools of the server. Default `false`. */
+  readonly needsTools?: boolean;
+  /** Whether the tool itself decides that the run of a call continues after its response. Default `false`. */
+  readonly continuesItself?: boolean;
 }
 
 /** The part of a request that decides which tools it can name. */
@@ -269,7 +268,6 @@ function describeTool(
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: structuredFor(outputSchema),
     paramHeaders: findParamHeaders(name, inputSchema, logger),
-    task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
 }
 

@@ -3,16 +3,15 @@ import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { STORE_TIMEOUT, storeTimeout, type Instance } from '../../shared-store/instance.js';
 import { evictOldest } from '../../evict-oldest.js';
-import { digestOf } from '../digest.js';
-import { untilEmpty } from '../lifecycle.js';
-import { toProtocolError } from '../failures.js';
-import { DEFAULT_MAX_TASK_RESULT } from '../limits.js';
-import type { RequestState } from '../client/request-state.js';
-import type { ToolRegistry } from '../tools/tool-registry.js';
+import { digestOf } from '../../server/digest.js';
+import { untilEmpty } from '../../server/lifecycle.js';
+import { toProtocolError } from '../../server/failures.js';
+import { DEFAULT_MAX_TASK_RESULT } from './task-limits.js';
+import type { RequestState } from '../../server/client/request-state.js';
 import { KeptTasks, type TaskLimits } from './kept-tasks.js';
 import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
 import { ResumableRuns } from './resumable-runs.js';
-import type { TaskOptions } from '../tools/task-options.js';
+import type { TaskOptions } from './task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
 import { TaskStorage } from './task-storage.js';
 
@@ -30,7 +29,8 @@ export interface TasksOptions extends TaskLimits {
 
 export interface TasksConfig extends TasksOptions {
   readonly instance: Instance;
-  readonly tools: Pick<ToolRegistry, 'get' | 'values'>;
+  /** Returns whether calls of a tool may run again in this process; without a name, whether those of any tool. */
+  readonly resumes: (toolName?: string) => boolean;
   /** Prepares a stored call to run again. */
   readonly resume: (call: StoredCall) => TaskHost;
 }
@@ -73,7 +73,7 @@ export class Tasks {
     this.callerData = config.callerData ?? [];
     this.#resumable = new ResumableRuns({
       instance: config.instance,
-      hasTools: () => this.#hasResumableTools,
+      hasTools: () => config.resumes(),
       recover: (id) => this.#recoverById(id),
     });
     config.instance.onStart(() => this.#resumable.watch());
@@ -88,7 +88,7 @@ export class Tasks {
   /** Continues tasks whose process has died, also when no request asks for them. */
   async watchOrphans(): Promise<void> {
     const { instance } = this.#config;
-    if (!this.#hasResumableTools) return;
+    if (!this.#config.resumes()) return;
     await instance.start().catch(instance.warn);
   }
 
@@ -321,20 +321,15 @@ export class Tasks {
     const host = this.#config.resume(call);
     this.#kept.add(id, host.principal ?? '', ttlMs);
     const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
-    this.#track(task, host, host.resume(task), true);
+    this.#track(task, host, host.repeat(task), true);
   }
 
   /** Without a request, a task of a tool that only other instances have is left to them. */
   async #recoverById(id: string): Promise<{ hasEnded: boolean }> {
     const record = (await this.#stored.read(id))?.record;
     if (!record || hasEnded(record)) return { hasEnded: true };
-    const tool = this.#config.tools.get(String(record.call?.params['name']));
-    if (tool?.task?.resume) await this.#recover(record);
+    if (this.#config.resumes(String(record.call?.params['name']))) await this.#recover(record);
     return { hasEnded: false };
-  }
-
-  get #hasResumableTools(): boolean {
-    return Array.from(this.#config.tools.values()).some(({ task }) => task?.resume);
   }
 
   /** Lets the run of a task notice a change: in this process at once, in another one soon. */

@@ -1,7 +1,7 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
 import { unref } from '../../unref.js';
-import { ORPHAN_CHECK_DELAY, ORPHAN_CHECK_INTERVAL } from '../limits.js';
+import { ORPHAN_CHECK_DELAY, ORPHAN_CHECK_INTERVAL } from './task-limits.js';
 
 /** Kind of the messages between instances: the id of a task that its instance has released. */
 const releasedKind = 'task released';

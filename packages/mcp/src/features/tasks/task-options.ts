@@ -1,6 +1,6 @@
 import type { ToolMcpOptions, ToolTaskMode } from '@quiver/core/tools';
 import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
-import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
+import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from './task-limits.js';
 
 /** Conditions under which calls of a tool become tasks, and the times of these tasks. */
 export interface TaskOptions {
@@ -11,6 +11,15 @@ export interface TaskOptions {
   readonly pollIntervalMs: number;
   readonly resume: boolean;
 }
+
+/** Options of a tool that decides itself that the run of a call continues. */
+export const optionsOfContinuing: TaskOptions = {
+  mode: 'optional',
+  after: Infinity,
+  ttlMs: DEFAULT_TASK_TTL,
+  pollIntervalMs: DEFAULT_POLL_INTERVAL,
+  resume: false,
+};
 
 /**
  * Returns the task options of a tool with their defaults; `undefined` for a tool whose calls never become tasks.

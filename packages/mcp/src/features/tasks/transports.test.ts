@@ -5,11 +5,11 @@ import { eventually } from '../../../test/eventually.ts';
 import { tasksExtension } from '../../../test/clients/task-caller.ts';
 import { modern } from '../../../test/clients/wire.ts';
 import { MCPClient, type MastraMCPServerDefinition } from '../../client/index.js';
-import { Connection } from '../connection/connection.js';
-import { createServerState } from '../create-server-state.js';
-import { MCPServer } from '../mcp-server.js';
+import { Connection } from '../../server/connection/connection.js';
+import { createServerState } from '../../server/create-server-state.js';
+import { MCPServer } from '../../server/mcp-server.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { serveStdio } from '../connection/stdio.js';
+import { serveStdio } from '../../server/connection/stdio.js';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -102,10 +102,15 @@ test.each([
       return new Promise(() => {});
     },
   });
-  const server = createServerState({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config }).state;
+  const { state: server, features } = createServerState({
+    name: 'Waiter',
+    version: '1.0.0',
+    tools: { wait },
+    ...config,
+  });
   opened.push(
     () => server.instance?.close(),
-    () => server.tasks.close(0),
+    () => features.tasks.close(0),
   );
   const input = new PassThrough();
   const sent: string[] = [];

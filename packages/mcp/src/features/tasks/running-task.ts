@@ -1,14 +1,16 @@
 import { isQuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
-import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
+import type { ElicitOptions } from '@quiver/core/tools';
 import { createBackOff } from '../../back-off.js';
 import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
-import type { Caller } from '../caller.js';
-import { findFailure, invalidResult, requestTimedOut } from '../client/client-request-errors.js';
-import { digestOfRequest, type ClientRequest } from '../client/client-requests.js';
-import { MAX_INPUT_ROUNDS, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
-import { repeatOutcome } from '../client/request-state.js';
+import type { ContinuedRun, ProgressUpdate } from '../../server/continued-run.js';
+import type { Caller } from '../../server/caller.js';
+import { findFailure, invalidResult, requestTimedOut } from '../../server/client/client-request-errors.js';
+import { digestOfRequest, type ClientRequest } from '../../server/client/client-requests.js';
+import { MAX_INPUT_ROUNDS } from '../../server/limits.js';
+import { TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from './task-limits.js';
+import { repeatOutcome } from '../../server/client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
 import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
@@ -26,10 +28,8 @@ export interface TaskHost {
   /** Fires the signal, also after the response; the run has no result. */
   stop(reason: Error): void;
   /** Runs the call of a task again. */
-  resume(task: RunningTask): Promise<string>;
+  repeat(task: ContinuedRun): Promise<string>;
 }
-
-export type ProgressUpdate = Parameters<ToolMcpContext['progress']>[0];
 
 export interface RunningTaskOptions {
   readonly id: string;
@@ -47,7 +47,7 @@ export interface RunningTaskOptions {
  * The run of a task in this process: carries its requests for input, its progress and its result to the shared store. Nothing is stored
  * before {@link RunningTask.start}.
  */
-export class RunningTask {
+export class RunningTask implements ContinuedRun {
   readonly id: string;
   readonly #options: RunningTaskOptions;
   /** Resolves when the task is stored. */

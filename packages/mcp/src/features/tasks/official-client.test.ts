@@ -3,7 +3,7 @@ import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/cli
 import { createTool } from '@quiver/core/tools';
 import { afterEach, expect, test } from 'vitest';
 import { modern, send } from '../../../test/clients/wire.ts';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 
 const identity = { name: 'official', version: '1' };
 const protocolVersion = '2026-07-28';

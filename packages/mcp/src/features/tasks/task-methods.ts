@@ -3,11 +3,12 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { storableAuthInfo } from '../caller.js';
-import { missingCapabilities } from '../client/client-requests.js';
-import { toJsonSafe } from '../tools/json-safe.js';
-import type { ServerRequest } from '../request.js';
-import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from '../tasks/task-record.js';
+import { storableAuthInfo } from '../../server/caller.js';
+import { missingCapabilities } from '../../server/client/client-requests.js';
+import { toJsonSafe } from '../../server/tools/json-safe.js';
+import type { ServerRequest } from '../../server/request.js';
+import type { Tasks } from './tasks.js';
+import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from './task-record.js';
 
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
@@ -35,13 +36,14 @@ export function requireTasks(request: ServerRequest): void {
  * Returns the call of a task that another instance may run again, without tokens and headers.
  *
  * @param args - arguments of the call; a hook may have replaced those of the client
+ * @param callerData - names of data about the caller
  */
 export function storedCallOf(
-  { requestId, callParams, authInfo, requestContext, server }: ServerRequest,
+  { requestId, callParams, authInfo, requestContext }: ServerRequest,
   args: Params | undefined,
+  callerData: readonly string[],
 ): StoredCall {
   const { inputResponses: _, requestState: __, ...kept } = callParams ?? {};
-  const { callerData } = server.tasks;
   const entries = callerData
     .filter((key) => requestContext.has(key))
     .map((key) => [key, toJsonSafe(requestContext.get(key))] as const);
@@ -68,10 +70,10 @@ function missingInput(data: NonNullable<ReturnType<typeof missingForInput>>): Pr
  *
  * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task
  */
-function findTask(request: ServerRequest): Promise<TaskRecord> {
+function findTask(tasks: Tasks, request: ServerRequest): Promise<TaskRecord> {
   requireTasks(request);
-  const { server, params, principal = '' } = request;
-  return server.tasks.find(params?.['taskId'], principal);
+  const { params, principal = '' } = request;
+  return tasks.find(params?.['taskId'], principal);
 }
 
 /**
@@ -79,26 +81,25 @@ function findTask(request: ServerRequest): Promise<TaskRecord> {
  *
  * @throws ProtocolError -32021 when the state of the task consists of requests that its client cannot provide; errors of {@link findTask}
  */
-export async function getTask(request: ServerRequest): Promise<Result> {
+export async function getTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
   const { clientCapabilities } = request;
-  const task = await findTask(request);
+  const task = await findTask(tasks, request);
   const missing = missingForInput(task, clientCapabilities);
   if (missing) throw missingInput(missing);
   return new Result(taskMembers(task, clientCapabilities));
 }
 
 /** Answers `tasks/update`. @throws ProtocolError -32602 without responses; errors of {@link findTask} */
-export async function updateTask(request: ServerRequest): Promise<Result> {
+export async function updateTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
   requireTasks(request);
-  const { server, params } = request;
-  const responses = params?.['inputResponses'];
+  const responses = request.params?.['inputResponses'];
   if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
-  await server.tasks.update(await findTask(request), responses);
+  await tasks.update(await findTask(tasks, request), responses);
   return new Result('');
 }
 
 /** Answers `tasks/cancel`. @throws errors of {@link findTask} */
-export async function cancelTask(request: ServerRequest): Promise<Result> {
-  await request.server.tasks.cancel(await findTask(request));
+export async function cancelTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
+  await tasks.cancel(await findTask(tasks, request));
   return new Result('');
 }

@@ -4,7 +4,7 @@ import {
   DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER,
   DEFAULT_MAX_TASKS,
   DEFAULT_MAX_TASKS_PER_CALLER,
-} from '../limits.js';
+} from './task-limits.js';
 
 /** Limits of the tasks that a process keeps, and of their characters. */
 export interface TaskLimits {

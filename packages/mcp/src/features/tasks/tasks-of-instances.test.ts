@@ -4,9 +4,9 @@ import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { cacheResults } from '../../features/result-cache/cache-results.js';
-import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../features.js';
+import { cacheResults } from '../result-cache/cache-results.js';
+import { MCPServer } from '../../server/mcp-server.js';
+import type { MCPServerConfig } from '../../server/features.js';
 
 type Execute = (input: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
 

@@ -14,7 +14,7 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { TaskCaller } from '../../../test/clients/task-caller.ts';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 
 const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;
 

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../features.js';
+import { MCPServer } from '../../server/mcp-server.js';
+import type { MCPServerConfig } from '../../server/features.js';
 
 /** A tool that does what a test tells it to. */
 class Work {

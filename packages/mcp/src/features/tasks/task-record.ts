@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { ErrorForClients } from '../../server/failures.js';
 import { taskStatuses, type TaskStatus } from '../../protocol/constants.js';
 import { isObject, isRequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
@@ -8,8 +8,8 @@ import {
   type ClientRequest,
   type MissingCapabilities,
   type RequiredCapabilities,
-} from '../client/client-requests.js';
-import type { RequestState } from '../client/request-state.js';
+} from '../../server/client/client-requests.js';
+import type { RequestState } from '../../server/client/request-state.js';
 
 /** A JSON-RPC error, as a task carries it. */
 export interface TaskError {
@@ -174,7 +174,8 @@ export function parseTaskRecord(taskId: string, text: string): TaskRecord {
   } catch {
     // Not JSON.
   }
-  throw new QuiverError(
+  // Its message does not quote the record.
+  throw new ErrorForClients(
     'TASK_RECORD_INVALID',
     'The shared store has a task record that MCPServer did not write. The task cannot be used; call the tool again.',
   );

@@ -1,0 +1,150 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import { objectOf, stringList, wholeNumber, type OptionCheck } from '@quiver/core/internal';
+import type { Result } from '../../content.js';
+import { TASKS_EXTENSION } from '../../protocol/constants.js';
+import type { Params } from '../../protocol/json-rpc.js';
+import type { CallExtension } from '../../server/call-extension.js';
+import type { ServerState } from '../../server/definition/server-state.js';
+import { ModernRequest } from '../../server/eras/modern.js';
+import type { AcceptedFilter, Feature } from '../../server/feature.js';
+import { invalidFilter, isListOfNames } from '../../server/methods/subscriptions.js';
+import type { ServerRequest } from '../../server/request.js';
+import type { RegisteredTool } from '../../server/tools/tool-registry.js';
+import { PossibleTask } from './possible-task.js';
+import { MAX_LISTENED_TASKS } from './task-limits.js';
+import { cancelTask, getTask, requireTasks, supportsTasks, updateTask } from './task-methods.js';
+import { optionsOfContinuing, parseTaskOptions, type TaskOptions } from './task-options.js';
+import { taskMembers, type StoredCall } from './task-record.js';
+import { Tasks, type TasksOptions } from './tasks.js';
+
+/** Check of the option `tasks`. */
+export const checkTasks: OptionCheck = objectOf<TasksOptions>({
+  maxPerCaller: wholeNumber(1),
+  maxTotal: wholeNumber(1),
+  maxCharacters: wholeNumber(1),
+  maxCharactersPerCaller: wholeNumber(1),
+  maxResultLength: wholeNumber(1),
+  callerData: stringList,
+});
+
+/** Tasks of a server: calls of tools whose runs continue after their responses. */
+export class TasksFeature implements Feature, CallExtension {
+  readonly call: CallExtension = this;
+  readonly methods: NonNullable<Feature['methods']>;
+  readonly #tasks: Tasks;
+  readonly #tools: ServerState['tools'];
+  readonly #logger: Logger;
+  readonly #options = new WeakMap<RegisteredTool, TaskOptions>();
+
+  constructor(server: ServerState, options: TasksOptions | undefined) {
+    const { instance, tools, logger } = server;
+    this.#tools = tools;
+    this.#logger = logger;
+    const tasks = new Tasks({
+      ...options,
+      instance,
+      resumes: (name) => this.#resumes(name),
+      resume: (call) => toRequest(server, call),
+    });
+    this.#tasks = tasks;
+    this.methods = {
+      'tasks/get': (request: ServerRequest) => getTask(tasks, request),
+      'tasks/update': (request: ServerRequest) => updateTask(tasks, request),
+      'tasks/cancel': (request: ServerRequest) => cancelTask(tasks, request),
+    };
+  }
+
+  register(registered: RegisteredTool): void {
+    const { name, tool } = registered;
+    try {
+      const options = parseTaskOptions(tool.mcp?.task);
+      if (options) this.#options.set(registered, options);
+    } catch (error) {
+      this.#logger.warn(`Calls of tool '${name}' never become tasks: ${toErrorMessage(error)}`);
+    }
+  }
+
+  run(request: ServerRequest, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {
+    if (this.#optionsOf(registered)?.mode === 'required') requireTasks(request);
+    return run();
+  }
+
+  continuation(request: ServerRequest, registered: RegisteredTool): PossibleTask | undefined {
+    const options = this.#optionsOf(registered);
+    if (!options || !supportsTasks(request)) return undefined;
+    // The cast: only modern clients support tasks.
+    return new PossibleTask(this.#tasks, request as ModernRequest, options);
+  }
+
+  /** Tasks are declared to callers who see a tool whose calls become tasks. */
+  extensionFor(request: ServerRequest): string | undefined {
+    const tools = this.#tools.all(request).filter((tool) => this.#optionsOf(tool));
+    return tools.some(({ name }) => this.#tools.find(request, name)) ? TASKS_EXTENSION : undefined;
+  }
+
+  async #accept(request: ServerRequest, ids: string[]): Promise<AcceptedFilter | undefined> {
+    requireTasks(request);
+    const taskIds = await this.#tasks.known(ids, request.principal ?? '');
+    if (taskIds.length === 0) return undefined;
+    return { filter: { taskIds }, start: (identity) => this.#watch(request, taskIds, identity) };
+  }
+
+  /** @throws ProtocolError -32021 when the filter names tasks and the client does not support them, -32602 for invalid ids */
+  acceptFilter(request: ServerRequest, { taskIds = [] }: Params): Promise<AcceptedFilter | undefined> | undefined {
+    if (!isListOfNames(taskIds, MAX_LISTENED_TASKS)) throw invalidFilter();
+    return taskIds.length > 0 ? this.#accept(request, taskIds) : undefined;
+  }
+
+  async #watch(request: ServerRequest, ids: readonly string[], identity: object): Promise<() => Promise<unknown>> {
+    const watch = (id: string): Promise<() => Promise<void>> =>
+      this.#tasks.watch(id, (task) => {
+        const state = `{${taskMembers(task, request.clientCapabilities)},"_meta":${JSON.stringify(identity)}}`;
+        request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
+      });
+    // All, so that each that succeeds is ended when another one fails.
+    const watches = await Promise.allSettled(ids.map(watch));
+    const stops = watches.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    const stop = (): Promise<unknown> => Promise.all(stops.map((each) => each()));
+    const failed = watches.find((each) => each.status === 'rejected');
+    if (!failed) return stop;
+    await stop();
+    throw failed.reason;
+  }
+
+  get runs(): number {
+    return this.#tasks.runningCount;
+  }
+
+  get isAwaited(): boolean {
+    return this.#tasks.isAwaited;
+  }
+
+  onListen(): void {
+    void this.#tasks.watchOrphans();
+  }
+
+  onDisconnect(): void {
+    this.#tasks.endOfStdio();
+  }
+
+  close(grace: number): Promise<void> {
+    return this.#tasks.close(grace);
+  }
+
+  #optionsOf(registered: RegisteredTool): TaskOptions | undefined {
+    return this.#options.get(registered) ?? (registered.continuesItself ? optionsOfContinuing : undefined);
+  }
+
+  #resumes(name: string | undefined): boolean {
+    const tools = name === undefined ? [...this.#tools.values()] : [this.#tools.get(name)];
+    return tools.some((tool) => tool && this.#options.get(tool)?.resume);
+  }
+}
+
+/** Prepares the call of a task to run again, without the client that sent it. */
+function toRequest(server: ServerState, { requestId, params, authInfo, requestContext }: StoredCall): ModernRequest {
+  const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
+  const request = new ModernRequest(server, message, { authInfo }, { send: () => false });
+  for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
+  return request;
+}
