@@ -12,8 +12,8 @@ test('limits are numbers, and the timeout of a page is the one of its request', 
     timeout?: number;
     maxMemoryMb?: number;
   }>();
-  expectTypeOf<Pick<LoadPagesOptions, 'timeout' | 'parseTimeout' | 'maxMemoryMb'>>().toEqualTypeOf<{
-    timeout?: number;
+  expectTypeOf<Pick<LoadPagesOptions, 'requestTimeout' | 'parseTimeout' | 'maxMemoryMb'>>().toEqualTypeOf<{
+    requestTimeout?: number;
     parseTimeout?: number;
     maxMemoryMb?: number;
   }>();

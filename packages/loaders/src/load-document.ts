@@ -34,7 +34,7 @@ export interface LoadDocumentOptions {
   /** Metadata of every document. `source` is `name` by default. */
   metadata?: Metadata;
   /** Maximum size of the file in bytes. Archives such as DOCX may unpack to ten times this size. Default 20 MB. */
-  maxSize?: number;
+  maxFileSize?: number;
   /**
    * Maximum size of a group of table rows or subtitles, in UTF-16 code units. Each group of rows repeats the header. Use at most the
    * `maxSize` with which the documents are chunked. Default 1000.
@@ -90,7 +90,7 @@ const textValue = valueThat((value) => typeof value === 'string', 'a string');
 const checks: OptionChecks<LoadDocumentOptions> = {
   name: textValue,
   mediaType: textValue,
-  maxSize: positiveValue,
+  maxFileSize: positiveValue,
   onSkip: functionValue,
   ...readChecks,
 };
@@ -129,11 +129,11 @@ export async function loadDocument(
   const name = options.name ?? (file as Partial<File>).name;
   if (typeof name !== 'string' || name === '')
     throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
-  const { maxSize = defaultMaxSize } = options;
+  const { maxFileSize = defaultMaxSize } = options;
   const size = file instanceof Blob ? file.size : file?.byteLength;
   if (typeof size !== 'number')
     throw new QuiverError('DOCUMENT_INVALID', `The content of ${name} must be a Blob, a Uint8Array or an ArrayBuffer.`);
-  if (size > maxSize) throw tooLargeDocument(name, `it has ${size} bytes, and the limit is ${maxSize}`);
+  if (size > maxFileSize) throw tooLargeDocument(name, `it has ${size} bytes, and the limit is ${maxFileSize}`);
   const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
   const bytes =
     file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
@@ -164,7 +164,7 @@ export function isReadInline(name: string, size: number, mediaType: string | und
  * threads. The documents are plain data, with the metadata of the caller.
  */
 export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): Promise<LoadedDocument[]> {
-  const { name, mediaType, encoding, metadata, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
+  const { name, mediaType, encoding, metadata, maxFileSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
   const { content = 'main', ocr, password, onSkip = () => undefined, signal, timeout, maxMemoryMb } = options;
   const request: ReadRequest = {
     name,
@@ -173,7 +173,7 @@ export async function readBytes(bytes: Uint8Array, options: ReadBytesOptions): P
     password,
     content,
     groupSize,
-    maxUnpackedSize: maxSize * unpackedRatio,
+    maxUnpackedSize: maxFileSize * unpackedRatio,
     recognized: undefined,
     draw: undefined,
   };

@@ -128,8 +128,8 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   const pages = isCompared ? new FolderPages<LoadedFile>(given ? await select(() => undefined) : paths) : undefined;
   const { maxFileSize = defaultMaxSize } = rest;
   const load = (path: string, runSignal: AbortSignal): Promise<LoadedFile> => {
-    const read = (maxSize: number) => (file: string) =>
-      loadFile(root, file, { ...rest, maxSize, cache, signal: runSignal, isGiven: given !== undefined });
+    const read = (maxFileSize: number) => (file: string) =>
+      loadFile(root, file, { ...rest, maxFileSize, cache, signal: runSignal, isGiven: given !== undefined });
     const readWhole = read(maxFileSize);
     return pages?.load(path, readWhole, read(Math.min(maxFileSize, maxInlineSize))) ?? readWhole(path);
   };
@@ -169,7 +169,7 @@ interface LoadedFile {
 }
 
 interface LoadFileOptions extends Omit<LoadDocumentsOptions, 'cache' | 'signal' | 'maxFileSize'> {
-  readonly maxSize: number;
+  readonly maxFileSize: number;
   readonly cache: DocumentCache | undefined;
   /** Whether the caller named the path. */
   readonly isGiven: boolean;
@@ -188,19 +188,19 @@ function toSettings({
 }
 
 async function loadFile(root: string, path: string, options: LoadFileOptions): Promise<LoadedFile> {
-  const { maxSize, cache, isGiven, signal, ...rest } = options;
+  const { maxFileSize, cache, isGiven, signal, ...rest } = options;
   const parts: SkippedFile[] = [];
   try {
     if (isGiven) await requireInside(root, path);
     const file = join(root, path);
-    const bytes = await readRegularFile(file, { path, maxSize, signal });
+    const bytes = await readRegularFile(file, { path, maxFileSize, signal });
     const read = (): Promise<LoadedDocument[]> =>
       readBytes(bytes, {
         ...rest,
         metadata: { ...rest.metadata, source: path },
         name: path,
         mediaType,
-        maxSize,
+        maxFileSize,
         onSkip: (part) => parts.push(part),
         isOwned: true,
         signal,
@@ -222,14 +222,15 @@ async function loadFile(root: string, path: string, options: LoadFileOptions): P
 /** Reads a file. A pipe or a device could wait indefinitely: it is opened without waiting, and refused. */
 async function readRegularFile(
   file: string,
-  { path, maxSize, signal }: { path: string; maxSize: number; signal: AbortSignal },
+  { path, maxFileSize, signal }: { path: string; maxFileSize: number; signal: AbortSignal },
 ): Promise<Uint8Array> {
   // Windows has no such flag.
   const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw unreadableDocument(path, 'it is not a regular file.');
-    if (stats.size > maxSize) throw tooLargeDocument(path, `it has ${stats.size} bytes, and the limit is ${maxSize}`);
+    if (stats.size > maxFileSize)
+      throw tooLargeDocument(path, `it has ${stats.size} bytes, and the limit is ${maxFileSize}`);
     return await handle.readFile({ signal });
   } finally {
     await handle.close();

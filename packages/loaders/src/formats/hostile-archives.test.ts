@@ -64,7 +64,7 @@ describe.each(formats)('a damaged .%s file', (format) => {
   test('is reported when it unpacks to too much', async () => {
     const bomb = withFile(format, new Uint8Array(500_000));
     expect(bomb.length).toBeLessThan(10_000);
-    expect(await codeOf(format, bomb, { maxSize: 10_000 })).toBe('DOCUMENT_TOO_LARGE');
+    expect(await codeOf(format, bomb, { maxFileSize: 10_000 })).toBe('DOCUMENT_TOO_LARGE');
   });
 
   test('is reported when its directory names a smaller size than it unpacks to', async () => {
@@ -72,7 +72,7 @@ describe.each(formats)('a damaged .%s file', (format) => {
     const view = new DataView(bomb.buffer);
     const directory = view.getUint32(bomb.length - 6, true);
     view.setUint32(directory + 24, 100, true);
-    expect(await codeOf(format, bomb, { maxSize: 10_000 })).toBe('DOCUMENT_TOO_LARGE');
+    expect(await codeOf(format, bomb, { maxFileSize: 10_000 })).toBe('DOCUMENT_TOO_LARGE');
     expect(await codeOf(format, bomb)).toBe('DOCUMENT_UNREADABLE');
   });
 
@@ -131,7 +131,7 @@ test('archives in one email share the limit of what they unpack to', async () =>
   const mail = ['Subject: x', 'Content-Type: multipart/mixed; boundary=b', '', ...part, ...part, ...part, '--b--'];
   const reasons: string[] = [];
   const onSkip = ({ reason }: { reason: string }): void => void reasons.push(reason);
-  const documents = await loadDocument(strToU8(mail.join('\r\n')), { name: 'a.eml', maxSize: 10_000, onSkip });
+  const documents = await loadDocument(strToU8(mail.join('\r\n')), { name: 'a.eml', maxFileSize: 10_000, onSkip });
   expect(documents).toHaveLength(3);
   expect(reasons).toEqual(['too large']);
 });

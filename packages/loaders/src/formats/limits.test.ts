@@ -132,7 +132,7 @@ type Case = [title: string, limit: string, name: string, bytes: () => Uint8Array
 beforeAll(() => load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx'));
 
 describe('a file is rejected for its structure:', () => {
-  const small = { maxSize: 10_000 };
+  const small = { maxFileSize: 10_000 };
   const rows = Array.from({ length: 100 }, (_, index) => `<row><c r="A${index + 1}" t="s"><v>0</v></c></row>`);
   const word = '<o:p>word</o:p>';
   const row = `<o:table-row>${`<o:table-cell number-columns-repeated="50">${word}</o:table-cell>`.repeat(300)}<o:table-cell>${word}</o:table-cell></o:table-row>`;
@@ -173,7 +173,7 @@ describe('a file is rejected for its structure:', () => {
     ['a.docx', () => docx(' '.repeat(2_000_000))],
     ['a.epub', () => epub([`<p>${' '.repeat(2_000_000)}</p>`])],
   ])('an archive that unpacks to too much (%s)', async (name, bytes) => {
-    const { error } = await load(bytes(), name, { maxSize: 100_000 });
+    const { error } = await load(bytes(), name, { maxFileSize: 100_000 });
     expect(error).toMatchObject({ code: 'DOCUMENT_TOO_LARGE' });
   });
 

@@ -29,7 +29,7 @@ export interface SkippedPage {
 /** Options of the reading of one page. */
 export interface ReadPageOptions extends Pick<
   LoadDocumentOptions,
-  'metadata' | 'ocr' | 'groupSize' | 'maxMemoryMb' | 'maxSize'
+  'metadata' | 'ocr' | 'groupSize' | 'maxMemoryMb' | 'maxFileSize'
 > {
   /**
    * Validators of earlier runs, which this run updates. Unchanged pages are not returned. The state of `readPageState()` also writes each page
@@ -176,7 +176,7 @@ function readPage(
   signal: AbortSignal,
   onSkip: (part: SkippedPage) => void,
 ): Promise<LoadedDocument[]> {
-  const { metadata, ocr, groupSize, maxSize, maxMemoryMb } = options;
+  const { metadata, ocr, groupSize, maxFileSize, maxMemoryMb } = options;
   const [mediaType = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const encoding = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
   return readBytes(bytes, {
@@ -190,7 +190,7 @@ function readPage(
     metadata,
     ocr,
     groupSize,
-    maxSize,
+    maxFileSize,
     timeout,
     maxMemoryMb,
   });

@@ -202,9 +202,9 @@ describe('loadPages', () => {
           .end(gzipSync(article('Small'))),
     });
     const urls = ['/large', '/bomb', '/small'].map((path) => url + path);
-    expect(sources(await load(urls, { maxSize: 10_000 }))).toEqual([`${url}/small`]);
+    expect(sources(await load(urls, { maxFileSize: 10_000 }))).toEqual([`${url}/small`]);
     expect(reasons()).toEqual(['too large', 'too large']);
-    expect(await load([`${url}/slow`], { timeout: 50, robots: false })).toEqual([]);
+    expect(await load([`${url}/slow`], { requestTimeout: 50, robots: false })).toEqual([]);
     expect(skipped).toMatchObject([
       { reason: 'unreadable', error: { message: expect.stringContaining('no complete response within 50 ms') } },
     ]);
@@ -452,15 +452,15 @@ describe('loadPages', () => {
 
   test.each([
     [{ concurrency: 0 }],
-    [{ timeout: Number.NaN }],
+    [{ requestTimeout: Number.NaN }],
     [{ delay: -1 }],
-    [{ maxSize: 1.5 }],
+    [{ maxFileSize: 1.5 }],
     [{ parseTimeout: 0 }],
     [{ maxMemoryMb: Number.NaN }],
     [{ content: 'article' as never }],
     [{ headers: new Headers({ authorization: 'secret' }) as never }],
     [{ state: {} as never }],
-    [{ timeout: 3_000_000_000 }],
+    [{ requestTimeout: 3_000_000_000 }],
   ])('rejects the options %o', async (options) => {
     await expect(load([], options)).rejects.toMatchObject({ code: 'PAGE_OPTIONS_INVALID' });
   });
@@ -577,7 +577,9 @@ describe('readSitemap', () => {
       details: { status: 404 },
     });
     await expect(collect(`${url}/page`)).rejects.toMatchObject({ code: 'SITEMAP_INVALID' });
-    await expect(collect(`${url}/bomb.xml.gz`, { maxSize: 10_000 })).rejects.toMatchObject({ code: 'SITEMAP_INVALID' });
+    await expect(collect(`${url}/bomb.xml.gz`, { maxFileSize: 10_000 })).rejects.toMatchObject({
+      code: 'SITEMAP_INVALID',
+    });
     await expect(collect(`${url}/page`, { allowPrivateAddresses: false })).rejects.toMatchObject({
       code: 'PAGE_ADDRESS_PRIVATE',
     });

@@ -16,9 +16,9 @@ export interface PageRequestOptions {
   /** Product name that rules in `robots.txt` are compared with, sent as `User-Agent`. Default `quiver`. */
   userAgent?: string;
   /** Maximum size of a page in bytes, after decompression. Default 20 MB. */
-  maxSize?: number;
+  maxFileSize?: number;
   /** Milliseconds within which a page must have arrived, with its redirects and without waits for `delay`. Default 30,000. */
-  timeout?: number;
+  requestTimeout?: number;
   /** Least number of milliseconds between two requests to a host. Default 0. */
   delay?: number;
   /**
@@ -38,8 +38,8 @@ export const pageRequestChecks: OptionChecks<PageRequestOptions> = {
   // The values may be secrets.
   headers: (value, option) => (isHeaders(value) ? undefined : `'${option}' must be an object of strings by name.`),
   userAgent: stringValue,
-  maxSize: wholeNumber(1),
-  timeout: wholeNumber(1, maxTimerDelay),
+  maxFileSize: wholeNumber(1),
+  requestTimeout: wholeNumber(1, maxTimerDelay),
   delay: wholeNumber(0, maxTimerDelay),
   allowPrivateAddresses: allowedAddresses,
   signal: signalValue,
@@ -96,7 +96,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export async function createPageClient(options: PageRequestOptions): Promise<PageClient> {
   // Loaded with the first use, because importing `node:http` costs 70 ms.
   const [http, https] = await Promise.all([import('node:http'), import('node:https')]);
-  const { userAgent = 'quiver', maxSize = defaultMaxSize, timeout = defaultTimeout, delay = 0 } = options;
+  const { userAgent = 'quiver', maxFileSize = defaultMaxSize, requestTimeout = defaultTimeout, delay = 0 } = options;
   const requireAllowed = createAddressCheck(options.allowPrivateAddresses ?? false);
   const { lookup } = createAddressGuard(requireAllowed);
   const httpAgent = new http.Agent({ keepAlive: true, lookup });
@@ -127,7 +127,7 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
       request.on('close', () => reject(new Error('the connection was closed without a response')));
       request.end();
     });
-    const bytes = await readBody(message, url.href, maxSize, until);
+    const bytes = await readBody(message, url.href, maxFileSize, until);
     return { url: url.href, status: message.statusCode ?? 0, headers: message.headers, bytes };
   }
 
@@ -135,7 +135,7 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
     async get(first, { headers, check, isForeign = false, signal = options.signal } = {}) {
       signal?.throwIfAborted();
       let timer: AbortSignal | undefined;
-      let left = timeout;
+      let left = requestTimeout;
       let url = parsePageUrl(first);
       const { origin } = url;
       try {
@@ -156,7 +156,7 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
       } catch (error) {
         signal?.throwIfAborted();
         if (isQuiverError(error)) throw error;
-        const problem = timer?.aborted ? `no complete response within ${timeout} ms` : toErrorMessage(error);
+        const problem = timer?.aborted ? `no complete response within ${requestTimeout} ms` : toErrorMessage(error);
         throw requestFailed(first, problem, error);
       }
     },
@@ -188,13 +188,18 @@ export function parsePageUrl(text: string, base?: URL): URL {
   return url;
 }
 
-async function readBody(message: IncomingMessage, url: string, maxSize: number, signal: AbortSignal): Promise<Buffer> {
+async function readBody(
+  message: IncomingMessage,
+  url: string,
+  maxFileSize: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of source) {
       size += chunk.length;
-      if (size > maxSize) throw tooLargeDocument(url, `it has more than ${maxSize} bytes`);
+      if (size > maxFileSize) throw tooLargeDocument(url, `it has more than ${maxFileSize} bytes`);
       chunks.push(chunk);
     }
   };

@@ -47,7 +47,7 @@ export async function* readSitemap(url: string | URL, options: ReadSitemapOption
   checkOptions('readSitemap', options, checks, pageSettings);
   const { maxUrls = defaultMaxUrls, onSkip, ...request } = options;
   const first = parsePageUrl(String(url));
-  const client = await createPageClient({ maxSize: maxSitemapSize, ...request });
+  const client = await createPageClient({ maxFileSize: maxSitemapSize, ...request });
   const waiting = [first.href];
   const seen = new Set(waiting);
   /** `example.com` often redirects to `www.example.com`, whose URLs its sitemap contains. */
@@ -58,7 +58,7 @@ export async function* readSitemap(url: string | URL, options: ReadSitemapOption
       const sitemap = waiting[index]!;
       let found: SitemapEntry[] = [];
       try {
-        const loaded = await loadSitemap(client, sitemap, options.maxSize ?? maxSitemapSize);
+        const loaded = await loadSitemap(client, sitemap, options.maxFileSize ?? maxSitemapSize);
         found = loaded.entries;
         if (index === 0) hosts.add(new URL(loaded.url).hostname);
       } catch (error) {

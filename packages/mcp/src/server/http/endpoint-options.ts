@@ -13,6 +13,8 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
   onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Whether there are no sessions, for example where each request runs in a separate process. Default `false`. */
   serverless?: boolean | undefined;
+  /** The same as `serverless`. */
+  stateless?: boolean | undefined;
   /**
    * Whether responses are always JSON and never event streams. Messages that a tool sends before its result then go to the standalone event
    * stream of the session; without it they are dropped. Default `false`: responses are JSON unless a message precedes the result.

@@ -189,7 +189,12 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
 
 /** Returns whether an endpoint has no sessions. */
 function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
-  return options.serverless === true || ('sessionIdGenerator' in options && options.sessionIdGenerator === undefined);
+  const { serverless, stateless } = options;
+  return (
+    serverless === true ||
+    stateless === true ||
+    ('sessionIdGenerator' in options && options.sessionIdGenerator === undefined)
+  );
 }
 
 /**

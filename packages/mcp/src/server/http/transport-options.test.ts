@@ -45,6 +45,7 @@ describe('options of startHTTP', () => {
   test.each([
     ['next to the request', { serverless: true }],
     ['under options', { options: { serverless: true } }],
+    ['by the name that other servers use', { stateless: true }],
     ['in both places', { serverless: true, options: { maxBodyBytes: 10_000 } }],
     ['as an id generator that is undefined', { sessionIdGenerator: undefined }],
   ])('turn sessions off %s', async (_where, options) => {

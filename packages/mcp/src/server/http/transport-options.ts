@@ -60,6 +60,7 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   sessionIdGenerator: functionValue,
   onsessioninitialized: functionValue,
   serverless: booleanValue,
+  stateless: booleanValue,
   enableJsonResponse: booleanValue,
   eventStore: objectWith('an event store', 'storeEvent', 'replayEventsAfter'),
   retryInterval: amount,
