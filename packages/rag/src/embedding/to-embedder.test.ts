@@ -276,6 +276,18 @@ describe('an AI SDK embedding model', () => {
   });
 });
 
+test('prefixes stand before queries and documents, belong to the id, and take room', async () => {
+  const prefixes = { query: 'search_query: ', document: 'search_document: ' };
+  const embedder = toEmbedder(model(), { prefixes, maxInputTokens: 100 });
+  await embedder.embed(['a'], { purpose: 'query' });
+  await embedder.embed(['b'], { purpose: 'document' });
+  await embedder.embed(['c']);
+  expect(requests.map(({ input }) => input)).toEqual([['search_query: a'], ['search_document: b'], ['c']]);
+  expect(embedder.id).toContain('search_document');
+  expect(embedder.maxInputTokens).toBeLessThan(95);
+  expect(() => toEmbedder(model(), { prefixes: { passage: 'passage: ' } as never })).toThrow('passage');
+});
+
 describe('the number of tokens that an embedder reads', () => {
   test('is that of the provider, unless an option states another', () => {
     const small = createOpenAI4({ apiKey: 'k', baseURL }).embedding('text-embedding-3-small');

@@ -1,11 +1,20 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import { checkOptions, numberIn, type OptionChecks, valueThat, wholeNumber } from '@quiver/core/internal';
+import {
+  checkOptions,
+  numberIn,
+  objectOf,
+  type OptionChecks,
+  stringValue,
+  valueThat,
+  wholeNumber,
+} from '@quiver/core/internal';
+import { canonicalJson } from '../document/content-hash.js';
 import { partsOf } from '../requests/parts-of.js';
 import { retry } from '../requests/retry.js';
 import { createLimit, type Limit } from '../requests/limit.js';
 import { checkEmbeddings, traceEmbedding } from './call-model.js';
-import type { CustomEmbedder, Embedder, EmbeddingUsage } from './embedder.js';
+import type { CustomEmbedder, Embedder, EmbeddingPurpose, EmbeddingUsage, EmbedOptions } from './embedder.js';
 import { mostTokens, publishedInputTokens } from './input-tokens.js';
 import { createRateLimiter, rateLimitValue, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
@@ -26,6 +35,11 @@ export interface ModelEmbedderOptions {
   pricePerMillion?: number | undefined;
   /** Tokens that the model reads of a text. Default: what the providers of OpenAI, Google and Cohere publish; of other models, any number. */
   maxInputTokens?: number | undefined;
+  /**
+   * Text before each query and each text of a document, as the card of the model asks, such as `search_query: `. It is a part of the id of the
+   * embedder. Default: none.
+   */
+  prefixes?: Partial<Record<EmbeddingPurpose, string>> | undefined;
 }
 
 /** With fewer, there would be a vector for each word. */
@@ -38,6 +52,7 @@ export const modelEmbedderChecks: OptionChecks<ModelEmbedderOptions> = {
   rateLimit: rateLimitValue,
   pricePerMillion: numberIn({ least: 0 }),
   maxInputTokens: wholeNumber(leastInputTokens),
+  prefixes: objectOf<Partial<Record<EmbeddingPurpose, string>>>({ query: stringValue, document: stringValue }),
 };
 
 /**
@@ -127,12 +142,13 @@ interface Call {
 
 /** Creates an embedder over an AI SDK embedding model of any major version. */
 function createModelEmbedder(
-  id: string,
+  name: string,
   resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
   options: ModelEmbedderOptions,
 ): Embedder {
-  const { providerOptions, maxRetries, rateLimit, pricePerMillion } = options;
-  const { maxInputTokens = publishedInputTokens(id) } = options;
+  const { providerOptions, maxRetries, rateLimit, pricePerMillion, prefixes } = options;
+  const { maxInputTokens = publishedInputTokens(name) } = options;
+  const id = prefixes ? `${name} ${canonicalJson(prefixes)}` : name;
   const limiter = rateLimit && createRateLimiter(rateLimit, id);
   let dimension: number | undefined;
   let requests = 0;
@@ -201,8 +217,12 @@ function createModelEmbedder(
       const cost = pricePerMillion === undefined ? {} : { cost: (tokens * pricePerMillion) / 1e6 };
       return { requests, tokens, ...cost, ...(cut > 0 && { cut }) };
     },
-    maxInputTokens,
-    embed: (texts, { signal } = {}) => traceEmbedding(id, texts, (event) => embedTexts(texts, signal, event)),
+    maxInputTokens: maxInputTokens && maxInputTokens - Math.ceil(mostTokens(prefixes?.document ?? '')),
+    embed(given, { signal, purpose }: EmbedOptions = {}) {
+      const prefix = (purpose && prefixes?.[purpose]) ?? '';
+      const texts = prefix === '' ? given : given.map((text) => prefix + text);
+      return traceEmbedding(id, texts, (event) => embedTexts(texts, signal, event));
+    },
   };
 }
 
