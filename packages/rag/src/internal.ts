@@ -13,6 +13,7 @@ export { checkCases } from './evaluate/cases.js';
 export { countCalls } from './evaluate/count-calls.js';
 export { evaluationInvalid, evaluationSettings } from './evaluate/evaluation-error.js';
 export { toLetters } from './evaluate/letters.js';
+export { samplePassages } from './evaluate/make-cases.js';
 export { parseMetric } from './evaluate/metrics.js';
 export { graphSettings, parseGraphOptions } from './graph/graph-options.js';
 export { toPassage } from './graph/passage.js';

@@ -107,6 +107,14 @@ describe('generateCases', () => {
     });
   });
 
+  it('makes cases of the words of sentences without a model', async () => {
+    const { cases, cost } = await generateCases({ documents, count: 12 });
+    expect(cost).toEqual({ calls: 0 });
+    expect(cases).toHaveLength(12);
+    const texts = documents.flatMap(({ sources }) => sources.map(({ text }) => text));
+    for (const { relevant } of cases) expect(texts.join(' ')).toContain(relevant[0]?.quote);
+  });
+
   it('reads at most maxPassages', async () => {
     const { model, prompts } = createModel({ unknown: animals.slice(1) });
     await generateCases({ documents, model, count: 5, maxPassages: 3 }).catch(() => undefined);

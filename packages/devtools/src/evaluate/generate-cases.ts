@@ -1,6 +1,5 @@
 import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
 import {
-  abortableItems,
   anyValue,
   checkOptions,
   functionValue,
@@ -13,7 +12,7 @@ import {
 } from '@quiver/core/internal';
 import { validate, type JsonSchema } from '@quiver/core/schema';
 import type { AnswerCache, LanguageModelInput, MDocument } from '@quiver/rag';
-import type { ModelCost, RetrievalCase } from '@quiver/rag/evaluate';
+import { makeCases, type CasePassage, type ModelCost, type RetrievalCase } from '@quiver/rag/evaluate';
 import {
   answerCacheValue,
   askForObject,
@@ -22,6 +21,7 @@ import {
   evaluationInvalid,
   evaluationSettings,
   languageModelValue,
+  samplePassages,
   toLetters,
 } from '@quiver/rag/internal';
 
@@ -39,8 +39,11 @@ export interface GenerateProgress {
 export interface GenerateCasesOptions {
   /** Documents with `metadata.source`. */
   documents: Iterable<MDocument> | AsyncIterable<MDocument>;
-  /** A model of AI SDK 5, 6 or 7, or a model string. */
-  model: LanguageModelInput;
+  /**
+   * A model of AI SDK 5, 6 or 7, or a model string. Default: none; a question is half of the words of a sentence then, see `makeCases()` of
+   * `@quiver/rag/evaluate`.
+   */
+  model?: LanguageModelInput;
   /** Keeps the answers of the model: after an interruption, the next run repeats no request. */
   cache?: AnswerCache;
   /** Number of cases. Default 50. */
@@ -84,11 +87,9 @@ export type RejectionReason = 'form' | 'quote' | 'unanswerable';
 
 /** Size of a passage, in characters. */
 const maxSize = 1500;
-/** Shorter passages, such as a heading alone, answer no question. */
-const minLetters = 80;
 
 /**
- * Writes cases from documents with a language model: a question for each of a random sample of passages, with the quote that answers it.
+ * Makes cases from documents. With a language model: a question for each of a random sample of passages, with the quote that answers it.
  * A case is kept only when its quote is in the passage, by its characters, and a second call can answer the question from the passage.
  * Have a person read them before you rely on them.
  *
@@ -103,7 +104,11 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   requireItems('generateCases', 'documents', options.documents, evaluationSettings);
   const { documents, cache, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
   const { maxPassages = 2 * count } = options;
-  const passages = await samplePassages(documents, { seed, maxPassages, signal });
+  if (options.model === undefined) {
+    const cases = await makeCases({ passages: passagesOf(documents), count, seed, signal });
+    return { cases, rejected: { form: 0, quote: 0, unanswerable: 0 }, cost: { calls: 0 } };
+  }
+  const passages = await samplePassages(passagesOf(documents), { seed, count: maxPassages, signal });
   if (passages.length === 0)
     throw evaluationInvalid(
       'The documents contain no passages with enough text for a question. A loader such as loadDocuments() can be read only once.',
@@ -111,7 +116,7 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   const cost: ModelCost = { calls: 0 };
   const model = await countCalls(options.model, cost);
 
-  const write = (passage: Passage, stop: AbortSignal): Promise<Outcome> =>
+  const write = (passage: CasePassage, stop: AbortSignal): Promise<Outcome> =>
     writeCase(passage, { llm: model, signal: stop, cache });
   const cases: RetrievalCase[] = [];
   const rejected = { form: 0, quote: 0, unanswerable: 0 };
@@ -133,41 +138,17 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   return { cases, rejected, cost };
 }
 
-interface Passage {
-  readonly text: string;
-  /** Absent when several documents contain the passage. */
-  readonly source?: string;
-}
-
 type Outcome =
   | { readonly case: RetrievalCase; readonly rejected?: never }
   | { readonly case?: never; readonly rejected: RejectionReason };
 
-/** Returns the passages with the smallest hashes: a random sample that does not depend on the order of the documents. */
-async function samplePassages(
-  documents: GenerateCasesOptions['documents'],
-  given: { seed: number; maxPassages: number; signal: AbortSignal | undefined },
-): Promise<Passage[]> {
-  const { seed, maxPassages, signal } = given;
-  let sample = new Map<string, Passage>();
-  const cut = (): void => {
-    const sorted = [...sample].sort(([one], [other]) => (one < other ? -1 : 1));
-    sample = new Map(sorted.slice(0, maxPassages));
-  };
-  for await (const document of abortableItems(documents, signal)) {
+/** Returns the passages that cases are made of. */
+export async function* passagesOf(documents: GenerateCasesOptions['documents']): AsyncGenerator<CasePassage> {
+  for await (const document of documents)
     for (const { text, metadata } of await document.chunk({ maxSize })) {
-      const letters = toLetters(text);
-      if (letters.length < minLetters) continue;
-      const key = contentHash(String(seed), letters);
       const { source } = metadata as { source?: unknown };
-      const other = sample.get(key);
-      const isOwn = typeof source === 'string' && (!other || other.source === source);
-      sample.set(key, { text, ...(isOwn && { source }) });
+      yield { text, ...(typeof source === 'string' && { source }) };
     }
-    if (sample.size > 2 * maxPassages) cut();
-  }
-  cut();
-  return [...sample.values()];
 }
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -185,7 +166,7 @@ const checkedSchema: JsonSchema = {
 };
 
 async function writeCase(
-  passage: Passage,
+  passage: CasePassage,
   { cache, ...request }: { llm: LanguageModelInput; signal: AbortSignal; cache: AnswerCache | undefined },
 ): Promise<Outcome> {
   const ask = async (prompt: string, schema: JsonSchema): Promise<unknown> => {

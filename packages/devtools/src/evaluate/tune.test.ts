@@ -96,6 +96,35 @@ describe('tune', () => {
       await expect(run({ heldOut })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
   });
 
+  it('learns the weight of the vectors from 20 cases', async () => {
+    /** Vectors that know nothing: keyword search is better with less of them. */
+    const noise = {
+      id: 'noise',
+      embed: async (texts: readonly string[]) =>
+        texts.map((text) => [Math.sin(text.length * 7), Math.cos(text.length)]),
+    };
+    const options = {
+      cases: cases.slice(0, 20),
+      embedder: noise,
+      grid: { chunkSize: [60], mode: ['hybrid'] },
+    } as const;
+    const { winner, candidates, cases: counts } = await run({ ...options, metric: 'mrrAt10' });
+    expect(candidates.map(({ settings }) => settings.fusion?.vector).toSorted()).toEqual([0.25, 0.5, 1, 2, 4]);
+    expect(counts).toEqual({ tuning: 14, heldOut: 6 });
+    const valueOf = (weight: number | undefined): number =>
+      candidates.find(({ settings }) => settings.fusion?.vector === weight)?.value.mean ?? 0;
+    expect(valueOf(winner.fusion?.vector)).toBeGreaterThanOrEqual(valueOf(4));
+    expect(winner.fusion?.vector).toBeLessThanOrEqual(1);
+    await expect(run({ ...options, cases: cases.slice(0, 18) })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+  });
+
+  it('makes cases from the documents when none are given, and says whether the vectors fit them', async () => {
+    const { cases: counts, candidates, finding } = await run({ cases: undefined as never });
+    expect(counts).toEqual({ tuning: 35, heldOut: 15 });
+    expect(candidates).toHaveLength(2);
+    expect(finding).toMatch(/^Keyword search finds \d+ of \d+ questions/);
+  });
+
   it('rejects invalid options and an index that exists, which it keeps', async () => {
     for (const options of [
       { grid: {} },

@@ -27,6 +27,7 @@ import {
   type RetrievalCase,
   type SearchConfiguration,
   evaluateRetrieval,
+  makeCases,
 } from '@quiver/rag/evaluate';
 import {
   checkCases,
@@ -41,6 +42,7 @@ import {
   storeChecks,
   topKValue,
 } from '@quiver/rag/internal';
+import { passagesOf } from './generate-cases.js';
 
 /** Values to try; every combination is one candidate. */
 export interface TuneGrid {
@@ -48,7 +50,7 @@ export interface TuneGrid {
   chunkSize: readonly number[];
   /** Default `['keyword']`. */
   mode?: readonly QueryMode[];
-  /** Weights of the mode `hybrid`. Default: those of the embedder. */
+  /** Weights of the mode `hybrid`. Default: several weights of the vectors, or, without `cases`, that of the embedder. */
   fusion?: readonly FusionWeights[];
   /** Number of results. Default: the k of the metric. */
   topK?: readonly number[];
@@ -59,8 +61,12 @@ export type TuneOptions = TuneSettings & StoreOption;
 
 interface TuneSettings {
   documents: readonly MDocument[];
-  /** Bound to quotes, places or sources, because ids change with the chunks. At least 30 for the choice and 10 held out. */
-  cases: readonly RetrievalCase[];
+  /**
+   * Bound to quotes, places or sources, because ids change with the chunks. At least 30 for the choice and 10 held out, or 14 and 6 where the
+   * candidates differ in their weights only. Default: 100 that are made from the documents without a model, see `makeCases()`. These prefer
+   * keyword search: compare sizes with them, not modes.
+   */
+  cases?: readonly RetrievalCase[];
   /** Embedding model. Default: the lexical embedder. */
   model?: EmbedderInput;
   /** Other name of `model`. */
@@ -119,10 +125,16 @@ export interface TuneResult {
   candidates: TuneCandidate[];
   /** Number of cases of each part. */
   cases: { tuning: number; heldOut: number };
+  /** Without `cases`, for a model: whether its vectors fit the documents, as a sentence. */
+  finding?: string;
 }
 
-const minTuningCases = 30;
-const minHeldOutCases = 10;
+/** Fewest cases of each part. */
+const minCases = { tuning: 30, heldOut: 10 };
+/** For the choice of one weight. */
+const minCasesOfWeight = { tuning: 14, heldOut: 6 };
+/** Weights that are tried by default. Of weights that are equally good within the tolerance, the first one wins. */
+const weights: readonly FusionWeights[] = [1, 0.5, 2, 0.25, 4].map((vector) => ({ vector }));
 /** Of candidates that are at most this much worse than the best, the one with the shortest results wins. */
 const tolerance = 0.01;
 
@@ -156,8 +168,12 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     throw evaluationInvalid(
       'documents must be a list, because they are read once for each chunk size. Collect the documents of a loader first.',
     );
-  const parts = splitCases(checkCases(options.cases), heldOut);
-  const settings = combine(options.grid, k);
+  const own = options.cases === undefined ? undefined : checkCases(options.cases);
+  const settings = combine(options.grid, { k, fusion: own ? weights : [] });
+  const cases = own ?? (await makeCases({ passages: passagesOf(documents), signal }));
+  const others = new Set(settings.map(({ fusion: _weight, ...rest }) => JSON.stringify(rest)));
+  const isWeight = settings.length > 1 && others.size === 1;
+  const parts = splitCases(cases, heldOut, isWeight ? minCasesOfWeight : minCases);
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
   const existing = await store.listIndexes({ signal });
   const taken = [...indexNames.values()].find((name) => existing.includes(name));
@@ -193,14 +209,18 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     const best = ranked[0]?.value.mean ?? 0;
     const [winner] = ranked
       .filter(({ value }) => value.mean >= best - tolerance)
-      .sort((a, b) => a.contextCharacters - b.contextCharacters);
+      .sort((a, b) => (isWeight ? 0 : a.contextCharacters - b.contextCharacters) || a.index - b.index);
     const chosen = configurations[winner?.index ?? 0] as SearchConfiguration;
     const final = await evaluateRetrieval({ ...common, cases: parts.heldOut, configurations: [chosen] });
+    const isChecked = !own && given !== undefined && store.capabilities.modes.includes('keyword');
+    const modes = (['keyword', 'vector'] as const).map((mode) => ({ ...chosen, name: mode, mode }));
+    const finding = isChecked ? (await evaluateRetrieval({ ...common, configurations: modes })).finding : undefined;
     return {
       winner: settings[winner?.index ?? 0] as TunedSettings,
       heldOut: final.configurations[0] as ConfigurationReport,
       candidates: ranked.map(({ index: _index, ...candidate }) => candidate),
       cases: { tuning: parts.tuning.length, heldOut: parts.heldOut.length },
+      ...(finding !== undefined && { finding }),
     };
   } finally {
     // Without the signal: an aborted run also leaves nothing behind.
@@ -214,6 +234,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 function splitCases(
   cases: readonly RetrievalCase[],
   heldOut: number,
+  least: { readonly tuning: number; readonly heldOut: number },
 ): { tuning: RetrievalCase[]; heldOut: RetrievalCase[] } {
   const shuffled = cases
     .map((one, index) => ({ one, key: contentHash(one.question, String(index)) }))
@@ -221,16 +242,16 @@ function splitCases(
     .map(({ one }) => one);
   const size = Math.round(cases.length * heldOut);
   const parts = { heldOut: shuffled.slice(0, size), tuning: shuffled.slice(size) };
-  if (parts.tuning.length >= minTuningCases && parts.heldOut.length >= minHeldOutCases) return parts;
+  if (parts.tuning.length >= least.tuning && parts.heldOut.length >= least.heldOut) return parts;
   throw new QuiverError(
     'CASES_TOO_FEW',
-    `A choice needs at least ${minTuningCases} cases and ${minHeldOutCases} more that are held out, not ${parts.tuning.length} and ${parts.heldOut.length}: with fewer, chance decides. Add cases, for example by generateCases(), or change heldOut.`,
+    `A choice needs at least ${least.tuning} cases and ${least.heldOut} more that are held out, not ${parts.tuning.length} and ${parts.heldOut.length}: with fewer, chance decides. Add cases, for example by generateCases(), or change heldOut.`,
   );
 }
 
 /** Returns every combination. @throws `EVALUATION_INVALID` */
-function combine(grid: TuneGrid, k: number): TunedSettings[] {
-  const { chunkSize, mode = ['keyword'], fusion = [], topK = [k] } = grid ?? {};
+function combine(grid: TuneGrid, defaults: { k: number; fusion: readonly FusionWeights[] }): TunedSettings[] {
+  const { chunkSize, mode = ['keyword'], fusion = defaults.fusion, topK = [defaults.k] } = grid ?? {};
   for (const [name, values] of Object.entries({ chunkSize, mode, topK })) {
     if (!Array.isArray(values) || values.length === 0)
       throw evaluationInvalid(`grid.${name} must be a list of values.`);

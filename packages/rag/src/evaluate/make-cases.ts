@@ -56,7 +56,12 @@ export async function makeCases(options: MakeCasesOptions): Promise<RetrievalCas
   const { passages, count = 100, seed = 1, signal } = options;
   // Some passages have no sentence.
   const sample = await samplePassages(passages, { seed, count: 4 * count, signal });
-  const cases = sample.flatMap(({ text }) => toCase(text, seed)).slice(0, count);
+  // A second sentence of a passage follows the first ones of all.
+  const ranked = sample.flatMap(({ text }) => toCases(text, seed).map((one, rank) => ({ one, rank })));
+  const cases = ranked
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, count)
+    .map(({ one }) => one);
   if (cases.length > 0) return cases;
   throw evaluationInvalid(
     `No question can be made of these documents: none has a sentence of ${leastWords} to ${mostWords} words. Pass cases.`,
@@ -89,19 +94,22 @@ export async function samplePassages(
   return [...sample.values()];
 }
 
-function toCase(text: string, seed: number): RetrievalCase[] {
-  const orderOf = (part: string): string => contentHash('case', String(seed), part);
-  const sentences = parts(text, 'sentence')
-    .map(({ segment }) => ({ quote: segment.trim(), words: parts(segment, 'word').filter((word) => word.isWordLike) }))
-    .filter(({ words }) => words.length >= leastWords && words.length <= mostWords)
-    .map((sentence) => ({ ...sentence, order: orderOf(sentence.quote) }));
-  const [chosen] = sentences.sort((one, other) => (one.order < other.order ? -1 : 1));
-  if (!chosen) return [];
-  const { quote, words } = chosen;
-  const byOrder = words.map(({ segment }, place) => ({ segment, place, order: orderOf(`${place} ${segment}`) }));
-  const half = byOrder.sort((one, other) => (one.order < other.order ? -1 : 1)).slice(0, words.length / 2);
-  const kept = half.sort((one, other) => one.place - other.place).map(({ segment }) => segment);
-  return [{ question: kept.join(' '), relevant: [{ quote }] }];
+/** Returns a case for each sentence of a text, in an order of the seed. */
+function toCases(text: string, seed: number): RetrievalCase[] {
+  const quotes = parts(text, 'sentence').map(({ segment }) => segment.trim());
+  return shuffle(quotes, seed).flatMap((quote) => {
+    const words = parts(quote, 'word').flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []));
+    if (words.length < leastWords || words.length > mostWords) return [];
+    const half = new Set(shuffle([...words.keys()], seed, quote).slice(0, words.length / 2));
+    const question = words.filter((_, place) => half.has(place)).join(' ');
+    return [{ question, relevant: [{ quote }] }];
+  });
+}
+
+/** Returns the items in the order of their hashes. */
+function shuffle<Item extends string | number>(items: readonly Item[], seed: number, salt = ''): Item[] {
+  const hashed = items.map((item) => ({ item, hash: contentHash('case', String(seed), salt, String(item)) }));
+  return hashed.sort((one, other) => (one.hash < other.hash ? -1 : 1)).map(({ item }) => item);
 }
 
 function parts(text: string, granularity: 'sentence' | 'word'): Intl.SegmentData[] {
