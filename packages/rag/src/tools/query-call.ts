@@ -11,6 +11,8 @@ import type { VectorFilter, VectorStore } from '../store/index.js';
 import { parseScope, toScopeFilter } from '../store/scope.js';
 import { readModelFilter } from './model-filter.js';
 import {
+  isRegistry,
+  isStore,
   vectorQueryToolChecks,
   type QueryToolOptions,
   type VectorQueryToolOptions,
@@ -207,7 +209,7 @@ async function resolveStore(
 ): Promise<VectorStore> {
   if (typeof vectorStore === 'function') {
     const store = await vectorStore({ requestContext, mastra });
-    if (store) return store;
+    if (isStore(store)) return store;
   } else if (vectorStore && !isRegistry(vectorStore)) {
     return vectorStore;
   } else {
@@ -220,16 +222,11 @@ async function resolveStore(
   );
 }
 
-function isRegistry(value: unknown): value is VectorStoreRegistry {
-  const { getVector, query } = (value ?? {}) as Partial<VectorStoreRegistry & VectorStore>;
-  return typeof getVector === 'function' && typeof query !== 'function';
-}
-
 async function findStore(registry: VectorStoreRegistry, name: string): Promise<VectorStore> {
   let cause: unknown;
   try {
-    const store = (await registry.getVector(name)) as VectorStore | null | undefined;
-    if (typeof store?.query === 'function') return store;
+    const store = await registry.getVector(name);
+    if (isStore(store)) return store;
   } catch (error) {
     cause = error;
   }

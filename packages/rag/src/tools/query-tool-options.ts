@@ -2,25 +2,17 @@ import {
   anyValue,
   booleanValue,
   eitherOf,
-  functionValue,
   oneOf,
   type OptionChecks,
   stringValue,
+  valueThat,
   wholeNumber,
 } from '@quiver/core/internal';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { expandValue, type PassageExpansion } from '../passages/expand-passages.js';
 import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
-import {
-  confidenceValue,
-  mmrValue,
-  fusionValue,
-  modeValue,
-  objectsByName,
-  objectValue,
-  topKValue,
-} from '../store/options.js';
+import { confidenceValue, mmrValue, fusionValue, modeValue, objectsByName, topKValue } from '../store/options.js';
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
@@ -104,9 +96,21 @@ export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
   mode?: QueryMode | 'filter';
 }
 
+export function isRegistry(value: unknown): value is VectorStoreRegistry {
+  return !isStore(value) && typeof (value as Partial<VectorStoreRegistry> | null | undefined)?.getVector === 'function';
+}
+
+export function isStore(value: unknown): value is VectorStore {
+  const { query, listVectors } = (value ?? {}) as Partial<VectorStore>;
+  return typeof query === 'function' || typeof listVectors === 'function';
+}
+
 /** Checks of the options that all query tools have. */
 export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'mmr' | 'reranker'>> = {
-  vectorStore: eitherOf('a vector store, a registry with getVector(name), or a function', functionValue, objectValue),
+  vectorStore: valueThat(
+    (value) => typeof value === 'function' || isStore(value) || isRegistry(value),
+    'a vector store, a registry with getVector(name), or a function',
+  ),
   vectorStoreName: stringValue,
   indexName: stringValue,
   model: anyValue,

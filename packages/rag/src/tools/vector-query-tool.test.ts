@@ -477,6 +477,17 @@ describe('vectorStoreName of createVectorQueryTool', () => {
     });
   });
 
+  it('is refused when it is something else', async () => {
+    const message =
+      "'vectorStore' must be a vector store, a registry with getVector(name), or a function, not an object.";
+    for (const createTool of [createVectorQueryTool, createGraphRAGTool])
+      expect(() => createTool({ vectorStore: {} as never, indexName: 'animals', model })).toThrow(message);
+    const chooser = create({ vectorStore: () => ({}) as never });
+    await expect(chooser.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_MISSING',
+    });
+  });
+
   it('is refused when the registry holds something else', async () => {
     const registry = { getVector: () => ({}) };
     await expect(tool.execute({ queryText: 'cat' }, { mastra: registry })).rejects.toMatchObject({
