@@ -2,7 +2,7 @@ import { isQuiverError } from '@quiver/core';
 import { describe, expect, it } from 'vitest';
 import { readPublicFunctions } from '../../../scripts/public-functions.js';
 import * as compat from './compat/index.js';
-import { evaluateRetrieval } from './evaluate/index.js';
+import { evaluateRetrieval, makeCases } from './evaluate/index.js';
 import {
   buildChunkGraph,
   buildGraph,
@@ -91,6 +91,7 @@ const calls: Record<string, () => unknown> = {
   ingestPart: () => ingestPart({} as never, withUnknown({ ...search })),
   finishIngest: () => finishIngest({} as never, [], withUnknown({ vectorStore })),
   deleteDocuments: () => deleteDocuments(withUnknown({ ...index, sources: ['x'] })),
+  makeCases: () => makeCases(withUnknown({ passages: [] })),
   evaluateRetrieval: () => evaluateRetrieval(withUnknown({ cases: [], ...search })),
   exportIndexToFile: () => exportIndexToFile(withUnknown({ ...index, path: 'x' })),
   importIndexFromFile: () => importIndexFromFile(withUnknown({ ...index, path: 'x' })),
