@@ -41,7 +41,6 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   const tools = new ToolRegistry(catalog, logger, (registered) => {
     for (const extension of state.calls) extension.register?.(registered);
   });
-  const [ownCapabilities, proxyCapabilities] = [capabilitiesOf(config, false), capabilitiesOf(config, true)];
   const serverInfo = {
     name,
     version,
@@ -58,9 +57,7 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     serverInfo,
     modernResults: new ModernResults(serverInfo, config.cacheHints),
     instructions: config.instructions,
-    get capabilities() {
-      return state.upstreams ? proxyCapabilities : ownCapabilities;
-    },
+    capabilities: capabilitiesOf(config),
     catalog,
     tools,
     resources,
@@ -85,7 +82,7 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
       bus: config.eventBus ?? (instance.isShared ? createInstanceBus(instance) : undefined),
       logger,
     }),
-    upstreams: undefined,
+    providers: [],
     lifecycle: new Lifecycle(),
     features: [],
     calls: [],
@@ -97,15 +94,13 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   return { state, features };
 }
 
-/** @param isProxy - whether other servers add items: which ones is known later, and clients request capabilities first */
-function capabilitiesOf(config: ServerConfig, isProxy: boolean): ServerCapabilities {
-  const { resources, prompts } = config;
+function capabilitiesOf({ resources, prompts }: ServerConfig): ServerCapabilities {
   return {
     tools: { listChanged: true },
     logging: {},
-    ...((resources || isProxy) && { resources: { subscribe: true, listChanged: true } }),
-    ...((prompts || isProxy) && { prompts: { listChanged: true } }),
-    ...((resources?.completeVariable || prompts?.completeArgument || isProxy) && { completions: {} }),
+    ...(resources && { resources: { subscribe: true, listChanged: true } }),
+    ...(prompts && { prompts: { listChanged: true } }),
+    ...((resources?.completeVariable || prompts?.completeArgument) && { completions: {} }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { ResultLimit } from '@quiver/core/tools';
+import { Gateway } from '../features/gateway/gateway.js';
 import { checkSearch, ToolSearch, type ServerSearchOptions } from '../features/search/search.js';
 import { ResultLimits } from '../features/result-limit/result-limits.js';
 import { checkTasks, TasksFeature } from '../features/tasks/tasks-feature.js';
@@ -14,6 +15,8 @@ export type {
   StartHonoSSEOptions,
   StartSSEOptions,
 } from '../features/sse/sse.js';
+export type { ProxyTarget } from '../features/gateway/proxies.js';
+export type { ProxyOptions } from '../features/gateway/upstream.js';
 export type { SSEServerTransport, SSETransport } from '../features/sse/sse-endpoint.js';
 
 /** Options of features. */
@@ -47,6 +50,7 @@ export interface Features {
   readonly tasks: TasksFeature;
   readonly resultLimits: ResultLimits;
   readonly sse: HttpSSE;
+  readonly gateway: Gateway;
 }
 
 /** The table of features, the only place of the server that knows them: one row each. Without its row a feature does not exist. */
@@ -57,8 +61,11 @@ export function createFeatures(server: ServerState, config: FeatureOptions): Fea
     tasks: new TasksFeature(server, config.tasks),
     resultLimits: new ResultLimits(config.resultLimit),
     sse: new HttpSSE(server),
+    gateway: new Gateway(server),
   };
-  server.features = Object.values(features).filter((feature) => feature !== undefined);
+  // Proxies become a provider when the first one is added.
+  const { gateway: _, ...members } = features;
+  server.features = Object.values(members).filter((feature) => feature !== undefined);
   server.calls = server.features.flatMap(({ call }) => call ?? []);
   return features;
 }

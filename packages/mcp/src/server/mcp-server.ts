@@ -18,6 +18,8 @@ import type {
   ConnectSSEOptions,
   Features,
   MCPServerConfig,
+  ProxyOptions,
+  ProxyTarget,
   SSEServerTransport,
   SSETransport,
   StartHonoSSEOptions,
@@ -40,8 +42,6 @@ import {
   type ToolActions,
 } from './server-actions.js';
 import type { ToolsInput } from './tools/tool-registry.js';
-import type { Proxies, ProxyTarget } from './proxy/proxies.js';
-import type { ProxyOptions } from './proxy/upstream.js';
 import { Transports, type CloseOptions } from './transports.js';
 
 /** Options of `server.executeTool()`. */
@@ -83,7 +83,6 @@ export class MCPServer implements AsyncDisposable {
   readonly #state: ServerState;
   readonly #features: Features;
   readonly #transports: Transports;
-  #proxies: Proxies | undefined;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -226,10 +225,7 @@ export class MCPServer implements AsyncDisposable {
     target: ProxyTarget | ProxyOptions = {},
     options: ProxyOptions = {},
   ): Promise<this> {
-    const proxies = await this.#openProxies();
-    // The casts: the overloads decide.
-    if (typeof name === 'string') await proxies.add(name, target as ProxyTarget, options);
-    else await proxies.add(proxies.freeName(), name, { prefix: false, ...(target as ProxyOptions) });
+    await this.#features.gateway.proxy(this, name, target, options);
     return this;
   }
 
@@ -242,18 +238,8 @@ export class MCPServer implements AsyncDisposable {
    * await server.mount('billing', billingServer);
    */
   async mount(name: string, server: MCPServer, options: ProxyOptions = {}): Promise<this> {
-    await (await this.#openProxies()).mount(name, server, options);
+    await this.#features.gateway.mount(this, name, server, options);
     return this;
-  }
-
-  /** Loads the client with the first proxy: most servers have none. */
-  async #openProxies(): Promise<Proxies> {
-    const { createProxies } = await import('#proxies');
-    if (this.#proxies) return this.#proxies;
-    const proxies = createProxies(this, this.#state);
-    this.#proxies = this.#state.upstreams = proxies;
-    this.onClose(() => proxies.close());
-    return proxies;
   }
 
   /**

@@ -33,7 +33,7 @@ import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
 import type { ServerState } from './definition/server-state.js';
 import type { ResponseChannel } from './response-channel.js';
-import type { UpstreamRequest, UpstreamTools } from './definition/upstreams.js';
+import type { ProvidedTools } from './tools/tool-registry.js';
 import { ToolContext, type ToolRequest } from './tools/tool-context.js';
 
 /** Handler of a method. */
@@ -52,7 +52,7 @@ const noOutput = Symbol('no output');
  * One request on its way through the server: the transport creates it, and the era answers it. Each era has its subclass. Tools and callbacks
  * receive its {@link ToolContext}, hooks its {@link HookContext}.
  */
-export abstract class ServerRequest implements ToolRequest, HookedRequest, UpstreamRequest, Work {
+export abstract class ServerRequest implements ToolRequest, HookedRequest, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
   checkedOutput: unknown = noOutput;
@@ -71,7 +71,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
   #requestContext: AnyRequestContext | undefined;
   #toolContext: ToolContext | undefined;
   #hookContext: HookContext | undefined;
-  upstreamTools: readonly UpstreamTools[] = [];
+  /** Tools that providers found for the request. */
+  providedTools: readonly ProvidedTools[] = [];
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
   /** Reason of {@link ServerRequest.abort}. */
@@ -176,12 +177,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.toolContext));
   }
 
-  /** Stands for the client: over stdio there is one per connection, elsewhere it has a session or an identity. */
-  get party(): unknown {
-    return this.session ?? this.principal ?? (this.caller.transport === 'stdio' ? this.#channel : this);
-  }
-
-  get upstreamState(): unknown {
+  /** What {@link ServerRequest.endRound} kept in the round before. */
+  get kept(): unknown {
     return undefined;
   }
 
@@ -190,8 +187,13 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     return false;
   }
 
-  /** Only requests of the modern era have rounds. */
-  passOn(_inputRequests: unknown, _state: unknown): Promise<never> {
+  /**
+   * Ends the round with requests to the client that another program made. The run never continues: the client sends the request again, with
+   * the responses. Only requests of the modern era have rounds.
+   *
+   * @param _kept - travels through the client, signed
+   */
+  endRound(_inputRequests: unknown, _kept: unknown): Promise<never> {
     return Promise.reject(methodNotFound(`${this.method} cannot require input`));
   }
 
@@ -247,10 +249,22 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Upstr
     }
   }
 
-  /** Answers once the tools of other servers are known: hooks before may decide which those are. */
+  /** Answers once the tools of providers are known: hooks before may decide which those are. */
   #prepared(): Result | Promise<Result> {
-    const preparing = this.#server.upstreams?.prepare(this);
-    return preparing ? preparing.then(() => this.answer()) : this.answer();
+    const { providers } = this.#server;
+    if (providers.length === 0) return this.answer();
+    const found = providers.map((provider) => provider.find(this));
+    const known = found.filter((tools): tools is readonly ProvidedTools[] => !(tools instanceof Promise));
+    if (known.length < found.length) return this.#preparedLater(found);
+    this.providedTools = known.flat();
+    return this.answer();
+  }
+
+  async #preparedLater(
+    found: readonly (readonly ProvidedTools[] | Promise<readonly ProvidedTools[]>)[],
+  ): Promise<Result> {
+    this.providedTools = (await Promise.all(found)).flat();
+    return this.answer();
   }
 
   /** Runs a method of the server, with the hooks around it. */

@@ -42,8 +42,8 @@ export interface RequestState {
   readonly asked: Readonly<Record<string, string>>;
   /** Outcomes of requests to the client, with the digest of their request. */
   readonly answers: Readonly<Record<string, InputOutcome>>;
-  /** What another server, whose requests the client received, needs to continue. */
-  readonly upstream?: unknown;
+  /** What the run of the next round needs, where the requests of this one are of another program. */
+  readonly kept?: unknown;
 }
 
 export interface RequestStateCodec {

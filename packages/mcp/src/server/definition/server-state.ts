@@ -10,13 +10,13 @@ import type { RequestStateCodec } from '../client/request-state.js';
 import type { ModernResults } from './modern-results.js';
 import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
-import type { Upstreams } from './upstreams.js';
+import type { Provider } from '../provider.js';
 
 /** State of a server that eras and transports share; made once from its configuration. */
 export interface ServerState extends HookedServer {
   readonly instructions: string | undefined;
-  /** Includes those for items of other servers once there are {@link ServerState.upstreams}. */
-  readonly capabilities: ServerCapabilities;
+  /** Those of providers are added with them. */
+  capabilities: ServerCapabilities;
   /** Rule that decides which items a caller can see. */
   readonly catalog: Catalog;
   readonly resources: MCPServerResources | undefined;
@@ -30,8 +30,8 @@ export interface ServerState extends HookedServer {
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
-  /** Present once the server offers items of other servers. */
-  upstreams: Upstreams | undefined;
+  /** Providers of further items, in the order in which they were added. */
+  providers: readonly Provider[];
   readonly lifecycle: Lifecycle;
   /** Set once, when the server is created. */
   features: readonly Feature[];

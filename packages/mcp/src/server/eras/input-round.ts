@@ -157,9 +157,9 @@ export class InputRound {
     return answer;
   }
 
-  /** Ends the round with requests of another server. */
-  passOn(inputRequests: unknown, upstream: unknown): void {
-    this.#settle(this.#request.abandon() ? this.#mint({}, inputRequests, upstream) : canceledResult);
+  /** Ends the round with requests that another program made. */
+  endWith(inputRequests: unknown, kept: unknown): void {
+    this.#settle(this.#request.abandon() ? this.#mint({}, inputRequests, kept) : canceledResult);
   }
 
   async #end(): Promise<Result> {
@@ -172,7 +172,7 @@ export class InputRound {
     return this.#mint(asked, inputRequests);
   }
 
-  async #mint(asked: Record<string, string>, inputRequests: unknown, upstream?: unknown): Promise<Result> {
+  async #mint(asked: Record<string, string>, inputRequests: unknown, kept?: unknown): Promise<Result> {
     const { params, server } = this.#request;
     const round = (this.#previous?.round ?? 0) + 1;
     if (round > MAX_INPUT_ROUNDS) {
@@ -188,7 +188,7 @@ export class InputRound {
       round,
       asked,
       answers: this.#answers,
-      upstream,
+      kept,
     };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     return server.modernResults.create('input_required', { inputRequests, requestState });

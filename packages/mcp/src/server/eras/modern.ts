@@ -66,8 +66,8 @@ export class ModernRequest extends ServerRequest {
     return this.#previous?.id ?? super.callId;
   }
 
-  override get upstreamState(): unknown {
-    return this.#previous?.upstream;
+  override get kept(): unknown {
+    return this.#previous?.kept;
   }
 
   override get mayContinue(): boolean {
@@ -78,10 +78,10 @@ export class ModernRequest extends ServerRequest {
     this.#continuation?.continueNow();
   }
 
-  override passOn(inputRequests: unknown, state: unknown): Promise<never> {
+  override endRound(inputRequests: unknown, kept: unknown): Promise<never> {
     this.#round ??= this.#beginRound?.();
-    if (!this.#round) return super.passOn(inputRequests, state);
-    this.#round.passOn(inputRequests, state);
+    if (!this.#round) return super.endRound(inputRequests, kept);
+    this.#round.endWith(inputRequests, kept);
     return new Promise(() => {});
   }
 

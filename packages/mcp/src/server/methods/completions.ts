@@ -2,6 +2,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
+import { providerOf } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
 import { requireVisiblePrompt } from './prompts.js';
@@ -14,7 +15,6 @@ import { findVisibleTemplate } from './resources.js';
  */
 export async function complete(request: ServerRequest): Promise<Result> {
   const { params, server, callbackContext } = request;
-  const { upstreams } = server;
   const { ref, argument, context } = params ?? {};
   if (!isObject(ref) || !isObject(argument)) throw invalidParams('completion/complete needs ref and argument.');
   const { name, value } = argument;
@@ -27,13 +27,15 @@ export async function complete(request: ServerRequest): Promise<Result> {
     const { type, name: prompt, uri: uriTemplate } = ref;
     if (type === 'ref/prompt' && typeof prompt === 'string') {
       const found = await requireVisiblePrompt(request, prompt);
-      if (found && upstreams?.owns(found)) return upstreams.forward(request, found);
+      const provider = found && providerOf(server, found);
+      if (provider) return provider.answer(request, found);
       return server.prompts?.completeArgument?.({ name: prompt, argument: name, ...asked });
     }
     if (type === 'ref/resource' && typeof uriTemplate === 'string') {
       const template = await findVisibleTemplate(request, uriTemplate);
       if (!template) return undefined;
-      if (upstreams?.owns(template)) return upstreams.forward(request, template);
+      const provider = providerOf(server, template);
+      if (provider) return provider.answer(request, template);
       return server.resources?.completeVariable?.({ uriTemplate, variable: name, ...asked });
     }
     throw invalidParams('completion/complete needs a ref of type ref/prompt with a name, or ref/resource with a uri.');

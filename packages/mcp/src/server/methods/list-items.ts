@@ -2,7 +2,7 @@ import type { Result } from '../../content.js';
 import { requestMethods } from '../../protocol/methods.js';
 import type { CallbackContext } from '../definition/server-config.js';
 import type { ServerState } from '../definition/server-state.js';
-import type { RequestedItems, RequestedList } from '../definition/upstreams.js';
+import type { RequestedItems, RequestedList } from '../provider.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
@@ -36,7 +36,7 @@ const callbacks: Readonly<Record<RequestedList, ListCallback>> = {
 /** Items of a list, with the scopes that they need. */
 type ListedItems<Method extends RequestedList> = (RequestedItems[Method] & ScopedItem)[];
 
-/** Returns the items of a list: those of the application and those of other servers, whether the caller can see them or not. */
+/** Returns the items of a list: those of the application and those of providers, whether the caller can see them or not. */
 export function listItems<Method extends RequestedList>(
   request: ServerRequest,
   method: Method,
@@ -50,7 +50,8 @@ export function listItems<Method extends RequestedList>(
     const listed = isOptional ? (given ?? []) : given;
     if (!Array.isArray(listed)) refuseResult(option, `an array of ${title}`);
     server.catalog.observe(itemType, listed);
-    return server.upstreams ? [...listed, ...(await server.upstreams.list(request, method))] : listed;
+    const provided = await Promise.all(server.providers.map((provider) => provider.list(request, method)));
+    return [...listed, ...provided.flat()];
   });
 }
 

@@ -3,6 +3,7 @@ import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
+import { providerOf } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { answerList, listVisibleItems } from './list-items.js';
 
@@ -26,8 +27,8 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
   const { server, callbackContext } = request;
   const { name, version: asked, args } = parseRequest(request);
   const prompt = findPrompt(await listVisibleItems(request, 'prompts/list'), name, asked);
-  if (server.upstreams?.owns(prompt))
-    return runCallback(server, `The prompt ${name}`, async () => server.upstreams!.forward(request, prompt));
+  const provider = providerOf(server, prompt);
+  if (provider) return runCallback(server, `The prompt ${name}`, () => provider.answer(request, prompt));
   // The version that the callback takes by default may be hidden.
   const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
   requireArguments(prompt, args);
@@ -43,8 +44,10 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
  * @throws ProtocolError -32602
  */
 export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<Prompt | undefined> {
-  const { prompts, upstreams } = request.server;
-  return prompts || upstreams ? findPrompt(await listVisibleItems(request, 'prompts/list'), name) : undefined;
+  const { prompts, providers } = request.server;
+  return prompts || providers.length > 0
+    ? findPrompt(await listVisibleItems(request, 'prompts/list'), name)
+    : undefined;
 }
 
 function parseRequest({ params, arguments: args = {} }: ServerRequest): {

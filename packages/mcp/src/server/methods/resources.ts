@@ -6,6 +6,7 @@ import type { Resource, ResourceTemplate } from '../../resource.js';
 import { Result } from '../../content.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
+import { providerOf } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
@@ -24,8 +25,8 @@ export async function readResource(request: ServerRequest): Promise<Result> {
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
   const { item } = found;
-  if (server.upstreams?.owns(item))
-    return runCallback(server, `Reading ${uri}`, async () => server.upstreams!.forward(request, item));
+  const provider = providerOf(server, item);
+  if (provider) return runCallback(server, `Reading ${uri}`, () => provider.answer(request, item));
   return runCallback(server, `Reading ${uri}`, async () => {
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
@@ -40,8 +41,7 @@ export async function readResource(request: ServerRequest): Promise<Result> {
  * @throws ProtocolError -32602 for what is in neither list of the caller
  */
 export async function findVisibleTemplate(request: ServerRequest, uri: string): Promise<ResourceTemplate | undefined> {
-  const { resources, upstreams } = request.server;
-  if (!resources && !upstreams) return undefined;
+  if (!hasResources(request.server)) return undefined;
   const templates = await listVisibleItems(request, 'resources/templates/list');
   const template = templates.find(({ uriTemplate }) => uriTemplate === uri);
   if (template) return template;
@@ -63,9 +63,12 @@ export function concernsResource(request: ServerRequest, uri: string): boolean |
 
 /** Learns with the first subscription whether callers may read different resources, so that no update precedes the answer. */
 export async function learnScopes(request: ServerRequest): Promise<void> {
-  const { resources, upstreams } = request.server;
-  if ((resources || upstreams) && areFiltered(request.server) === undefined)
+  if (hasResources(request.server) && areFiltered(request.server) === undefined)
     await findResource(request, '').catch(() => {});
+}
+
+function hasResources({ resources, providers }: ServerState): boolean {
+  return resources !== undefined || providers.length > 0;
 }
 
 /** Whether callers may read different resources; `undefined` before the first list. */
@@ -135,16 +138,17 @@ function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string):
 }
 
 /**
- * Subscribes to a resource of another server.
+ * Subscribes to a resource of a provider.
  *
  * @returns a function that ends it
  * @throws ProtocolError -32603 with the reason of a server that declines
  */
-export async function watchUpstream(request: ServerRequest, uri: string): Promise<(() => void) | undefined> {
-  const { upstreams } = request.server;
-  const found = upstreams && (await findResource(request, uri));
-  if (!found || !upstreams.owns(found.item)) return undefined;
-  return runCallback(request.server, `Subscribing to ${uri}`, async () => upstreams.watch(found.item, uri));
+export async function watchProvided(request: ServerRequest, uri: string): Promise<(() => void) | undefined> {
+  const { server } = request;
+  if (server.providers.length === 0) return undefined;
+  const found = await findResource(request, uri);
+  const provider = found && providerOf(server, found.item);
+  return provider && runCallback(server, `Subscribing to ${uri}`, () => provider.watch(found.item, uri));
 }
 
 function toContents(content: unknown, uri: string, mimeType: string | undefined): object {

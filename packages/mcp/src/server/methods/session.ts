@@ -6,7 +6,7 @@ import type { Implementation, ServerCapabilities } from '../../protocol/types.js
 import type { LegacySession } from '../client/legacy-session.js';
 import { MAX_SUBSCRIPTIONS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { learnScopes, watchUpstream } from './resources.js';
+import { learnScopes, watchProvided } from './resources.js';
 
 function sessionOf({ session }: ServerRequest): LegacySession {
   // The cast: these methods are of the legacy era, whose requests have a session.
@@ -59,7 +59,7 @@ export async function subscribe(request: ServerRequest): Promise<Result> {
   if (session.isStateless)
     throw methodNotFound('resources/subscribe needs a session, and this server has none (serverless)');
   await learnScopes(request);
-  const stopWatching = await watchUpstream(request, uri);
+  const stopWatching = await watchProvided(request, uri);
   try {
     await session.update((client) => {
       const subscriptions = new Set(client.subscriptions).add(uri);

@@ -6,7 +6,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { learnScopes, watchUpstream } from './resources.js';
+import { learnScopes, watchProvided } from './resources.js';
 import { isConcerned } from './is-concerned.js';
 import { changedList, toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
 
@@ -36,7 +36,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
   // Changes may come from other instances.
   if (server.instance.isShared) await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
-  const stops = server.upstreams ? await watchUpstreams(request, filter) : [];
+  const stops = server.providers.length > 0 ? await watchAllProvided(request, filter) : [];
   try {
     const method = 'notifications/subscriptions/acknowledged';
     const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
@@ -61,16 +61,16 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
 }
 
 /**
- * Subscribes to the resources of other servers. Those that a server declines leave the filter, and do not affect the others.
+ * Subscribes to the resources of providers. Those that a provider declines leave the filter, and do not affect the others.
  *
  * @returns functions that end the subscriptions
  */
-async function watchUpstreams(request: ServerRequest, filter: ListenFilter): Promise<(() => unknown)[]> {
+async function watchAllProvided(request: ServerRequest, filter: ListenFilter): Promise<(() => unknown)[]> {
   const stops: (() => unknown)[] = [];
   const accepted: string[] = [];
   for (const uri of filter.resourceSubscriptions ?? []) {
     try {
-      stops.push((await watchUpstream(request, uri)) ?? (() => {}));
+      stops.push((await watchProvided(request, uri)) ?? (() => {}));
       accepted.push(uri);
     } catch {
       // Its reason is logged, and the acknowledgment lacks the resource.

@@ -67,13 +67,12 @@ type ItemType = CatalogItem['type'];
 /** The part of a server that decides whether its callers may receive different results. */
 export interface VaryingServer {
   readonly catalog: Catalog;
-  /** Other servers, whose lists may differ per caller. */
-  readonly upstreams: object | undefined;
+  readonly providers: readonly { readonly variesByCaller: boolean }[];
 }
 
 /** Returns whether callers may receive different items of a type; `undefined` as in {@link Catalog.isFiltered}. */
-export function variesByCaller({ catalog, upstreams }: VaryingServer, type: ItemType): boolean | undefined {
-  return upstreams !== undefined || catalog.isFiltered(type);
+export function variesByCaller({ catalog, providers }: VaryingServer, type: ItemType): boolean | undefined {
+  return providers.some((provider) => provider.variesByCaller) || catalog.isFiltered(type);
 }
 
 /**

@@ -39,10 +39,13 @@ export interface RegisteredTool {
   readonly continuesItself?: boolean;
 }
 
+/** Tools of a provider by the names that clients call them by. A change replaces the map. */
+export type ProvidedTools = ReadonlyMap<string, RegisteredTool>;
+
 /** The part of a request that decides which tools it can name. */
 export interface ToolsRequest extends CatalogRequest {
-  /** Tools of other servers by name, in order of precedence. Those of this server precede them. */
-  readonly upstreamTools?: readonly ReadonlyMap<string, RegisteredTool>[];
+  /** Tools of providers, in order of precedence. Those of the server precede them. */
+  readonly providedTools?: readonly ProvidedTools[];
 }
 
 /** The part of a `tools/list` request that decides about its result. */
@@ -87,22 +90,22 @@ export class ToolRegistry {
   }
 
   /** Returns what the tools of a request consist of: equal parts mean equal tools. */
-  partsFor({ upstreamTools = [] }: ToolsRequest): readonly object[] {
-    return [this.#version, ...upstreamTools];
+  partsFor({ providedTools = [] }: ToolsRequest): readonly object[] {
+    return [this.#version, ...providedTools];
   }
 
   /** Returns all tools of a request, whether its caller can see them or not. */
-  all({ upstreamTools = [] }: ToolsRequest): RegisteredTool[] {
-    if (upstreamTools.length === 0) return [...this.#tools.values()];
+  all({ providedTools = [] }: ToolsRequest): RegisteredTool[] {
+    if (providedTools.length === 0) return [...this.#tools.values()];
     const all = new Map(this.#tools);
-    for (const tools of upstreamTools) for (const [name, tool] of tools) if (!all.has(name)) all.set(name, tool);
+    for (const tools of providedTools) for (const [name, tool] of tools) if (!all.has(name)) all.set(name, tool);
     return [...all.values()];
   }
 
   /** Returns a tool that the caller can see. */
   find(request: ToolsRequest, name: string): RegisteredTool | undefined {
-    const { upstreamTools = [] } = request;
-    const registered = this.#tools.get(name) ?? upstreamTools.find((tools) => tools.has(name))?.get(name);
+    const { providedTools = [] } = request;
+    const registered = this.#tools.get(name) ?? providedTools.find((tools) => tools.has(name))?.get(name);
     return registered && this.#sees(request, registered) ? registered : undefined;
   }
 

@@ -3,9 +3,9 @@ import { errorCodes, loggingLevels, TASKS_EXTENSION, type LoggingLevel } from '.
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
-import { missingCapabilities, passedOnRequest } from '../client/client-requests.js';
-import type { UpstreamRequest } from '../definition/upstreams.js';
-import { defer } from '../eras/input-round.js';
+import { missingCapabilities, passedOnRequest } from '../../server/client/client-requests.js';
+import type { ServerRequest } from '../../server/request.js';
+import { defer } from '../../server/eras/input-round.js';
 
 /** A request of the upstream that waits for the response of the caller. */
 interface Waiting {
@@ -30,17 +30,17 @@ export class RelayedCall implements Relay {
   readonly acceptsTasks: boolean;
   readonly #controller = new AbortController();
   /** Request of the newest round; `undefined` between rounds. */
-  #host: UpstreamRequest | undefined;
+  #host: ServerRequest | undefined;
   #waiting: Map<string, Waiting> | undefined;
   #count = 0;
   #continues = false;
   #onWaiting: (() => void) | undefined;
 
-  constructor(host: UpstreamRequest) {
-    const { era, party, clientCapabilities, mayContinue } = host;
+  constructor(host: ServerRequest) {
+    const { era, clientCapabilities, mayContinue } = host;
     this.#host = host;
     this.capabilities = withoutTasks(clientCapabilities);
-    this.party = party;
+    this.party = partyOf(host);
     this.returnsInput = era === 'modern';
     // The proxy waits for a legacy caller, which has no tasks.
     this.acceptsTasks = mayContinue || era === 'legacy';
@@ -118,7 +118,7 @@ export class RelayedCall implements Relay {
    * @param running - result of the upstream
    * @param suspend - called when the round ends with requests of the upstream; returns the state of the next one
    */
-  async host(host: UpstreamRequest, running: Promise<Params>, suspend: () => RelayState): Promise<Params> {
+  async host(host: ServerRequest, running: Promise<Params>, suspend: () => RelayState): Promise<Params> {
     this.#host = host;
     const { signal } = host;
     const onAbort = (): void => this.#controller.abort(signal.reason);
@@ -139,7 +139,7 @@ export class RelayedCall implements Relay {
       this.#host = undefined;
     }
     const requests = [...(this.#waiting ?? [])].map(([key, { method, params }]) => [key, { method, params }] as const);
-    return host.passOn(Object.fromEntries(requests), suspend());
+    return host.endRound(Object.fromEntries(requests), suspend());
   }
 
   /** Passes the responses of the caller to the upstream. Requests without one are sent again. */
@@ -150,6 +150,12 @@ export class RelayedCall implements Relay {
     }
     if (this.#waiting?.size) defer(() => this.#onWaiting?.());
   }
+}
+
+/** Returns what stands for the client: over stdio there is one per connection, with one caller; elsewhere it has a session or an identity. */
+function partyOf(host: ServerRequest): unknown {
+  const { session, principal, caller } = host;
+  return session ?? principal ?? (caller.transport === 'stdio' ? caller : host);
 }
 
 function withoutTasks({ extensions, ...capabilities }: ClientCapabilities): ClientCapabilities {

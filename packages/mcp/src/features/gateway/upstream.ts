@@ -19,11 +19,17 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { listMethods, requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
-import type { RequestedList, UpstreamRequest, UpstreamTools } from '../definition/upstreams.js';
-import { urlElicitationRequired } from '../methods/url-elicitation.js';
-import type { ListedTool } from '../tools/catalog.js';
-import { toolRequestOf } from '../tools/tool-context.js';
-import { findParamHeaders, structuredFor, type RegisteredTool } from '../tools/tool-registry.js';
+import type { RequestedList } from '../../server/provider.js';
+import type { ServerRequest } from '../../server/request.js';
+import { urlElicitationRequired } from '../../server/methods/url-elicitation.js';
+import type { ListedTool } from '../../server/tools/catalog.js';
+import { toolRequestOf } from '../../server/tools/tool-context.js';
+import {
+  findParamHeaders,
+  structuredFor,
+  type ProvidedTools,
+  type RegisteredTool,
+} from '../../server/tools/tool-registry.js';
 import { isLoop, type Via } from './via.js';
 import { RelayedCall, type RelayState } from './relayed-call.js';
 import type { SuspendedCalls } from './suspended-calls.js';
@@ -70,7 +76,7 @@ export class Upstream {
   readonly #options: UpstreamOptions;
   /** Items as this server offers them, by the list that they were made of. An entry lives as long as its key. */
   #offered = new WeakMap<object, readonly Item[]>();
-  #tools = new WeakMap<object, UpstreamTools>();
+  #tools = new WeakMap<object, ProvidedTools>();
   /** Own items of the server, by those that are offered. */
   readonly #origins = new WeakMap<object, Item>();
 
@@ -97,7 +103,7 @@ export class Upstream {
    *
    * @param name - tool that a call names: where it is known, its list is not requested again
    */
-  tools(request: UpstreamRequest, name?: string): UpstreamTools | Promise<UpstreamTools> {
+  tools(request: ServerRequest, name?: string): ProvidedTools | Promise<ProvidedTools> {
     const known = name === undefined ? undefined : this.remote.list('tools/list').peek(this.#callerOf(request));
     const tools = known && this.#toTools(known);
     if (name !== undefined && tools?.has(name)) return tools;
@@ -105,13 +111,13 @@ export class Upstream {
   }
 
   /** Returns the tools of a caller, or those of no caller in particular, as far as they are known without a request. */
-  knownTools(request: UpstreamRequest): UpstreamTools {
+  knownTools(request: ServerRequest): ProvidedTools {
     const list = this.remote.list('tools/list');
     return this.#toTools(list.peek(this.#callerOf(request)) ?? list.peek() ?? none);
   }
 
   /** Returns the items of a list as this server offers them. Without a response in time, those of the last one. */
-  async items(request: UpstreamRequest, method: RequestedList): Promise<readonly Item[]> {
+  async items(request: ServerRequest, method: RequestedList): Promise<readonly Item[]> {
     const list = (await this.#fetch(request, method)) as unknown as readonly Item[];
     const known = this.#offered.get(list);
     if (known) return known;
@@ -120,7 +126,7 @@ export class Upstream {
     return offered;
   }
 
-  async #fetch(request: UpstreamRequest, method: ListMethod): Promise<readonly object[]> {
+  async #fetch(request: ServerRequest, method: ListMethod): Promise<readonly object[]> {
     const caller = this.#callerOf(request);
     const list = this.remote.list(method);
     let isLate = false;
@@ -151,13 +157,13 @@ export class Upstream {
   }
 
   /** Returns the contents of the lists of a kind; `undefined` where callers may receive different ones. */
-  async describeLists(request: UpstreamRequest, kind: ListKind): Promise<string | undefined> {
+  async describeLists(request: ServerRequest, kind: ListKind): Promise<string | undefined> {
     if (this.remote.variesByCaller) return undefined;
     const methods = listMethods.filter((method) => requestMethods[method].capability === kind);
     return JSON.stringify(await Promise.all(methods.map((method) => this.#fetch(request, method))));
   }
 
-  #toTools(list: readonly ProtocolTool[]): UpstreamTools {
+  #toTools(list: readonly ProtocolTool[]): ProvidedTools {
     const known = this.#tools.get(list);
     if (known) return known;
     const included = list.filter(
@@ -223,7 +229,7 @@ export class Upstream {
         id: name,
         description: tool.description ?? '',
         // The cast: only this server calls the tool.
-        execute: (args, { mcp }) => this.#call(toolRequestOf(mcp) as unknown as UpstreamRequest, tool, args as Params),
+        execute: (args, { mcp }) => this.#call(toolRequestOf(mcp) as ServerRequest, tool, args as Params),
       }),
       toolType: 'tool',
       listed,
@@ -234,7 +240,7 @@ export class Upstream {
     };
   }
 
-  async #call(request: UpstreamRequest, tool: ProtocolTool, args: Params): Promise<unknown> {
+  async #call(request: ServerRequest, tool: ProtocolTool, args: Params): Promise<unknown> {
     const meta = this.metaOf(request);
     const result = await this.forward(request, async (options, continued) => {
       const runId = crypto.randomUUID();
@@ -271,16 +277,16 @@ export class Upstream {
    * @throws ProtocolError as the server sent it; errors of the client
    */
   async forward(
-    request: UpstreamRequest,
+    request: ServerRequest,
     send: (options: ForwardOptions, continued: Params) => Promise<Params>,
   ): Promise<Params> {
     const { suspended } = this.#options;
     // The cast: the state is signed.
-    const state = (request.upstreamState ?? {}) as RelayState;
+    const state = (request.kept ?? {}) as RelayState;
     const resumed = 'call' in state ? suspended.take(state.call) : undefined;
     const call = resumed?.call ?? new RelayedCall(request);
     const run = async (): Promise<Params> => {
-      const isContinued = request.upstreamState !== undefined && !('call' in state);
+      const isContinued = request.kept !== undefined && !('call' in state);
       const inputResponses = request.params?.['inputResponses'];
       const continued = isContinued ? { ...(inputResponses !== undefined && { inputResponses }), ...state } : {};
       const requestContext = this.#contextOf(request);
@@ -293,30 +299,30 @@ export class Upstream {
       const result = await call.host(request, running, () => ({ call: suspended.add(call, running) }));
       if (result['resultType'] !== 'input_required') return result;
       const { inputRequests, requestState } = result;
-      return await request.passOn(inputRequests, requestState === undefined ? {} : { requestState });
+      return await request.endRound(inputRequests, requestState === undefined ? {} : { requestState });
     } catch (error) {
       throw this.#toCallerError(error, request);
     }
   }
 
   /** Returns `_meta` of a request to this server. */
-  metaOf(request: UpstreamRequest): Params {
+  metaOf(request: ServerRequest): Params {
     return { ...metaOf(request), [viaKey]: this.#options.via.of(request) };
   }
 
   /** Callers do not read where the server is. */
-  #toCallerError(error: unknown, request: UpstreamRequest): unknown {
+  #toCallerError(error: unknown, request: ServerRequest): unknown {
     const outcome = isQuiverError(error) && connectionErrors.get(error.code);
     if (!isQuiverError(error) || !outcome) return toCallerError(error, request);
     this.#options.logger.warn(toErrorMessage(error), error);
     return new QuiverError(error.code, `The proxied server '${this.name}' ${outcome}`, { cause: error });
   }
 
-  #callerOf(request: UpstreamRequest): ListCaller {
+  #callerOf(request: ServerRequest): ListCaller {
     return { requestContext: this.#contextOf(request), via: this.#options.via.of(request), signal: request.signal };
   }
 
-  #contextOf(request: UpstreamRequest): AnyRequestContext | undefined {
+  #contextOf(request: ServerRequest): AnyRequestContext | undefined {
     return this.remote.variesByCaller ? request.requestContext : undefined;
   }
 }
@@ -337,7 +343,7 @@ export type ForwardOptions = Pick<EngineRequestOptions, 'signal' | 'requestConte
 const traceKeys: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
 
 /** Returns the members of `_meta` that are not about the connection of the caller. */
-function metaOf({ meta = {} }: UpstreamRequest): Params {
+function metaOf({ meta = {} }: ServerRequest): Params {
   const isTraced = traceChannels['quiver:mcp.client'].isActive;
   const isPassed = (key: string): boolean =>
     key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/') && !(isTraced && traceKeys.has(key));
@@ -365,7 +371,7 @@ const connectionErrors: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the error that the caller receives: that of the server unchanged, and the client's own otherwise. */
-function toCallerError(error: unknown, { era }: UpstreamRequest): unknown {
+function toCallerError(error: unknown, { era }: ServerRequest): unknown {
   const cause = isQuiverError(error, 'MCP_REQUEST_FAILED') ? error.cause : error;
   if (!(cause instanceof ProtocolError)) return error;
   const { code, message, data } = cause;

@@ -16,17 +16,13 @@ import {
   requestMethods,
   type ListKind,
 } from '../../protocol/methods.js';
-import { principalOf } from '../caller.js';
-import type { ServerState } from '../definition/server-state.js';
-import type {
-  RequestedItems,
-  RequestedList,
-  Upstreams,
-  UpstreamRequest,
-  UpstreamTools,
-} from '../definition/upstreams.js';
-import { keyOf } from '../list-page.js';
-import { portableName } from '../tools/tool-registry.js';
+import type { ServerCapabilities } from '../../protocol/types.js';
+import { principalOf } from '../../server/caller.js';
+import type { ServerState } from '../../server/definition/server-state.js';
+import { addProvider, type Provider, type RequestedItems, type RequestedList } from '../../server/provider.js';
+import type { ServerRequest } from '../../server/request.js';
+import { keyOf } from '../../server/list-page.js';
+import { portableName, type ProvidedTools } from '../../server/tools/tool-registry.js';
 import { ListChanges } from './list-changes.js';
 import { toDefinition, type MountedServer } from './mount.js';
 import { SuspendedCalls } from './suspended-calls.js';
@@ -46,11 +42,20 @@ const REQUEST_TIMEOUT = 60_000;
 
 /** @param self - the server whose proxies they are */
 export function createProxies(self: object, state: ServerState): Proxies {
-  return new Proxies(self, state);
+  const proxies = new Proxies(self, state);
+  addProvider(state, proxies);
+  return proxies;
 }
 
 /** Servers whose items a server offers as its own, in the order in which they were added. */
-export class Proxies implements Upstreams {
+export class Proxies implements Provider {
+  /** Which items there are is known later, and clients request capabilities first. */
+  readonly capabilities: ServerCapabilities = {
+    resources: { subscribe: true, listChanged: true },
+    prompts: { listChanged: true },
+    completions: {},
+  };
+  readonly variesByCaller = true;
   readonly #self: object;
   readonly #state: ServerState;
   readonly #suspended: SuspendedCalls;
@@ -142,37 +147,23 @@ export class Proxies implements Upstreams {
     await Promise.all([...this.#owned].map((remote) => remote.disconnect()));
   }
 
-  prepare(request: UpstreamRequest): void | Promise<void> {
+  find(request: ServerRequest): readonly ProvidedTools[] | Promise<readonly ProvidedTools[]> {
     const { method, name = '' } = request;
     this.#via.requireNoLoop(request);
-    if (!findMethod(method)?.needsTools) return;
+    if (!findMethod(method)?.needsTools) return [];
     const own = this.#state.tools.get(name);
     const isCall = method === 'tools/call' && !own?.needsTools;
-    if (isCall && own) return;
+    if (isCall && own) return [];
     const owner = isCall && this.#ownerPrefix(name);
     // Connections begin with it: gateways in a ring would wait for each other.
-    if (method === 'server/discover') {
-      request.upstreamTools = this.#upstreams.map((upstream) => upstream.knownTools(request));
-      return;
-    }
+    if (method === 'server/discover') return this.#upstreams.map((upstream) => upstream.knownTools(request));
     const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => prefix === owner) : this.#upstreams;
     const tools = upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined));
-    const known = tools.filter((one): one is UpstreamTools => !(one instanceof Promise));
-    if (known.length === tools.length) request.upstreamTools = known;
-    else return this.#prepareLater(request, tools);
+    const known = tools.filter((one): one is ProvidedTools => !(one instanceof Promise));
+    return known.length === tools.length ? known : Promise.all(tools);
   }
 
-  async #prepareLater(
-    request: UpstreamRequest,
-    tools: readonly (UpstreamTools | Promise<UpstreamTools>)[],
-  ): Promise<void> {
-    request.upstreamTools = await Promise.all(tools);
-  }
-
-  async list<Method extends RequestedList>(
-    request: UpstreamRequest,
-    method: Method,
-  ): Promise<RequestedItems[Method][]> {
+  async list<Method extends RequestedList>(request: ServerRequest, method: Method): Promise<RequestedItems[Method][]> {
     const lists = await Promise.all(this.#upstreams.map((upstream) => upstream.items(request, method)));
     // A template that begins with more literal characters answers before those that match more URIs.
     const listed =
@@ -193,7 +184,7 @@ export class Proxies implements Upstreams {
     return this.#find(item) !== undefined;
   }
 
-  async forward(request: UpstreamRequest, item: object): Promise<Result> {
+  async answer(request: ServerRequest, item: object): Promise<Result> {
     const [upstream, origin] = this.#require(item);
     const { method } = request;
     const params = { ...paramsFor(request, origin), _meta: upstream.metaOf(request) };
@@ -326,7 +317,7 @@ const nobody = {
   meta: undefined,
   signal: new AbortController().signal,
   requestContext: undefined,
-} as unknown as UpstreamRequest;
+} as unknown as ServerRequest;
 
 function literalLength({ uriTemplate }: Params): number {
   return String(uriTemplate).split('{', 1)[0]!.length;
@@ -337,7 +328,7 @@ function isReady({ remote }: Upstream): boolean {
 }
 
 /** Returns the parameters of a request with the name that the item has at its own server. */
-function paramsFor({ method, params = {} }: UpstreamRequest, { name }: Params): Params {
+function paramsFor({ method, params = {} }: ServerRequest, { name }: Params): Params {
   const { _meta: _, inputResponses: __, requestState: ___, ...own } = params;
   if (findMethod(method)?.nameSource === 'name') return { ...own, name };
   if (method !== 'completion/complete') return own;

@@ -2,7 +2,7 @@ import { escapeForLog, type Logger } from '@quiver/core';
 import { viaKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import type { UpstreamRequest } from '../definition/upstreams.js';
+import type { ServerRequest } from '../../server/request.js';
 
 /** Gateways that a request may pass. A ring of gateways that replace the ids of others ends here. */
 const maxGateways = 16;
@@ -18,12 +18,12 @@ export class Via {
   }
 
   /** Returns the gateways that a request has passed, with this one. */
-  of({ meta }: Pick<UpstreamRequest, 'meta'>): readonly string[] {
+  of({ meta }: Pick<ServerRequest, 'meta'>): readonly string[] {
     return [...passed(meta), this.#id];
   }
 
   /** @throws ProtocolError with HTTP status 508 for a request that this gateway has sent, or that has passed too many */
-  requireNoLoop({ meta, method }: Pick<UpstreamRequest, 'meta' | 'method'>): void {
+  requireNoLoop({ meta, method }: Pick<ServerRequest, 'meta' | 'method'>): void {
     const ids = passed(meta);
     const isOwn = ids.includes(this.#id);
     if (!isOwn && ids.length < maxGateways) return;
@@ -45,7 +45,7 @@ export function isLoop(error: unknown): boolean {
   return cause instanceof ProtocolError && isObject(cause.data) && cause.data['loop'] === true;
 }
 
-function passed(meta: UpstreamRequest['meta']): readonly string[] {
+function passed(meta: ServerRequest['meta']): readonly string[] {
   const via = meta?.[viaKey];
   return Array.isArray(via) ? via.filter((id) => typeof id === 'string').slice(0, maxGateways) : [];
 }
