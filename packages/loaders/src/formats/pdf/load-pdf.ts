@@ -1,13 +1,10 @@
 import { limitExceeded, type DocumentLoader } from '../document-loader.js';
-import { titleKey } from './pdf-headings.js';
-import { toMarkdown } from './pdf-markdown.js';
 import type { PdfFont } from './pdf-lines.js';
+import { titleKey, toMarkdown, type Outline } from './pdf-markdown.js';
 import { readPage, type PdfPage } from './pdf-page.js';
 import { openPdf, type Pdfium } from './pdfium.js';
 
-const maxPages = 100_000;
-/** Number of lines in the document, in addition to the limit of each page. */
-const maxLines = 5_000_000;
+const [maxPages, maxLines] = [100_000, 5_000_000];
 
 /**
  * Reads a PDF document as Markdown, with the places of its parts on the pages, through PDFium.
@@ -26,46 +23,40 @@ export const loadPdf: DocumentLoader = (bytes, { name, password, recognized, dra
     }
     const pages: PdfPage[] = [];
     const fonts = new Map<string, PdfFont>();
-    const texts = new Map<number, string>();
     let lines = 0;
     for (let number = 1; number <= count; number += 1) {
       const page = readPage(pdfium, document, number, fonts);
       lines += page.lines.length;
-      if (lines > maxLines) {
-        const problem = `it has more than ${maxLines} lines`;
-        throw limitExceeded(name, problem, { limit: 'texts', max: maxLines });
-      }
+      if (lines > maxLines)
+        throw limitExceeded(name, `it has more than ${maxLines} lines`, { limit: 'texts', max: maxLines });
       const path = `${name}#page=${number}`;
       const text = recognized?.get(path);
-      if (text !== undefined) texts.set(number, text);
-      else if (page.isUnreadable) onSkip({ path, page: number, reason: 'no text' });
-      pages.push(page);
+      if (text === undefined && page.isUnreadable) onSkip({ path, page: number, reason: 'no text' });
+      pages.push(text === undefined ? page : { ...page, notes: [...page.notes, text] });
     }
-    const read = toMarkdown(pages, readOutline(pdfium, document), texts);
+    const read = toMarkdown(pages, readOutline(pdfium, document));
     return [{ type: 'markdown', docs: read.text === '' ? [] : [read] }];
   });
 
-/** Bookmarks that are read. */
-const maxItems = 5000;
-const maxLevel = 6;
+const [maxBookmarks, maxLevel] = [5000, 6];
 
 /** Reads the bookmarks of a document: its headings as its author wrote them. */
-function readOutline(pdfium: Pdfium, document: number): Map<number, Map<string, number>> {
+function readOutline(pdfium: Pdfium, document: number): Outline {
   const { call } = pdfium;
-  const outline = new Map<number, Map<string, number>>();
-  const open = [{ item: call.FPDFBookmark_GetFirstChild(document, 0), level: 1 }];
-  for (let count = 0; count < maxItems; count += 1) {
-    const { item, level } = open.pop() ?? { item: 0, level: 0 };
-    if (item === 0 && open.length === 0) break;
-    if (item === 0) continue;
-    open.push({ item: call.FPDFBookmark_GetNextSibling(document, item), level });
-    open.push({ item: call.FPDFBookmark_GetFirstChild(document, item), level: Math.min(level + 1, maxLevel) });
-    const page = call.FPDFDest_GetDestPageIndex(document, call.FPDFBookmark_GetDest(document, item)) + 1;
-    const key = titleKey(pdfium.text((buffer, size) => call.FPDFBookmark_GetTitle(item, buffer, size)));
-    const titles = outline.get(page) ?? new Map<string, number>();
-    if (key !== '' && !titles.has(key)) titles.set(key, level);
-    outline.set(page, titles);
-  }
+  const outline: Outline = new Map();
+  let count = 0;
+  const read = (parent: number, level: number): void => {
+    let item = call.FPDFBookmark_GetFirstChild(document, parent);
+    for (; item !== 0 && count < maxBookmarks; item = call.FPDFBookmark_GetNextSibling(document, item)) {
+      count += 1;
+      const page = call.FPDFDest_GetDestPageIndex(document, call.FPDFBookmark_GetDest(document, item)) + 1;
+      const title = pdfium.text((buffer, size) => call.FPDFBookmark_GetTitle(item, buffer, size));
+      const key = `${page} ${titleKey(title)}`;
+      if (!outline.has(key)) outline.set(key, level);
+      if (level < maxLevel) read(item, level + 1);
+    }
+  };
+  read(0, 1);
   return outline;
 }
 
@@ -82,7 +73,7 @@ function drawPage(pdfium: Pdfium, document: number, number: number, resolution: 
   call.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, withNotes | withRedFirst);
   const pixels = call.FPDFBitmap_GetBuffer(bitmap);
   const size = call.EPDF_PNG_EncodeRGBA(pixels, width, height, call.FPDFBitmap_GetStride(bitmap), compression, out);
-  const address = pdfium.address;
+  const address = new Uint32Array(call.memory.buffer, out, 1)[0]!;
   const png = pdfium.bytes(address, size).slice();
   call.free(address);
   call.FPDFBitmap_Destroy(bitmap);

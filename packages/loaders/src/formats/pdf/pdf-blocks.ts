@@ -1,6 +1,6 @@
-import { findLists } from './pdf-contents.js';
-import { isCode, type Line } from './pdf-lines.js';
+import { Counts, isMonospaced, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
+import { findLists } from './pdf-repeated.js';
 import { findTables, type Row } from './pdf-tables.js';
 
 /** A paragraph, a heading, a listing or a table. */
@@ -18,43 +18,33 @@ export interface Style {
   readonly body: number;
   /** Sizes of headings, largest first. */
   readonly headings: readonly number[];
-  /** Distance of lines, by their size. */
-  readonly leading: ReadonlyMap<number, number>;
+  /** Distances of lines, by their size. */
+  readonly leading: ReadonlyMap<number, Counts>;
 }
 
-const headingSize = 1.08;
-/** Share of the text that may have the size of a heading. */
-const mostHeadings = 0.2;
+/** Size of a heading, in sizes of paragraphs; letters, and share of the text, that may have one. */
+const [headingSize, fewLetters, mostHeadings] = [1.08, 200, 0.1];
 
 export function readStyle(pages: readonly PdfPage[]): Style {
   const [prose, all] = [new Counts(), new Counts()];
-  const gaps = new Map<number, Counts>();
+  const leading = new Map<number, Counts>();
   for (const { lines } of pages) {
-    for (const [index, line] of lines.entries()) {
-      const gap = Math.round((line.baseline - (lines[index - 1]?.baseline ?? 0)) * 2) / 2;
-      const isUsual = gap > line.size * 0.8 && gap < line.size * 2.2 && lines[index - 1]?.size === line.size;
-      if (isUsual) gaps.set(line.size, (gaps.get(line.size) ?? new Counts()).add(gap, 1));
-      if (isCode(line)) continue;
-      const isProse = line.text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(line.text);
-      for (const { font, size, letters } of line.runs)
-        if (!font.isMonospaced) for (const counts of isProse ? [all, prose] : [all]) counts.add(size, letters);
+    for (const [index, { text, size, baseline, words, isCode }] of lines.entries()) {
+      const gap = Math.round((baseline - (lines[index - 1]?.baseline ?? 0)) * 2) / 2;
+      const isUsual = gap > size * 0.8 && gap < size * 2.2 && lines[index - 1]?.size === size;
+      if (isUsual) leading.set(size, (leading.get(size) ?? new Counts()).add(gap, 1));
+      if (isCode) continue;
+      const isProse = text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text);
+      for (const word of words.filter(({ font }) => !isMonospaced(font)))
+        for (const counts of isProse ? [all, prose] : [all]) counts.add(word.size, word.text.length);
     }
   }
-  const body = (prose.size > 0 ? prose : all).most;
-  const total = [...all.values()].reduce((sum, letters) => sum + letters, 0);
-  const large = [...all].filter(([size, letters]) => size >= body * headingSize && letters <= mostHeadings * total);
-  const headings = large.map(([size]) => size).toSorted((a, b) => b - a);
-  return { body, headings, leading: new Map([...gaps].map(([size, counts]) => [size, counts.most])) };
-}
-
-class Counts extends Map<number, number> {
-  add(key: number, more: number): this {
-    return this.set(key, (this.get(key) ?? 0) + more);
-  }
-
-  get most(): number {
-    return [...this].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0])[0]!;
-  }
+  const counts = prose.size > 0 ? prose : all;
+  const body = counts.most;
+  const total = [...counts.values()].reduce((sum, letters) => sum + letters, 0);
+  const most = Math.max(fewLetters, mostHeadings * total);
+  const large = [...all.keys()].filter((size) => size >= body * headingSize && (counts.get(size) ?? 0) <= most);
+  return { body, headings: large.toSorted((a, b) => b - a), leading };
 }
 
 /** Joins lines to paragraphs and listings, and tables that continue on the next page. */
@@ -82,7 +72,7 @@ export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>
       const above = isNote ? blocks.findLast(({ lines: [first] }) => first && first.size >= style.body) : undefined;
       const open = [last, above].find((block) => block?.lines.length && continues(block, item, style));
       if (open && list === undefined && open.list === undefined) open.lines.push(item);
-      else blocks.push({ kind: isCode(item) ? 'listing' : 'text', lines: [item], rows: [], list });
+      else blocks.push({ kind: item.isCode ? 'listing' : 'text', lines: [item], rows: [], list });
     }
   }
   return blocks;
@@ -94,28 +84,28 @@ const sentenceEnd = /[.!?:;。！？：]["”’»)\]]*$/;
 /** Whether a line continues a paragraph or a listing. */
 function continues({ kind, lines }: Block, line: Line, { leading, body }: Style): boolean {
   const [first, last] = [lines[0]!, lines.at(-1)!];
+  const { text, size } = line;
   if (line.isRotated || last.isRotated) return line.isRotated && last.isRotated && line.page === last.page;
-  const isNext = line.page === last.page && line.top > last.top - 1;
+  const isNext = line.page === last.page && line.box[1] > last.box[1] - 1;
   const gap = isNext ? line.baseline - last.baseline : 0;
-  const usual = leading.get(line.size) ?? line.size * 1.2;
-  const [text, above] = [line.text, last.text];
-  if (kind === 'listing') return (isCode(line) || !/\p{L}/u.test(text)) && gap < 3 * usual;
-  const isFull = last.right > last.edge - 5 * last.size;
-  const isEnded = sentenceEnd.test(above);
-  const dx = line.left - last.left;
+  const usual = leading.get(size)?.most ?? size * 1.2;
+  if (kind === 'listing') return (line.isCode || !/\p{L}/u.test(text)) && gap < 3 * usual;
+  const isFull = last.box[2] > last.edge - 5 * last.size;
+  const isEnded = sentenceEnd.test(last.text);
+  const dx = line.box[0] - last.box[0];
   // Parts of formulas.
   if (isNext && text.length < 5 && gap < usual * 1.5) return true;
   // Words in a font of code that fill a line of a paragraph.
   const isHanging = dx > 0 && lines.length === 1;
-  const isProse = above.split(' ', 5).length === 5;
-  if (isCode(line)) return isNext && isProse && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
-  if (Math.abs(line.size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
-  if (line.font.isBold !== last.font.isBold && (!isFull || isEnded)) return false;
-  if (!isNext) return isFull && !isEnded && line.size < body * headingSize;
+  const isProse = last.text.split(' ', 5).length === 5;
+  if (line.isCode) return isNext && isProse && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
+  if (Math.abs(size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
+  if (line.isBold !== last.isBold && (!isFull || isEnded)) return false;
+  if (!isNext) return isFull && !isEnded && size < body * headingSize;
   if (gap > usual * 1.3) return false;
-  if (line.size >= body * headingSize) return true;
+  if (size >= body * headingSize) return true;
   if (isEnded && !isFull) return false;
-  if (Math.abs(dx) < 0.6 * line.size) return true;
+  if (Math.abs(dx) < 0.6 * size) return true;
   if (lines.length > 1) return false;
-  return dx > 0 ? listItem.test(first.text) || (isFull && !/[.!?。！？]$/.test(above)) : isFull && dx > -4 * line.size;
+  return dx > 0 ? listItem.test(first.text) || (isFull && !/[.!?。！？]$/.test(last.text)) : isFull && dx > -4 * size;
 }

@@ -24,19 +24,16 @@ export function decodeGlyph(code: number, isUnmapped: boolean, fontName: string)
   if (dingbat !== -1) return decodeGlyph(dingbat + 11, true, fontName);
   if (isUnmapped && symbolFont.test(fontName)) return unknown;
   if (isUnmapped || code < 32) return texCodes.get(code) ?? (code < 32 ? unknown : String.fromCodePoint(code));
-  if (code < 0xe000 || code > 0xf8ff) return code > 0x10ffff ? unknown : String.fromCodePoint(code);
   // Digits of old style and small capitals have the codes of ASCII.
   if (code > 0xf720 && code < 0xf77f) return String.fromCodePoint(code - 0xf700).toLowerCase();
-  return bullets.has(code) ? '•' : unknown;
+  if (code >= 0xe000 && code <= 0xf8ff) return bullets.has(code) ? '•' : unknown;
+  return code > 0x10ffff ? unknown : String.fromCodePoint(code);
 }
 
-/** Letters that OT1 composes of an accent in front of a letter. */
-const accents = new Map([...'`´ˆ˜¨¯˘˙˚ˇ¸˝'].map((accent, at) => [accent, '̧̀́̂̃̈̄̆̇̊̌̋'[at]!]));
-const composed = new RegExp(`([${[...accents.keys()].join('').replace('`', '')}])([A-Za-zıȷ])`, 'g');
-
-/** Composes letters of accents and letters, which overlap. */
+/** Composes letters of accents and letters, which overlap in fonts of TeX's encoding OT1. */
 export function composeAccents(text: string): string {
-  return text.replace(composed, (_, accent: string, letter: string) =>
-    `${letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter}${accents.get(accent)!}`.normalize('NFC'),
-  );
+  return text.replace(/([´ˆ˜¨¯˘˙˚ˇ¸˝])([A-Za-zıȷ])/g, (_, accent: string, letter: string) => {
+    const combining = { ˆ: '\u0302', ˇ: '\u030C' }[accent] ?? accent.normalize('NFKD').trim();
+    return ({ ı: 'i', ȷ: 'j' }[letter] ?? letter).concat(combining).normalize('NFC');
+  });
 }

@@ -1,9 +1,8 @@
-import { toRow, toTableHeader, type PageBox, type SkippedText, type TextPlace } from '@quiver/rag/document';
-import { readBlocks, readStyle, type Block } from './pdf-blocks.js';
-import { findHeadings, type Outline } from './pdf-headings.js';
-import { boxOf, unite, type Line } from './pdf-lines.js';
+import { toRow, toTableHeader, uniteBoxes, type PageBox, type SkippedText, type TextPlace } from '@quiver/rag/document';
+import { readBlocks, readStyle, type Block, type Style } from './pdf-blocks.js';
+import type { Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
-import { differentTexts, findRunningLines } from './pdf-running.js';
+import { differentTexts, findRunningLines } from './pdf-repeated.js';
 import type { Row } from './pdf-tables.js';
 
 /** The text of a document as Markdown. */
@@ -21,47 +20,31 @@ interface Piece {
   readonly box?: PageBox;
 }
 
-/**
- * Writes a document as one text in Markdown. Headers and footers are at its end, each once.
- *
- * @param recognized - texts of pages by their numbers
- */
-export function toMarkdown(
-  pages: readonly PdfPage[],
-  outline: Outline,
-  recognized: ReadonlyMap<number, string>,
-): PdfText {
+/** Writes a document as one text in Markdown. Headers and footers are at its end, each once. */
+export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText {
   const style = readStyle(pages);
   const running = findRunningLines(pages, style.body);
   const blocks = readBlocks(pages, running, style);
   const words = new Set(
     pages.flatMap(({ lines }) => lines.flatMap((line) => line.text.toLowerCase().match(word) ?? [])),
   );
-  const texts = new Map(
-    blocks.map((block) => [
-      block,
-      joinLines(
-        block.lines.map(({ text }) => text),
-        words,
-      ),
-    ]),
-  );
+  const texts = new Map(blocks.map((block) => [block, joinLines(block.lines, words)]));
   const levels = findHeadings(blocks, style, outline, texts);
   const result: PdfText = { text: '', places: [], skip: [] };
   const open = [...pages];
-  const addExtra = (before: number): void => {
+  const addNotes = (before: number): void => {
     while (open[0] && open[0].number < before) {
       const { notes, number } = open.shift()!;
-      for (const text of [...notes, recognized.get(number) ?? '']) add(result, [{ text, page: number }]);
+      for (const text of notes) add(result, [{ text, page: number }]);
     }
   };
   for (const block of blocks) {
-    addExtra((block.lines[0] ?? block.rows[0])!.page);
+    addNotes((block.lines[0] ?? block.rows[0])!.page);
     if (block.kind === 'table') add(result, writeTable(block.rows, words));
     else if (block.kind === 'listing') add(result, writeListing(block.lines));
     else add(result, writeText(block, texts.get(block)!, levels.get(block)), block.list);
   }
-  addExtra(Infinity);
+  addNotes(Infinity);
   add(result, [{ text: differentTexts(running).join('\n'), page: 0 }], 'boilerplate');
   return result;
 }
@@ -74,25 +57,30 @@ function add(result: PdfText, pieces: readonly Piece[], kind?: string): void {
   for (const { text, page, box } of pieces) {
     const from = result.text.length;
     result.text += text;
+    const end = result.text.length;
     const last = result.places.at(-1);
     // Lines of a page that follow each other are one place.
     if (last?.page === page && last.box && box && last.start >= start && last.end === from)
-      result.places.splice(-1, 1, { ...last, end: result.text.length, box: unite(last.box, box) });
-    else if (page > 0) result.places.push({ start: from, end: result.text.length, page, ...(box && { box }) });
+      result.places.splice(-1, 1, { ...last, end, box: uniteBoxes([last.box, box]) });
+    else if (page > 0) result.places.push({ start: from, end, page, ...(box && { box }) });
   }
-  const end = result.text.length;
+  if (kind === undefined) return;
   const last = result.skip.at(-1);
-  if (kind !== undefined && last?.kind === kind && last.end + 2 === start) result.skip.splice(-1, 1, { ...last, end });
-  else if (kind !== undefined) result.skip.push({ start, end, kind });
+  const isNext = last?.kind === kind && last.end + 2 === start;
+  result.skip.splice(isNext ? -1 : result.skip.length, 1, {
+    start: isNext ? last.start : start,
+    end: result.text.length,
+    kind,
+  });
 }
 
 const word = /\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu;
 const cjk = /[\u2E80-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF]/;
 
 /** Returns lines as the next ones continue them, without the hyphens of words that were hyphenated between two. */
-function joinLines(lines: readonly string[], words: ReadonlySet<string>): string[] {
-  return lines.map((line, index) => {
-    const next = lines[index + 1];
+function joinLines(lines: readonly { text: string }[], words: ReadonlySet<string>): string[] {
+  return lines.map(({ text: line }, index) => {
+    const next = lines[index + 1]?.text;
     if (next === undefined) return line;
     const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
     const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
@@ -103,7 +91,7 @@ function joinLines(lines: readonly string[], words: ReadonlySet<string>): string
   });
 }
 
-const toPiece = (line: Line, text: string): Piece => ({ text, page: line.page, box: boxOf(line) });
+const toPiece = ({ page, box }: Line, text: string): Piece => ({ text, page, box });
 
 /** Marks a heading or an item of a list, and escapes text that looks like the mark of a heading or a listing. */
 function writeText({ lines }: Block, [first = '', ...others]: readonly string[], level: number | undefined): Piece[] {
@@ -114,9 +102,10 @@ function writeText({ lines }: Block, [first = '', ...others]: readonly string[],
 
 /** Writes a listing with its indentation and empty lines. */
 function writeListing(lines: readonly Line[]): Piece[] {
-  const left = Math.min(...lines.map((line) => line.left));
+  const left = Math.min(...lines.map(({ box }) => box[0]));
+  const longest = lines.flatMap(({ words }) => words).reduce((a, b) => (b.text.length > a.text.length ? b : a));
+  const width = (longest.box[2] - longest.box[0]) / longest.text.length;
   return lines.map((line, index) => {
-    const width = Math.min(line.font.least, 0.6) * (line.bottom - line.top);
     const previous = lines[index - 1];
     const isApart =
       previous?.page === line.page && line.baseline - previous.baseline > 1.9 * Math.max(line.size, previous.size);
@@ -133,7 +122,67 @@ function writeListing(lines: readonly Line[]): Piece[] {
 /** Writes a table. Its first row becomes the header. */
 function writeTable(rows: readonly Row[], words: ReadonlySet<string>): Piece[] {
   return rows.map(({ cells, page, box }, index) => {
-    const texts = cells.map((lines) => joinLines(lines, words).join(''));
+    const texts = cells.map((lines) =>
+      joinLines(
+        lines.map((text) => ({ text })),
+        words,
+      ).join(''),
+    );
     return { text: index === 0 ? toTableHeader(texts) : `\n${toRow(texts)}`, page, box };
   });
+}
+
+/** Levels of headings, by the number of their page and their title as `titleKey` returns it. */
+export type Outline = Map<string, number>;
+
+const [longestHeading, longestTitle, mostLines, maxLevel] = [200, 100, 3, 6];
+const chapter = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
+
+/**
+ * Returns the levels of headings: those of the outline; or of text that is larger than paragraphs; or, below both, short bold lines above text
+ * that is not indented, as a definition is below its term.
+ *
+ * @param texts - lines of the blocks
+ */
+function findHeadings(
+  blocks: readonly Block[],
+  { body, headings }: Style,
+  outline: Outline,
+  texts: ReadonlyMap<Block, readonly string[]>,
+): Map<Block, number> {
+  const levels = new Map<Block, number>();
+  const titles = new Map<Block, number>();
+  let deepest = 0;
+  for (const [index, block] of [...blocks.entries()].toReversed()) {
+    if (block.kind !== 'text' || block.list !== undefined || block.lines.length > mostLines) continue;
+    const text = texts.get(block)!.join('');
+    const { page, size, box } = block.lines[0]!;
+    if (text.length > longestHeading || !/\p{L}/u.test(text) || /^(?:\w ){0,20}\w$/.test(text)) continue;
+    const level = outline.get(`${page} ${titleKey(text)}`) ?? headings.indexOf(size) + 1;
+    const next = blocks[index + 1];
+    if (level > 0) levels.set(block, Math.min(maxLevel, level));
+    else if (next && text.length <= longestTitle && size >= body * 0.95 && isTitle(block, text)) {
+      const [under] = next.lines;
+      const isHeaded = levels.has(next) || titles.has(next) || !under || under.box[0] < box[0] + size * 1.8;
+      if (isHeaded) titles.set(block, chapter.exec(text)?.[1]?.split('.').length ?? 0);
+    }
+    deepest = Math.max(deepest, level);
+  }
+  const least = Math.min(...[...titles.values()].filter((depth) => depth > 0));
+  // A single one is not the style of the document.
+  for (const [block, depth] of titles.size > 1 ? titles : [])
+    levels.set(block, Math.min(maxLevel, deepest + 1 + Math.max(0, depth - least)));
+  return levels;
+}
+
+function isTitle({ lines }: Block, text: string): boolean {
+  return lines.every(({ isBold }) => isBold) && /^["“(¿¡]?[\p{Lu}\p{Lo}\d]/u.test(text) && !/[.,;:!?]$/.test(text);
+}
+
+/** Returns what is equal in a bookmark and in the heading on the page: no numbers in front, no spaces and marks. */
+export function titleKey(title: string): string {
+  const plain = title.normalize('NFKC').toLowerCase();
+  const number =
+    /^(?:(?:chapter|appendix|part|section)\s+)?(?:(?:\d+(?:\.\d+)*[.:]?|[a-z](?:\.\d+)+|[ivxlc]{1,6}[.:])\s+(?=\S))?/;
+  return plain.replace(number, '').replace(/[^\p{L}\p{N}]+/gu, '');
 }

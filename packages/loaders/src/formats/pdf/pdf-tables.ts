@@ -1,5 +1,5 @@
-import type { PageBox } from '@quiver/rag/document';
-import { boxOf, isCode, textOf, unite, type Cell, type Line } from './pdf-lines.js';
+import { uniteBoxes, type PageBox } from '@quiver/rag/document';
+import { textOf, type Cell, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 
 /** A row of a table: the lines of each cell. */
@@ -9,44 +9,51 @@ export interface Row {
   box: PageBox;
 }
 
-const tolerance = 3;
-const leastAligned = 3;
-/** Share of the cells that are filled. */
-const leastFilled = 0.4;
-/** Letters of a cell above which aligned cells are columns of text. */
-const proseLength = 24;
+const [tolerance, leastAligned] = [3, 3];
+/** Share of the cells of a drawn table that are filled, and letters of a cell above which aligned cells are columns of text. */
+const [leastFilled, proseLength] = [0.4, 24];
 
 /**
  * Finds the tables of a page: lines between drawn columns, and lines below each other whose cells are aligned. Returns its lines and the
  * rows of its tables in their order.
  */
 export function findTables(page: PdfPage, lines: readonly Line[], lists: ReadonlyMap<Line, string>): (Line | Row[])[] {
-  return findAligned(findRuled(page, lines), lists);
+  const tables = findRuled(page, lines);
+  const found: (Line | Row[])[] = [];
+  for (let index = 0; index < lines.length;) {
+    const table = tables.get(lines[index]!);
+    const aligned = table ? undefined : readAligned(lines.slice(index), tables, lists);
+    found.push(...(aligned?.items ?? (found.includes(table!) ? [] : [table!])));
+    index += aligned?.taken ?? 1;
+  }
+  return found;
 }
 
-function findRuled({ rows, columns }: PdfPage, lines: readonly Line[]): (Line | Row[])[] {
+/** Finds the lines of drawn tables, with the rows of their table. */
+function findRuled({ rows, columns }: PdfPage, lines: readonly Line[]): Map<Line, Row[]> {
   const areas: PageBox[][] = [];
   for (const rule of columns.toSorted((a, b) => a[1] - b[1])) {
     const bottom = Math.max(...(areas.at(-1) ?? []).map((other) => other[3]));
     if (rule[1] <= bottom + tolerance) areas.at(-1)!.push(rule);
     else areas.push([rule]);
   }
-  let items: (Line | Row[])[] = [...lines];
+  const tables = new Map<Line, Row[]>();
   for (const area of areas) {
-    const inner = area.reduce(unite);
+    const inner = uniteBoxes(area);
     const across = rows.filter((rule) => rule[1] > inner[1] - tolerance && rule[3] < inner[3] + tolerance);
-    const box = across.reduce(unite, inner);
+    const box = uniteBoxes([inner, ...across]);
     const lefts = cluster([...area.map((rule) => rule[0]), box[0], box[2]]);
     const tops = cluster([...across.map((rule) => rule[1]), box[1], box[3]]);
-    const inside = new Set(lines.filter((line) => isInside(line, box)));
-    if (lefts.length < 3 || inside.size === 0) continue;
-    const table = toRows(inside, lefts, tops, tops.length > 4);
+    const inside = lines.filter(({ box: [left, top, , bottom] }) => {
+      const middle = (top + bottom) / 2;
+      return middle > box[1] && middle < box[3] && left > box[0] - tolerance && left < box[2];
+    });
+    const table = lefts.length < 3 ? [] : toRows(inside, lefts, tops, tops.length > 4);
     const cells = table.flatMap((row) => row.cells);
-    if (table.length < 2 || cells.filter(({ length }) => length > 0).length < leastFilled * cells.length) continue;
-    const at = items.findIndex((item) => inside.has(item as Line));
-    items = items.flatMap((item, index) => (index === at ? [table] : inside.has(item as Line) ? [] : [item]));
+    if (table.length > 1 && cells.filter(({ length }) => length > 0).length >= leastFilled * cells.length)
+      for (const line of inside) tables.set(line, table);
   }
-  return items;
+  return tables;
 }
 
 /** Joins coordinates that are close to each other. */
@@ -55,23 +62,16 @@ function cluster(values: readonly number[]): number[] {
   return sorted.filter((value, index) => index === 0 || value - sorted[index - 1]! > tolerance);
 }
 
-function isInside(line: Line, [left, top, right, bottom]: PageBox): boolean {
-  const middle = (line.top + line.bottom) / 2;
-  return middle > top && middle < bottom && line.left > left - tolerance && line.left < right;
-}
-
 /** @param isDivided - whether there is a row for each top; otherwise, a line that begins in the first column begins one */
-function toRows(lines: Iterable<Line>, lefts: readonly number[], tops: readonly number[], isDivided: boolean): Row[] {
+function toRows(lines: readonly Line[], lefts: readonly number[], tops: readonly number[], isDivided: boolean): Row[] {
   const rows: (Row & { band: number })[] = [];
-  for (const line of [...lines].toSorted((a, b) => a.top - b.top)) {
-    const band = tops.findLastIndex((top) => top < (line.top + line.bottom) / 2);
+  for (const { page, cells, box } of lines.toSorted((a, b) => a.box[1] - b.box[1])) {
+    const band = tops.findLastIndex((top) => top < (box[1] + box[3]) / 2);
     let row = rows.at(-1);
-    if (row?.band !== band || (!isDivided && line.left < lefts[1]!)) {
-      row = { band, page: line.page, cells: lefts.slice(1).map(() => []), box: boxOf(line) };
-      rows.push(row);
-    }
-    row.box = unite(row.box, boxOf(line));
-    for (const { text, left } of line.cells) {
+    if (row?.band !== band || (!isDivided && box[0] < lefts[1]!))
+      rows.push((row = { band, page, cells: lefts.slice(1).map(() => []), box }));
+    row.box = uniteBoxes([row.box, box]);
+    for (const { text, left } of cells) {
       const column = lefts.findLastIndex((start) => start <= left + tolerance);
       row.cells.at(Math.min(Math.max(0, column), row.cells.length - 1))!.push(text);
     }
@@ -79,47 +79,35 @@ function toRows(lines: Iterable<Line>, lefts: readonly number[], tops: readonly 
   return rows;
 }
 
-function findAligned(items: readonly (Line | Row[])[], lists: ReadonlyMap<Line, string>): (Line | Row[])[] {
-  const found: (Line | Row[])[] = [];
-  for (let index = 0; index < items.length; index += 1) {
-    const lines: Line[] = [];
-    let columns: Cell[] = [];
-    for (const line of items.slice(index)) {
-      if (Array.isArray(line) || isCode(line) || line.isRotated || lists.has(line)) break;
-      const above = lines.at(-1);
-      if (above && (line.top < above.top - 1 || line.top - above.bottom > above.size * 1.5)) break;
-      const united = line.cells.length > 1 ? uniteColumns([...columns, ...line.cells]) : columns;
-      // A line with one cell continues one of a column behind the first.
-      if (united.length < Math.max(2, columns.length) || line.left < (line.cells.length > 1 ? 0 : columns[1]!.left))
-        break;
-      columns = united;
-      lines.push(line);
-    }
-    const aligned = lines.filter(({ cells }) => cells.length > 1);
-    if (aligned.length < leastAligned) {
-      found.push(items[index]!);
-      continue;
-    }
-    index += lines.length - 1;
-    const cells = lines.flatMap((line) => line.cells);
-    const isProse = columns.length === 2 && meanLength(cells) > proseLength;
-    const lefts = [...columns.map(({ left }) => left), columns.at(-1)!.right];
-    if (isProse) for (const column of columns) found.push(...toColumn(lines, column));
-    else
-      found.push(
-        toRows(
-          lines,
-          lefts,
-          aligned.map(({ top }) => top),
-          true,
-        ),
-      );
-  }
-  return found;
+/** Items in place of a number of lines. */
+interface Found {
+  readonly taken: number;
+  readonly items: readonly (Line | Row[])[];
 }
 
-const meanLength = (cells: readonly Cell[]): number =>
-  cells.reduce((sum, { text }) => sum + text.length, 0) / cells.length;
+function readAligned(all: readonly Line[], tables: ReadonlyMap<Line, Row[]>, lists: ReadonlyMap<Line, string>): Found {
+  const lines: Line[] = [];
+  let columns: Cell[] = [];
+  for (const line of all) {
+    if (line.isCode || line.isRotated || lists.has(line) || tables.has(line)) break;
+    const above = lines.at(-1);
+    if (above && (line.box[1] < above.box[1] - 1 || line.box[1] - above.box[3] > above.size * 1.5)) break;
+    const united = line.cells.length > 1 ? uniteColumns([...columns, ...line.cells]) : columns;
+    // A line with one cell continues one of a column behind the first.
+    if (united.length < Math.max(2, columns.length) || line.box[0] < (line.cells.length > 1 ? 0 : columns[1]!.left))
+      break;
+    columns = united;
+    lines.push(line);
+  }
+  const tops = lines.filter(({ cells }) => cells.length > 1).map(({ box }) => box[1]);
+  if (tops.length < leastAligned) return { taken: 1, items: [all[0]!] };
+  const cells = lines.flatMap((line) => line.cells);
+  const isProse =
+    columns.length === 2 && cells.reduce((sum, { text }) => sum + text.length, 0) > proseLength * cells.length;
+  const lefts = [...columns.map(({ left }) => left), columns.at(-1)!.right];
+  const items = isProse ? columns.flatMap((column) => toColumn(lines, column)) : [toRows(lines, lefts, tops, true)];
+  return { taken: lines.length, items };
+}
 
 function uniteColumns(cells: readonly Cell[]): Cell[] {
   const united: Cell[] = [];
@@ -135,8 +123,8 @@ function uniteColumns(cells: readonly Cell[]): Cell[] {
 function toColumn(lines: readonly Line[], { left, right }: Cell): Line[] {
   return lines.flatMap((line) => {
     const cells = line.cells.filter((cell) => cell.left < right && cell.right > left);
-    return cells.length > 0
-      ? [{ ...line, cells, text: textOf(cells), left: cells[0]!.left, right: cells.at(-1)!.right, edge: right }]
-      : [];
+    if (cells.length === 0) return [];
+    const box: PageBox = [cells[0]!.left, line.box[1], cells.at(-1)!.right, line.box[3]];
+    return [{ ...line, cells, text: textOf(cells), box, edge: right }];
   });
 }

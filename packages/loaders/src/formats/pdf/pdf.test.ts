@@ -223,6 +223,24 @@ describe('PDF texts', () => {
     expect(await textOf(file)).toContain('The effect of coefficients, pages 6–9.\uFFFD');
   });
 
+  test('run from right to left in Hebrew, however the file places the letters', async () => {
+    const names = ['afii57689', 'afii57676', 'afii57669', 'afii57677', 'afii57682'];
+    const font = `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /FirstChar 32 /LastChar 69 /Widths [${'500 '.repeat(33)}${'600 '.repeat(5)}] /Encoding << /Differences [65 ${names.map((name) => `/${name}`).join(' ')}] >> >>`;
+    const [logical, visual] = ['ABCD ECBD', 'DCBA DBCE'];
+    const place = (letters: string, y: number, step: number): string =>
+      [...letters].map((letter, at) => `BT /F1 12 Tf ${300 + step * at} ${y} Td (${letter}) Tj ET`).join('\n');
+    const content = [place(logical, 700, -7.2), place(visual, 600, 7.2)].join('\n');
+    const file = writePage('/Resources << /Font << /F1 5 0 R >> >>', content, [font]);
+    expect(await textOf(file)).toBe('שלום עולם\n\nעולם שלום');
+  });
+
+  test('keep small raised letters in their line', async () => {
+    const content =
+      'BT /F1 12 Tf 72 700 Td (Let x) Tj /F1 7 Tf -2 Ts (i) Tj 0 Ts /F1 12 Tf (, y) Tj /F1 7 Tf -2 Ts (i) Tj 0 Ts /F1 12 Tf ( be pairs.) Tj ET';
+    const file = writePage('/Resources << /Font << /F1 5 0 R >> >>', content, [helvetica]);
+    expect(await textOf(file)).toBe('Let xi, yi be pairs.');
+  });
+
   test('have the values of forms and the texts of notes', async () => {
     const page = '/Resources << /Font << /F1 5 0 R >> >> /Annots [6 0 R 7 0 R]';
     const file = writePage(page, 'BT /F1 12 Tf 72 700 Td (Your name) Tj ET', [

@@ -1,45 +1,37 @@
-import type { Functions as PdfiumFunctions } from '@embedpdf/pdfium';
+import type { Functions } from '@embedpdf/pdfium';
 import { encryptedDocument } from '../zip.js';
 
-const encoder = new TextEncoder();
-
-/** PDFium's C API, as the WebAssembly module exports it. */
-type Functions = Record<keyof PdfiumFunctions | 'malloc' | 'free', (...values: number[]) => number>;
+/** PDFium's C API, as the WebAssembly module exports it: the wrappers of the package take four times as long. */
+type Calls = Record<keyof Functions | 'malloc' | 'free', (...values: number[]) => number> & {
+  readonly memory: { readonly buffer: ArrayBuffer };
+};
 
 /** The WebAssembly module, with room for the results of a call. */
 export class Pdfium {
-  readonly call: Functions;
-  /** Address of 64 bytes for results. */
+  readonly call: Calls;
+  /** Address of 32 bytes for results. */
   readonly out: number;
-  readonly #memory: { readonly buffer: ArrayBuffer };
-  #floats = new Float32Array();
+  #results = new Float32Array();
 
-  constructor(exports: Functions & { memory: { readonly buffer: ArrayBuffer } }) {
-    this.call = exports;
-    this.#memory = exports.memory;
-    this.out = exports.malloc(64);
+  constructor(call: Calls) {
+    this.call = call;
+    this.out = call.malloc(32);
   }
 
-  /** The results of the last call as numbers; the memory moves when it grows. */
-  get floats(): Float32Array {
-    if (this.#floats.buffer !== this.#memory.buffer) this.#floats = new Float32Array(this.#memory.buffer, this.out, 8);
-    return this.#floats;
-  }
-
-  get doubles(): Float64Array {
-    return new Float64Array(this.#memory.buffer, this.out, 2);
-  }
-
-  get address(): number {
-    return new Uint32Array(this.#memory.buffer, this.out, 1)[0]!;
+  /** Results of the last call. The memory moves when it grows. */
+  get results(): [number, number, number, number, number, number] {
+    const { buffer } = this.call.memory;
+    if (this.#results.buffer !== buffer) this.#results = new Float32Array(buffer, this.out, 6);
+    return this.#results as unknown as [number, number, number, number, number, number];
   }
 
   bytes(from: number, length: number): Uint8Array {
-    return new Uint8Array(this.#memory.buffer, from, length);
+    return new Uint8Array(this.call.memory.buffer, from, length);
   }
 
-  /** Calls a function with the address of a copy of the bytes. */
-  with<Result>(bytes: Uint8Array, run: (address: number) => Result): Result {
+  /** Calls a function with the address of a copy of bytes, or of a text that ends with 0. */
+  with<Result>(data: Uint8Array | string, run: (address: number) => Result): Result {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(`${data}\0`) : data;
     const address = this.call.malloc(bytes.length);
     if (address === 0) throw new RangeError('The memory of PDFium is exhausted.');
     this.bytes(address, bytes.length).set(bytes);
@@ -50,13 +42,8 @@ export class Pdfium {
     }
   }
 
-  /** Calls a function with the address of a text that ends with 0. */
-  withText<Result>(text: string, run: (address: number) => Result): Result {
-    return this.with(encoder.encode(`${text}\0`), run);
-  }
-
   /** Reads a text from a function that writes at most a number of bytes and returns how many there are. */
-  text(read: (buffer: number, size: number) => number, encoding: 'utf-8' | 'utf-16le' = 'utf-16le'): string {
+  text(read: (buffer: number, size: number) => number, encoding = 'utf-16le'): string {
     const size = Math.min(read(0, 0), 100_000);
     return this.with(new Uint8Array(size), (buffer) => {
       read(buffer, size);
@@ -65,15 +52,14 @@ export class Pdfium {
   }
 }
 
+/** PDFium, which starts with the first file of a thread and again after an error that may have damaged its memory. */
 let loaded: Promise<Pdfium> | undefined;
 
-/** Starts PDFium with the first file of a thread. After an error of the module, which may have damaged its memory, it is started again. */
 async function startPdfium(): Promise<Pdfium> {
   const { init } = await import('@embedpdf/pdfium');
   const { PDFiumExt_Init: initialize, pdfium } = await init({ print: () => undefined, printErr: () => undefined });
   initialize();
-  // The wrappers of the package take four times as long as the functions.
-  return new Pdfium(pdfium.wasmExports as unknown as ConstructorParameters<typeof Pdfium>[0]);
+  return new Pdfium(pdfium.wasmExports as unknown as Calls);
 }
 
 const passwordError = 4;
@@ -91,20 +77,18 @@ export async function openPdf<Result>(
   loaded ??= startPdfium();
   try {
     const pdfium = await loaded;
+    const { call } = pdfium;
     return pdfium.with(bytes, (file) => {
-      const document = pdfium.withText(password, (secret) =>
-        pdfium.call.FPDF_LoadMemDocument(file, bytes.length, secret),
-      );
-      if (document === 0) {
-        const code = pdfium.call.FPDF_GetLastError();
-        if (code === passwordError)
-          throw encryptedDocument(name, password === '' ? 'Pass its `password`' : 'The `password` is wrong');
+      const document = pdfium.with(password, (secret) => call.FPDF_LoadMemDocument(file, bytes.length, secret));
+      const code = call.FPDF_GetLastError();
+      if (document === 0 && code === passwordError)
+        throw encryptedDocument(name, password === '' ? 'Pass its `password`' : 'The `password` is wrong');
+      if (document === 0)
         throw new Error(`PDFium reports the error ${code}: the file is damaged, or is not a PDF file`);
-      }
       try {
         return read(pdfium, document);
       } finally {
-        pdfium.call.FPDF_CloseDocument(document);
+        call.FPDF_CloseDocument(document);
       }
     });
   } catch (error) {

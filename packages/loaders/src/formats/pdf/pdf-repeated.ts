@@ -1,0 +1,76 @@
+import { textOf, type Line } from './pdf-lines.js';
+import type { PdfPage } from './pdf-page.js';
+
+/** Number of pages with a line that makes it a header or a footer; distance of two of them; lines at an edge that are compared. */
+const [minPages, longestGap, edgeLines] = [3, 3, 2];
+
+/**
+ * Finds headers and footers: lines at the edges of three neighboring pages or more whose texts are equal, apart from one number that grows with
+ * the pages, or whose first or last cell is the number of the page.
+ *
+ * @returns lines that are not part of the text of their page
+ */
+export function findRunningLines(pages: readonly PdfPage[], body: number): Set<Line> {
+  const groups = new Map<string, Line[]>();
+  for (const page of pages) {
+    const lines = page.lines.filter(({ isRotated }) => !isRotated).toSorted((a, b) => a.box[1] - b.box[1]);
+    for (const line of new Set([...lines.slice(0, edgeLines), ...lines.slice(-edgeLines)])) {
+      const { text } = line;
+      const isTitle = line.size > body * 1.08;
+      const names = new Set(/\p{L}{2}/u.test(text) ? [text.replace(/\b[ivxlc]+$/i, '#')] : []);
+      for (const { 0: digits, index } of [...text.matchAll(/\d{1,5}/g)].slice(0, 8)) {
+        const key = `#${Number(digits) - page.number}`;
+        if (!isTitle) names.add(text.slice(0, index) + key + text.slice(index + digits.length));
+        // Next to the number of the page, the title of a section may change.
+        const isOuter = line === lines[0] || line === lines.at(-1);
+        if (isOuter && (line.cells[0]!.text === digits || line.cells.at(-1)!.text === digits)) names.add(key);
+      }
+      for (const name of names) {
+        const place = `${Math.round(line.baseline / 3)} ${isTitle} ${name}`;
+        groups.set(place, [...(groups.get(place) ?? []), line]);
+      }
+    }
+  }
+  const running = [...groups.values()].flatMap((group) => {
+    const near = group.filter(({ page }, at) =>
+      [group[at - 1], group[at + 1]].some((other) => other && Math.abs(other.page - page) <= longestGap),
+    );
+    // The first of equal titles is the title.
+    return near.length < minPages ? [] : near.slice(near[0]!.size > body * 1.08 ? 1 : 0);
+  });
+  return new Set(running.toSorted((a, b) => a.page - b.page));
+}
+
+/** Returns the different texts of lines, regardless of numbers, without those of pages. */
+export function differentTexts(lines: Iterable<Line>): string[] {
+  const texts = [...lines].map(({ cells }) => textOf(cells.filter(({ text }) => /\p{L}{2}/u.test(text))));
+  const seen = new Set(['']);
+  return texts.filter((text) => seen.size < seen.add(text.replace(/\d+|\b[ivxlc]+$/gi, '#')).size);
+}
+
+/** Least number of entries of a list, and of entries with leader dots on a page with other text. */
+const [leastEntries, leastLeaders] = [8, 3];
+const leaders = /(?:[.·…]\s?){4,}\s*(?:(?:\d{1,4}(?:, ?|$)){1,20}|[ivxlc]{1,7})$/;
+const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}){0,40}\.?$/u;
+
+/**
+ * Finds the lines of tables of contents and indexes on a page: lists of page numbers, which have the words of all questions and no answer.
+ *
+ * @param before - kind of list with which the page before ends, which may continue
+ */
+export function findLists(lines: readonly Line[], before: string | undefined): Map<Line, string> {
+  const list = (kind: string, of: readonly Line[]): Map<Line, string> => new Map(of.map((line) => [line, kind]));
+  const least = (kind: string): number => Math.max(before === kind ? 2 : leastEntries, lines.length / 2);
+  const led = lines.filter(({ text }) => leaders.test(text.slice(-100)));
+  if (led.length >= least('contents')) return list('contents', lines);
+  const terms = lines.flatMap(({ text }) => term.exec(text.slice(0, 250))?.[1]?.toLowerCase() ?? []);
+  if (terms.length >= least('index') && isSorted(terms)) return list('index', lines);
+  const numbers = lines.flatMap(({ text }) => (/\p{L}{2}/u.test(text) ? (/\s(\d{1,4})$/.exec(text)?.[1] ?? []) : []));
+  if (numbers.length >= least('contents') && isSorted(numbers.map(Number))) return list('contents', lines);
+  return list('contents', led.length < leastLeaders ? [] : led);
+}
+
+/** Whether most of the values are not less than the one before. */
+function isSorted(values: readonly (number | string)[]): boolean {
+  return values.filter((value, index) => index === 0 || values[index - 1]! <= value).length >= values.length * 0.85;
+}
