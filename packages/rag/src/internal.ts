@@ -24,6 +24,5 @@ export { Question } from './retrieval/question.js';
 export { englishAnalysis, termsOf } from './retrieval/terms/analysis.js';
 export { maximalMarginalRelevance } from './store/maximal-marginal-relevance.js';
 export { defaultTopK, fusionValue, modeValue, readStore, storeChecks, topKValue } from './store/options.js';
-export { fusionDepth, reciprocalRankFusion } from './store/reciprocal-rank-fusion.js';
 export { textAbove } from './store/record-text.js';
 export { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from './store/trusted-filter.js';

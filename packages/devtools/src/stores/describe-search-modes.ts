@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
-import type { QueryMode, VectorStore } from '@quiver/rag';
-import { contextKey, fusionDepth, maximalMarginalRelevance, reciprocalRankFusion } from '@quiver/rag/internal';
+import type { FusionWeights, QueryMode, VectorMatch, VectorStore } from '@quiver/rag';
+import { contextKey, maximalMarginalRelevance } from '@quiver/rag/internal';
 import { referenceBm25 } from './reference-bm25.js';
 
 const indexName = 'texts';
@@ -200,26 +200,54 @@ export function describeSearchModes<Store extends VectorStore>(
     describe('in hybrid mode', () => {
       beforeEach((context) => requireModes(context, 'hybrid', 'keyword'));
 
-      it.for([
-        ['equal weights', {}],
-        ['words above vectors', { vector: 0.2 }],
-        ['vectors above words', { keyword: 0.1, vector: 2 }],
-        ['vectors alone', { keyword: 0 }],
-        ['words alone', { vector: 0 }],
-      ] as const)('merges both rankings by place: %s', async ([_what, fusion]) => {
-        const ranking = async (mode: QueryMode): Promise<string[]> =>
-          (await store.query({ indexName, mode, ...question, topK: fusionDepth(3) })).map(({ id }) => id);
-        const weights = { vector: 1, keyword: 1, ...fusion };
-        const expected = reciprocalRankFusion([
-          { ids: await ranking('vector'), weight: weights.vector },
-          { ids: await ranking('keyword'), weight: weights.keyword },
-        ]);
-        const found = await store.query({ indexName, mode: 'hybrid', ...question, fusion, topK: 3 });
-        expect(found.map(({ id, score }) => ({ id, score }))).toEqual(
-          expected.slice(0, 3).map(({ id, score }) => ({ id, score: expect.closeTo(score, 6) })),
-        );
-        expect(found[0]).toMatchObject({ document: expect.any(String), metadata: { place: expect.any(Number) } });
-        expect(found[0]).not.toHaveProperty('vector');
+      it('gives the order of one search where the other one does not count, with scores from 1 down', async () => {
+        const ranking = async (mode: QueryMode, fusion?: FusionWeights): Promise<VectorMatch[]> =>
+          store.query({ indexName, mode, ...question, ...(fusion && { fusion }) });
+        const idsOf = (matches: readonly VectorMatch[]): string[] => matches.map(({ id }) => id);
+        for (const [alone, other] of [
+          ['vector', 'keyword'],
+          ['keyword', 'vector'],
+        ] as const) {
+          const fused = await ranking('hybrid', { [other]: 0 });
+          expect(idsOf(fused), alone).toEqual(idsOf(await ranking(alone)));
+          expect(fused[0]?.score).toBe(1);
+          expect(fused.every(({ foundBy }) => foundBy?.join() === alone)).toBe(true);
+        }
+      });
+
+      it('adds the scores of both searches, by their weights', async () => {
+        const scores = async (fusion: FusionWeights): Promise<number[]> => {
+          const found = await store.query({ indexName, mode: 'hybrid', ...question, fusion });
+          expect(found.toSorted((a, b) => b.score - a.score)).toEqual(found);
+          expect(found[0]).toMatchObject({ document: expect.any(String), metadata: { place: expect.any(Number) } });
+          expect(found[0]).not.toHaveProperty('vector');
+          const byId = new Map(found.map(({ id, score }) => [id, score]));
+          return passages.map(({ id }) => byId.get(id) ?? 0);
+        };
+        const [byVector, byWords, both, weighted] = [
+          await scores({ keyword: 0 }),
+          await scores({ vector: 0 }),
+          await scores({}),
+          await scores({ vector: 1000 }),
+        ];
+        /** Share of the vectors, by the passage that both searches rate most differently. */
+        const shareIn = (fused: readonly number[]): number => {
+          const differences = byVector.map((score, place) => Math.abs(score - (byWords[place] as number)));
+          const at = differences.indexOf(Math.max(...differences));
+          const [words, all] = [byWords[at] as number, byVector[at] as number];
+          return ((fused[at] as number) - words) / (all - words);
+        };
+        for (const fused of [both, weighted]) {
+          const share = shareIn(fused);
+          expect(share).toBeGreaterThan(0);
+          expect(share).toBeLessThan(1);
+          for (const [place, score] of fused.entries())
+            expect(score).toBeCloseTo(
+              share * (byVector[place] as number) + (1 - share) * (byWords[place] as number),
+              5,
+            );
+        }
+        expect(shareIn(weighted)).toBeGreaterThan(shareIn(both));
       });
 
       it('filters both', async () => {

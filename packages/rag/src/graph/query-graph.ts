@@ -100,7 +100,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     mode = 'vector';
     matches = await searchSeeds({ mode, queryText, queryVector: await embed(), ...depth });
   }
-  if (mode !== 'vector') matches = rankCandidates(question, matches, mode === 'hybrid' ? 'fusion' : 'keyword');
+  if (mode !== 'vector') matches = rankCandidates(question, matches);
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);

@@ -39,10 +39,10 @@ async function queryRanked(store: VectorStore, params: QueryParams, question: Qu
   if (mode === 'vector' || mmr || typeof queryText !== 'string') return queryChunks(store, params);
   const query = { ...params, topK: Math.max(topK, candidateDepth) };
   if (mode === 'hybrid' && !isKeywordAlone(params))
-    return rankCandidates(question, await queryChunks(store, query), 'fusion').slice(0, topK);
+    return rankCandidates(question, await queryChunks(store, query)).slice(0, topK);
   const { fusion: _notUsed, queryVector: _neither, ...keywordQuery } = query;
   const candidates = await queryChunks(store, { ...keywordQuery, mode: 'keyword' });
-  const ranked = rankCandidates(question, candidates, 'keyword').slice(0, topK);
+  const ranked = rankCandidates(question, candidates).slice(0, topK);
   return mode === 'hybrid' ? ranked.map((match) => ({ ...match, foundBy: ['keyword'] })) : ranked;
 }
 

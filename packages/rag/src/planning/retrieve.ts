@@ -25,7 +25,7 @@ import { findPassages } from '../passages/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
 import { checkQuestion, Question } from '../retrieval/question.js';
 import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../rerank/rerank.js';
-import { fusionDepth, reciprocalRankFusion } from '../store/reciprocal-rank-fusion.js';
+import { fusedDepth, fuseScores } from '../store/score-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import { parseScope } from '../store/scope.js';
 import {
@@ -149,7 +149,7 @@ export interface Retrieval extends NothingFound {
 /**
  * Searches an index for a question, with steps that prepare the search. Without steps it is one search.
  *
- * The rankings of all queries are merged by reciprocal rank fusion. The question has the weight 1; the queries of one step share its
+ * The rankings of all queries are merged by their scores. The question has the weight 1; the queries of one step share its
  * weight. With a reranker, the best four times `topK` merged results are sorted by it.
  *
  * @throws `QUERY_SCOPE_MISSING`; `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
@@ -182,7 +182,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const searches = planSearches(planned.question, planned.answers);
   const written = planned.answers.find((answer) => answer.filter)?.filter;
   const candidates = reranker ? rerankDepth(topK) : topK;
-  const limit = searches.length > 1 ? fusionDepth(topK) : candidates;
+  const limit = searches.length > 1 ? Math.max(candidates, fusedDepth) : candidates;
   const lists = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
   const read = toIndexRead(store, {
     indexName: options.indexName,
@@ -191,7 +191,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   });
   requireScope({ store, read, scope }, lists.flat());
   const found = mergeLists(lists);
-  const merged = merge(searches, found).slice(0, candidates);
+  const merged = merge(searches, found, options.mode).slice(0, candidates);
   const best = reranker ? await sortBy(reranker, planned.question, merged, { topK, signal }) : merged;
   const { passages: matches, ...emptiness } = ratePassages(best, { ...options, question: searches[0].question });
   const trace = traceOf(searches, found, matches, planned.answers);
@@ -269,11 +269,13 @@ async function embedAll(
 }
 
 /** One list is unchanged, with the scores of the store. */
-function merge(searches: readonly PlannedSearch[], found: readonly VectorMatch[][]): VectorMatch[] {
+function merge(
+  searches: readonly PlannedSearch[],
+  found: readonly (readonly VectorMatch[])[],
+  mode: QueryMode = 'vector',
+): readonly VectorMatch[] {
   if (found.length === 1) return found[0]!;
-  const matches = new Map(found.toReversed().flatMap((list) => list.map((match) => [match.id, match] as const)));
-  const rankings = searches.map(({ weight }, place) => ({ weight, ids: found[place]!.map(({ id }) => id) }));
-  return reciprocalRankFusion(rankings).map(({ id, score }) => ({ ...(matches.get(id) as VectorMatch), score }));
+  return fuseScores(searches.map(({ weight }, place) => ({ matches: found[place]!, weight, mode })));
 }
 
 async function sortBy(

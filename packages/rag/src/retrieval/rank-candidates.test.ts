@@ -8,7 +8,7 @@ function match(id: string, score: number, document: string, metadata: VectorMatc
 }
 
 const rank = (question: string, matches: readonly VectorMatch[]): string[] =>
-  rankCandidates(new Question(question), matches, 'keyword').map(({ id }) => id);
+  rankCandidates(new Question(question), matches).map(({ id }) => id);
 
 describe('rankCandidates', () => {
   it('prefers the text whose headings are about the question', () => {
@@ -65,14 +65,12 @@ describe('rankCandidates', () => {
     const texts = Array.from({ length: candidateDepth + 5 }, (_, place) =>
       match(`${place}`, 1 / (place + 1), place % 3 === 0 ? 'all the words' : 'nothing', { title: 'all the words' }),
     );
-    for (const origin of ['keyword', 'fusion'] as const) {
-      const ranked = rankCandidates(new Question('all the words'), texts, origin);
-      const scores = ranked.map(({ score }) => score);
-      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
-      expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
-      expect(ranked.slice(candidateDepth).map(({ id }) => id)).toEqual(texts.slice(candidateDepth).map(({ id }) => id));
-      expect(texts[0]?.score).toBe(1);
-    }
+    const ranked = rankCandidates(new Question('all the words'), texts);
+    const scores = ranked.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+    expect(ranked.slice(candidateDepth).map(({ id }) => id)).toEqual(texts.slice(candidateDepth).map(({ id }) => id));
+    expect(texts[0]?.score).toBe(1);
   });
 
   it('reads the beginning of a text of a million characters', () => {

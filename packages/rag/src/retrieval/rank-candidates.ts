@@ -4,12 +4,7 @@ import type { Question, QuestionMatches } from './question.js';
 /** Number of candidates that are ranked again. A search finds at least so many. */
 export const candidateDepth = 20;
 
-/**
- * Weight of what a candidate contains of the question, where the score of the search has 1. Scores of a fusion differ less from place to place.
- * These numbers were chosen on the visible half of the field benchmark and on the test collections, see decision 0180.
- */
-const textWeights = { keyword: 1, fusion: 0.25 };
-/** Weight of a line or sentence, where what is above the text has 1. */
+/** Weight of a line or sentence, where what is above the text has 1. Decision 0180 has its origin. */
 const lineWeight = 0.6;
 
 /**
@@ -20,26 +15,23 @@ const lineWeight = 0.6;
  * the same candidates.
  *
  * @param matches - best first; those after the first {@link candidateDepth} stay behind the others
- * @param scores - origin of their scores
  * @returns the same matches, best first, with new scores from 0 to 1
  */
 export function rankCandidates<Match extends VectorMatch>(
   question: Question,
   matches: readonly Match[],
-  scores: keyof typeof textWeights,
 ): Match[] {
   const found = matches.slice(0, candidateDepth).map((match) => question.findIn(match));
   const rarities = raritiesAmong(found, question.size);
   const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1;
   const shareOf = (numbers: readonly number[]): number =>
     numbers.reduce((sum, number) => sum + (rarities[number] as number), 0) / total;
-  const weight = textWeights[scores];
-  const largest = weight * (matches[0]?.score ?? 0);
+  const largest = matches[0]?.score ?? 0;
   const ranked = matches.map((match, place) => {
     const { above = [], lines = [] } = found[place] ?? {};
     const line = lines.reduce((most, each) => Math.max(most, shareOf(each)), 0);
     const score = match.score + largest * (shareOf(above) + lineWeight * line);
-    return { ...match, score: score / (1 + weight) };
+    return { ...match, score: score / 2 };
   });
   const first = ranked.slice(0, candidateDepth).toSorted((a, b) => b.score - a.score);
   return [...first, ...ranked.slice(candidateDepth)];

@@ -1,26 +1,16 @@
 import { createFilterTest, type Filter } from '../filter/index.js';
-import { toScore } from './score.js';
-import type { VectorMatch, VectorMetric, VectorRecord } from './vector-store.js';
-
-export interface FoundRecord {
-  /** As `toScore` takes it. */
-  readonly similarity: number;
-  readonly record: VectorRecord;
-}
+import type { FoundRecord } from './search.js';
 
 export interface NearestMatchingOptions {
   readonly wanted: number;
   /** Filter to evaluate in full on the returned records. */
   readonly filter: Filter | undefined;
-  readonly metric: VectorMetric;
   /** The nearest `limit` records, in any order; fewer only when there are no more. */
   readonly find: (limit: number) => Promise<FoundRecord[]>;
   /** Records that `find` can return at most. Default: any number. */
   readonly largest?: number;
   /** Whether a record counts as found. Default: every one. */
-  readonly isFound?: (similarity: number) => boolean;
-  /** Default: the score of the metric. */
-  readonly toScore?: (similarity: number) => number;
+  readonly isFound?: ((similarity: number) => boolean) | undefined;
   /** Creates the error for a result that is too small to be certain. */
   readonly tooNarrow?: (found: number) => Error;
 }
@@ -34,9 +24,8 @@ const growth = 4;
  * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
  * and does not order ties, so this function fetches more records until the result is certain.
  */
-export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
-  const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;
-  const { isFound = () => true, toScore: scoreOf = (similarity) => toScore(metric, similarity) } = options;
+export async function nearestMatching(options: NearestMatchingOptions): Promise<FoundRecord[]> {
+  const { wanted, filter, find, largest = Number.POSITIVE_INFINITY, isFound = () => true, tooNarrow } = options;
   const matches = createFilterTest(filter);
   for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
     const limit = Math.min(fetched, largest);
@@ -49,7 +38,7 @@ export async function nearestMatching(options: NearestMatchingOptions): Promise<
       answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
     if (!isComplete && limit < largest) continue;
     if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
-    return matching.slice(0, wanted).map(({ similarity, record }) => ({ ...record, score: scoreOf(similarity) }));
+    return matching.slice(0, wanted);
   }
 }
 

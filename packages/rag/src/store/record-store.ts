@@ -22,7 +22,15 @@ import {
   searchModes,
   topKValue,
 } from './options.js';
-import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
+import { toScore } from './score.js';
+import {
+  type FoundRecord,
+  fuseSearches,
+  type KeywordSearch,
+  runSearch,
+  type Search,
+  type VectorSearch,
+} from './search.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -78,9 +86,11 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   /** Returns a page of records, ordered by id. Default: the records of the ids that `select` returns. */
   listVectors?(params: ListVectorsParams, filter: Filter | undefined): Promise<VectorPage>;
   /** Returns the records with the most similar vectors, best first. */
-  nearest(search: NearestSearch, params: Query): Awaitable<VectorMatch[]>;
+  nearest(search: NearestSearch, params: Query): Awaitable<FoundRecord[]>;
   /** Returns the best records that share a term with the query, best first. Absent without the mode `keyword`. */
-  byTerms?(search: TermSearch, params: Query): Awaitable<VectorMatch[]>;
+  byTerms?(search: TermSearch, params: Query): Awaitable<FoundRecord[]>;
+  /** Score of a relevance that `byTerms` returns, from 0 to 1. Default: the relevance. */
+  toKeywordScore?(relevance: number): number;
   /** Stores new records and replaces existing ones. */
   write(records: readonly CheckedRecord[]): Promise<unknown>;
   /** Ignores ids that do not exist. */
@@ -225,10 +235,6 @@ export abstract class RecordStore<
     const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
     // Other stores do not declare the parameter, so the check refuses it.
     const { minScore }: QueryParams & { minScore?: number } = params;
-    if (minScore !== undefined && params.mode === 'hybrid')
-      throw invalidArgument(
-        "minScore does not apply to the mode 'hybrid', whose scores state ranks, not similarities. Use the mode 'vector', or minConfidence of a query tool.",
-      );
     return runSearch(params, store, async (search) => {
       const found = await this.#search(search, params);
       return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
@@ -237,15 +243,17 @@ export abstract class RecordStore<
 
   async #search(search: Search, params: Query): Promise<VectorMatch[]> {
     const filter = toFilter(params.filter);
-    return this.use(params, (index) =>
-      fuseSearches(search, async (part) => {
-        if (part.mode === 'vector') {
-          const vector = toVector(part.queryVector, index.dimension, 'The query vector');
-          return index.nearest({ ...part, vector, filter }, params);
-        }
-        return index.byTerms?.({ ...part, filter }, params) ?? [];
-      }),
-    );
+    return this.use(params, (index) => {
+      const find = async (part: VectorSearch | KeywordSearch): Promise<FoundRecord[]> => {
+        if (part.mode === 'keyword') return index.byTerms?.({ ...part, filter }, params) ?? [];
+        const vector = toVector(part.queryVector, index.dimension, 'The query vector');
+        return index.nearest({ ...part, vector, filter }, params);
+      };
+      const ofKeywords = index.toKeywordScore ?? ((relevance) => Math.min(1, relevance));
+      const scoreOf = (mode: 'vector' | 'keyword', similarity: number): number =>
+        mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity);
+      return fuseSearches(search, find, scoreOf);
+    });
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {

@@ -1,5 +1,10 @@
 import type { VectorMetric } from './vector-store.js';
 
+/** Turns a relevance without an upper limit, such as that of BM25, into a score in [0, 1). */
+export function unboundedToScore(relevance: number): number {
+  return relevance / (1 + relevance);
+}
+
 /**
  * Turns a raw similarity into a score in [0, 1], larger is better.
  *

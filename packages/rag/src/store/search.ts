@@ -1,8 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
-import { fusionDepth, reciprocalRankFusion } from './reciprocal-rank-fusion.js';
 import { defaultTopK, invalidArgument, largestTopK } from './options.js';
-import type { QueryMode, QueryParams, VectorMatch, VectorStoreCapabilities } from './vector-store.js';
+import { fusedDepth, fuseScores } from './score-fusion.js';
+import type { QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStoreCapabilities } from './vector-store.js';
 
 /** A query after it was checked, with its defaults. */
 export type Search = VectorSearch | KeywordSearch | HybridSearch;
@@ -31,6 +31,13 @@ export interface HybridSearch extends CommonSearch {
   readonly queryVector: ArrayLike<number>;
   readonly queryText: string;
   readonly fusion: { readonly vector: number; readonly keyword: number };
+}
+
+/** A record, and what a database states of it: larger is better. */
+export interface FoundRecord {
+  /** Cosine similarity; negative squared distance; dot product; relevance of the keywords. */
+  readonly similarity: number;
+  readonly record: VectorRecord;
 }
 
 /** The store that runs a query. */
@@ -107,30 +114,31 @@ function parseMmr(
   return { lambda, candidates };
 }
 
-/** Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search. */
+/**
+ * Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search.
+ *
+ * @param toScore - score of a similarity. A fusion compares the similarities themselves, so that the scores of stores do not decide its order
+ */
 export async function fuseSearches(
   search: Search,
-  find: (search: VectorSearch | KeywordSearch) => Promise<VectorMatch[]>,
+  find: (search: VectorSearch | KeywordSearch) => Promise<FoundRecord[]>,
+  toScore: (mode: 'vector' | 'keyword', similarity: number) => number,
 ): Promise<VectorMatch[]> {
-  if (search.mode !== 'hybrid') return find(search);
+  if (search.mode !== 'hybrid') {
+    const found = await find(search);
+    return found.map(({ record, similarity }) => ({ ...record, score: toScore(search.mode, similarity) }));
+  }
   const { queryVector, queryText, fusion, limit, includeVector } = search;
-  const common = { limit: fusionDepth(limit), includeVector };
-  const [byVector, byWords] = await Promise.all([
-    fusion.vector === 0 ? [] : find({ mode: 'vector', queryVector, ...common }),
-    fusion.keyword === 0 ? [] : find({ mode: 'keyword', queryText, ...common }),
-  ]);
-  const matches = new Map([...byWords, ...byVector].map((match) => [match.id, match]));
-  const fused = reciprocalRankFusion([
-    { ids: byVector.map(({ id }) => id), weight: fusion.vector },
-    { ids: byWords.map(({ id }) => id), weight: fusion.keyword },
-  ]);
-  const inVector = new Set(byVector.map(({ id }) => id));
-  const inKeyword = new Set(byWords.map(({ id }) => id));
-  return fused.slice(0, limit).map(({ id, score }) => {
-    const foundBy = [
-      ...(inVector.has(id) ? (['vector'] as const) : []),
-      ...(inKeyword.has(id) ? (['keyword'] as const) : []),
-    ];
-    return { ...(matches.get(id) as VectorMatch), score, foundBy };
+  const common = { limit: Math.max(limit, fusedDepth), includeVector };
+  const parts = [
+    { mode: 'vector', queryVector, ...common },
+    { mode: 'keyword', queryText, ...common },
+  ] as const;
+  const rankings = parts.map(async (part) => {
+    const { mode } = part;
+    const found = fusion[mode] === 0 ? [] : await find(part);
+    const matches = found.map(({ record, similarity }) => ({ ...record, score: similarity, foundBy: [mode] }));
+    return { matches, mode, weight: fusion[mode] };
   });
+  return fuseScores<VectorMatch>(await Promise.all(rankings)).slice(0, limit);
 }

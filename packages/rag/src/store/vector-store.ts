@@ -181,7 +181,7 @@ export interface IndexDescription {
  * **Scores** are in [0, 1] and comparable between stores: cosine similarity, negative values as 0; `1 / (1 + distance)` for
  * euclidean; `1 / (1 + e^-x)` for dot products. Results are ordered by the exact similarity, before clamping, and by id where it
  * is equal. In the mode `keyword` a score is the text's share of the largest one that any text could reach for the query (BM25),
- * or the database's own; in the mode `hybrid` it is 1 for a record that both rankings put first (reciprocal rank fusion). Scores of
+ * or the database's own; in the mode `hybrid` it is the share of the best possible one: 1 for a record that both searches put first. Scores of
  * different modes are not comparable with each other.
  *
  * **Errors.** Bad arguments, a missing index, an unsupported filter and an unavailable store all throw; an empty

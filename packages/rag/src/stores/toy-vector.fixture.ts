@@ -84,7 +84,7 @@ export class ToyVector extends RecordStore<object, ToyQuery> {
             similarity: similarity(metric, vector, record.vector),
             record: toRecord(record, includeVector),
           }));
-        return nearestMatching({ wanted: Math.min(limit, largest), filter, metric, find });
+        return nearestMatching({ wanted: Math.min(limit, largest), filter, find });
       },
       write: async (written) => written.forEach((record) => records.set(record.id, record)),
       remove: async (ids) => ids.forEach((id) => records.delete(id)),

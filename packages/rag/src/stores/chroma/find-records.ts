@@ -8,8 +8,9 @@ import { keywordText } from '../../store/record-text.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import { inOrder, type NearestSearch, type TermSearch } from '../../store/record-store.js';
 import { nearestMatching } from '../../store/nearest-matching.js';
+import type { FoundRecord } from '../../store/search.js';
 import { combine } from '../../store/service-condition.js';
-import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaWhere } from './chroma-client.js';
 import {
   type ChromaSource,
@@ -35,7 +36,7 @@ type ChromaIndex = ChromaSource & IndexShape;
 export async function findByTerms(
   source: ChromaIndex,
   { queryText, limit, includeVector, filter }: TermSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const terms = queryTermsIn(queryText, [english]);
   if (terms.length === 0) return [];
   const whereDocument = combine(
@@ -64,7 +65,7 @@ export async function findByTerms(
   const scores = new Map(best.map(({ doc, score }) => [recordOf(doc).id, score]));
   const ids = [...scores.keys()];
   const found = inOrder(ids, includeVector ? await readRecords(source, ids, true) : records);
-  return found.map((record) => ({ ...record, score: scores.get(record.id) ?? 0 }));
+  return found.map((record) => ({ record, similarity: scores.get(record.id) ?? 0 }));
 }
 
 /**
@@ -93,12 +94,11 @@ export function beginningOf(term: string): string {
 export function findNearest(
   { collection, metric, whereDocument }: ChromaIndex,
   { vector, limit, includeVector, filter }: NearestSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const where = filter && filterToWhere(filter);
   return nearestMatching({
     wanted: limit,
     filter,
-    metric,
     find: async (nResults) => {
       const found = await collection.query({
         queryEmbeddings: [[...vector]],

@@ -1,7 +1,8 @@
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { type FoundRecord, nearestMatching } from '../../store/nearest-matching.js';
-import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import { nearestMatching } from '../../store/nearest-matching.js';
+import type { FoundRecord } from '../../store/search.js';
+import type { VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';
 import type { Lance } from './lance-client.js';
 import { countUnindexed, lacksCosine, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
@@ -12,7 +13,7 @@ const distances = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'dot' } as co
 export async function findNearest(
   { table, metric }: LanceIndex,
   { vector, limit: wanted, includeVector, filter }: NearestSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const { condition: where, rest } = filterToLance(filter);
   const columns = recordColumns(includeVector);
   const findAlike = async (limit: number): Promise<FoundRecord[]> => {
@@ -41,7 +42,7 @@ export async function findNearest(
       .toSorted((a, b) => b.similarity - a.similarity)
       .slice(0, limit);
   };
-  return nearestMatching({ wanted, filter: rest, metric, find });
+  return nearestMatching({ wanted, filter: rest, find });
 }
 
 function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
@@ -50,12 +51,12 @@ function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
   return metric === 'euclidean' ? -distance : 1 - distance;
 }
 
-/** Records that share a term with the query, ordered by the BM25 of LanceDB. A score of s counts as s / (1 + s). */
+/** Records that share a term with the query, ordered by the BM25 of LanceDB. */
 export async function findByTerms(
-  { table, metric, analyzer }: LanceIndex,
+  { table, analyzer }: LanceIndex,
   { lancedb }: Lance,
   { queryText, limit: wanted, includeVector, filter }: TermSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const terms = await plainQueryTerms(analyzer, queryText);
   if (terms.length === 0) return [];
   const { condition: where, rest } = filterToLance(filter);
@@ -66,8 +67,6 @@ export async function findByTerms(
   return nearestMatching({
     wanted,
     filter: rest,
-    metric,
-    toScore: (relevance) => relevance / (1 + relevance),
     find: async (limit) => {
       const query = table.query().fullTextSearch(text);
       if (where !== undefined) query.where(where);

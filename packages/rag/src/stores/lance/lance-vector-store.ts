@@ -5,6 +5,7 @@ import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
+import { unboundedToScore } from '../../store/score.js';
 import { type LazyClient, lazyClient, serviceCalls } from '../../store/store-call.js';
 import type { IndexParams, VectorStoreCapabilities, VersionParams } from '../../store/vector-store.js';
 import { findByTerms, findNearest } from './find-records.js';
@@ -131,6 +132,7 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
       listVectors: (params, filter) => scanRecords(index, params, filter),
       nearest: (search) => findNearest(index, search),
       byTerms: (search) => findByTerms(index, lance, search),
+      toKeywordScore: unboundedToScore,
       write: (records) => writeRecords(index, lance, records),
       remove: (ids) => removeRecords(index, ids),
       clear: () => table.delete('true'),

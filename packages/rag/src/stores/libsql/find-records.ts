@@ -1,9 +1,8 @@
 import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { collectMatching } from '../../store/matching-rows.js';
-import { toScore } from '../../store/score.js';
+import type { FoundRecord } from '../../store/search.js';
 import { SqlParameters } from '../../store/sql-condition.js';
-import type { VectorMatch } from '../../store/vector-store.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase } from './libsql-database.js';
 import { frequenciesTable, type LibSQLIndex, recordsTable, statement, termsTable } from './libsql-index.js';
@@ -14,7 +13,7 @@ export async function findNearest(
   database: LibSQLDatabase,
   index: LibSQLIndex,
   { vector, limit, includeVector, filter }: NearestSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const parameters = new SqlParameters('?');
   const distance = distanceSql(index, vector, parameters);
   const { sql: where, rest } = filterToSqlite(filter, parameters);
@@ -31,7 +30,7 @@ export async function findNearest(
   });
   return rows.map(({ distance: found, ...record }) => {
     const similarity = index.metric === 'cosine' ? 1 - found : index.metric === 'euclidean' ? -(found * found) : -found;
-    return { ...record, score: toScore(index.metric, similarity) };
+    return { record, similarity };
   });
 }
 
@@ -61,7 +60,7 @@ export async function findByTerms(
   database: LibSQLDatabase,
   index: LibSQLIndex,
   { queryText, limit, includeVector, filter }: TermSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const wanted = (await plainQueryTerms(index.analyzer, queryText)).slice(0, mostTerms);
   if (wanted.length === 0) return [];
   const table = recordsTable(index);
@@ -91,7 +90,7 @@ export async function findByTerms(
     return found.map((row) => ({ ...toRecord(row), relevance: Number(row['relevance']) }));
   });
   const largest = wanted.reduce((sum, term) => sum + (weights?.get(term) ?? 0) * (k1 + 1), 0);
-  return rows.map(({ relevance, ...record }) => ({ ...record, score: Math.min(1, relevance / largest) }));
+  return rows.map(({ relevance, ...record }) => ({ record, similarity: relevance / largest }));
 }
 
 function termWeight(count: number, frequency: number): number {

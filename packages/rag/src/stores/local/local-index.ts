@@ -4,9 +4,9 @@ import type { QueryTerm } from '../../retrieval/terms/query-terms.js';
 import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { keywordText } from '../../store/record-text.js';
 import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js';
+import type { FoundRecord } from '../../store/search.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { toScore } from '../../store/score.js';
-import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { DerivedData, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { nearestRows } from '../../vectors/nearest-rows.js';
 import { type ReservedRows, VectorTable } from '../../vectors/vector-table.js';
 import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
@@ -84,7 +84,7 @@ export class LocalIndex {
     this.#keywords = undefined;
   }
 
-  nearest({ vector, limit, filter, includeVector }: NearestSearch): VectorMatch[] {
+  nearest({ vector, limit, filter, includeVector }: NearestSearch): FoundRecord[] {
     if (this.count === 0) return [];
     const nearest = nearestRows({
       table: this.#vectors,
@@ -93,14 +93,11 @@ export class LocalIndex {
       rows: this.#select(filter),
       idOf: this.#records.idOf,
     });
-    return nearest.map(({ row, similarity }) => ({
-      score: toScore(this.header.metric, similarity),
-      ...this.#toRecord(row, includeVector),
-    }));
+    return nearest.map(({ row, similarity }) => ({ similarity, record: this.#toRecord(row, includeVector) }));
   }
 
   /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
-  async byTerms(search: TermSearch): Promise<VectorMatch[]> {
+  async byTerms(search: TermSearch): Promise<FoundRecord[]> {
     if (!this.#keywords) {
       const analyzer = await loadAnalyzer(this.header.analyzer);
       // Another search may have indexed the texts in the meantime.
@@ -118,7 +115,7 @@ export class LocalIndex {
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
     const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#records.idOf });
-    return found.map(({ doc, score }) => ({ score, ...this.#toRecord(doc, includeVector) }));
+    return found.map(({ doc, score }) => ({ similarity: score, record: this.#toRecord(doc, includeVector) }));
   }
 
   get(ids: readonly string[], includeVector: boolean): VectorRecord[] {

@@ -5,9 +5,9 @@ import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { candidatesPerResult, collectMatching, keepMatching } from '../../store/matching-rows.js';
 import { argumentSettings } from '../../store/options.js';
-import { toScore } from '../../store/score.js';
+import type { FoundRecord } from '../../store/search.js';
 import { SqlParameters, toStorableText } from '../../store/sql-condition.js';
-import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import type { FilterSelectivity } from './filter-selectivity.js';
@@ -63,7 +63,7 @@ export async function findNearest(
   context: VectorQueryContext,
   { vector: values, limit, includeVector, filter }: NearestSearch,
   params: PgQueryParams,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const { index, query } = context;
   // Checks the options of the query also where the index is not used.
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
@@ -84,31 +84,31 @@ export async function findNearest(
     const candidates = rest ? limit * candidatesPerResult : limit;
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
     const found = keepMatching(seen, createFilterTest(rest)).slice(0, limit);
-    if (found.length === limit) return found.map((row) => toMatch(row, index.metric));
+    if (found.length === limit) return found.map((row) => toFound(row, index.metric));
   }
   const rows = await collectMatching(limit, rest, (size, offset) =>
     runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
   );
-  return rows.map((row) => toMatch(row, index.metric));
+  return rows.map((row) => toFound(row, index.metric));
 }
 
 function distanceOf(row: SqlRow | undefined): number {
   return (row?.['distance'] ?? Number.NaN) as number;
 }
 
-/** Converts a row to a match. A vector of zeros has no direction: its distance is NaN, and its cosine similarity is 0. */
-function toMatch(row: SqlRow, metric: VectorMetric): VectorMatch {
+/** Converts a row. A vector of zeros has no direction: its distance is NaN, and its cosine similarity is 0. */
+function toFound(row: SqlRow, metric: VectorMetric): FoundRecord {
   const distance = distanceOf(row);
   const cosine = Number.isNaN(distance) ? 0 : 1 - distance;
   const similarity = metric === 'cosine' ? cosine : metric === 'euclidean' ? -(distance * distance) : -distance;
-  return { ...toRecord(row), score: toScore(metric, similarity) };
+  return { record: toRecord(row), similarity };
 }
 
 /** @throws `VECTOR_TEXT_SEARCH_MISSING` */
 export async function findByTerms(
   context: QueryContext,
   { queryText, limit, includeVector, filter }: TermSearch,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   const { index, indexName } = context;
   const { language, analyzer } = index;
   if (!language && analyzer === undefined)
@@ -130,7 +130,7 @@ export async function findByTerms(
     const found = await runQuery(context, keywordSql(index, lexemes, page), parameters);
     return found.filter(({ id }) => id !== null);
   });
-  return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
+  return rows.map((row) => ({ record: toRecord(row), similarity: row['score'] as number }));
 }
 
 function lexemesSql([lexemes, weights]: readonly [string[], number[]], parameters: SqlParameters): string {

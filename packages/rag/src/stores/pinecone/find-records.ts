@@ -4,7 +4,8 @@ import { invalidArgument } from '../../store/options.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { nearestMatching, type NearestMatchingOptions } from '../../store/nearest-matching.js';
-import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import type { FoundRecord } from '../../store/search.js';
+import type { VectorMetric } from '../../store/vector-store.js';
 import type { PineconeLikeIndex } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-index.js';
 
@@ -17,19 +18,21 @@ export function findNearest(
   index: PineconeIndex,
   search: NearestSearch,
   sparseVector: SparseVector | undefined,
-): Promise<VectorMatch[]> {
+): Promise<FoundRecord[]> {
   return find(index, search, { vector: search.vector, sparseVector });
 }
 
-/** Returns records that share a term with the query. The score is the share of the largest one that any text can reach. */
-export function findByTerms(index: PineconeIndex, search: TermSearch, weights: SparseVector): Promise<VectorMatch[]> {
+/** Returns records that share a term with the query. The similarity is the share of the largest one that any text can reach. */
+export async function findByTerms(
+  index: PineconeIndex,
+  search: TermSearch,
+  weights: SparseVector,
+): Promise<FoundRecord[]> {
   const largest = weights.values.reduce((sum, value) => sum + value, 0);
   // With a vector of zeros, only the sparse vectors decide.
   const query = { vector: new Float32Array(index.dimension), sparseVector: weights };
-  return find(index, search, query, {
-    isFound: (similarity) => similarity > 0,
-    toScore: (similarity) => Math.min(1, similarity / largest),
-  });
+  const found = await find(index, search, query, (similarity) => similarity > 0);
+  return found.map(({ similarity, record }) => ({ similarity: similarity / largest, record }));
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those */
@@ -37,15 +40,14 @@ async function find(
   { index, metric }: PineconeIndex,
   { limit, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
   { vector, sparseVector }: { vector: Float32Array; sparseVector: SparseVector | undefined },
-  options: Pick<NearestMatchingOptions, 'isFound' | 'toScore'> = {},
-): Promise<VectorMatch[]> {
+  isFound?: NearestMatchingOptions['isFound'],
+): Promise<FoundRecord[]> {
   if (limit > largestResult) throw invalidArgument(`Pinecone returns at most ${largestResult} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);
   return nearestMatching({
-    ...options,
     wanted: limit,
     filter,
-    metric,
+    isFound,
     largest: largestResult,
     tooNarrow: (found) => tooNarrow(found, limit),
     find: async (topK) => {

@@ -2,13 +2,14 @@ import { toSparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { queryTerms } from '../../retrieval/terms/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { nearestMatching } from '../../store/nearest-matching.js';
-import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import type { FoundRecord } from '../../store/search.js';
+import type { VectorMetric } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
 import { filterToQdrant, type QdrantIndex, requireCurrentShape } from './qdrant-index.js';
 import { fromPoint, recordKeys, termsName, toUnitVector, vectorName } from './qdrant-point.js';
 
 /** @param exact - whether to compare all vectors */
-export async function findNearest(index: QdrantIndex, search: NearestSearch, exact: boolean): Promise<VectorMatch[]> {
+export async function findNearest(index: QdrantIndex, search: NearestSearch, exact: boolean): Promise<FoundRecord[]> {
   const { metric } = index;
   return findPoints(index, search, {
     query: metric === 'cosine' ? toUnitVector(search.vector).values : Array.from(search.vector),
@@ -21,13 +22,11 @@ export async function findNearest(index: QdrantIndex, search: NearestSearch, exa
   });
 }
 
-export async function findByTerms(index: QdrantIndex, search: TermSearch, exact: boolean): Promise<VectorMatch[]> {
+export async function findByTerms(index: QdrantIndex, search: TermSearch, exact: boolean): Promise<FoundRecord[]> {
   const query = toSparseVector(await queryTerms(index.analyzer, search.queryText));
   // In another language, the query may have terms.
   if (!query) return requireCurrentShape(index).then(() => []);
-  // A score of BM25 has no upper limit.
-  const toScore = (relevance: number): number => relevance / (1 + relevance);
-  return findPoints(index, search, { query, using: termsName(index.analyzer), exact, toScore });
+  return findPoints(index, search, { query, using: termsName(index.analyzer), exact });
 }
 
 interface PointQuery {
@@ -37,22 +36,19 @@ interface PointQuery {
   readonly exact: boolean;
   readonly check?: (points: readonly ScoredPoint[]) => Promise<void>;
   readonly toSimilarity?: (score: number) => number;
-  readonly toScore?: (similarity: number) => number;
 }
 
 type ScoredPoint = QdrantLikePoint & { score: number };
 
 async function findPoints(
-  { client, name, metric, signal }: QdrantIndex,
+  { client, name, signal }: QdrantIndex,
   { limit: wanted, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
-  { query, using, exact, check, toSimilarity = (score) => score, ...options }: PointQuery,
-): Promise<VectorMatch[]> {
+  { query, using, exact, check, toSimilarity = (score) => score }: PointQuery,
+): Promise<FoundRecord[]> {
   const { condition, rest } = filterToQdrant(filter);
   return nearestMatching({
-    ...options,
     wanted,
     filter: rest,
-    metric,
     find: async (limit) => {
       signal?.throwIfAborted();
       const { points } = await client.query(name, {

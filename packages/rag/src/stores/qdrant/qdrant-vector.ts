@@ -3,6 +3,7 @@ import { requireIndexName } from '../../store/index-shape.js';
 import { argumentSettings } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
+import { unboundedToScore } from '../../store/score.js';
 import { lazyClient, serviceCalls } from '../../store/store-call.js';
 import type { IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
 import { findByTerms, findNearest } from './find-records.js';
@@ -105,6 +106,7 @@ export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, obj
         this.listings.select(JSON.stringify([name, filter]), after, () => selectIds(index, filter)),
       nearest: (search, { exact = false }) => findNearest(index, search, exact),
       byTerms: (search, { exact = false }) => findByTerms(index, search, exact),
+      toKeywordScore: unboundedToScore,
       write: (records) => writeRecords(index, records),
       remove: (ids) => removeRecords(index, ids),
       // An empty filter matches all.
