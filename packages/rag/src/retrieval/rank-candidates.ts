@@ -17,10 +17,7 @@ const lineWeight = 0.6;
  * @param matches - best first; those after the first {@link candidateDepth} stay behind the others
  * @returns the same matches, best first, with new scores from 0 to 1
  */
-export function rankCandidates<Match extends VectorMatch>(
-  question: Question,
-  matches: readonly Match[],
-): Match[] {
+export function rankCandidates<Match extends VectorMatch>(question: Question, matches: readonly Match[]): Match[] {
   const found = matches.slice(0, candidateDepth).map((match) => question.findIn(match));
   const rarities = raritiesAmong(found, question.size);
   const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1;

@@ -21,10 +21,11 @@ const manyVectors = 20;
  * prominence, the distance of its first result from those behind it: a search that knows the answer ranks it far above other records. The
  * prominence of vectors is squared, because even vectors that mean nothing have a nearest one.
  *
- * A result does not depend on the number of results behind {@link fusedDepth}: these follow in their order with the score 0. Equal scores are ordered
- * by rank and by id.
+ * Results behind {@link fusedDepth} follow in their order with the lowest score, so that the first ones do not depend on the number of results. Equal
+ * scores are ordered by rank and by id.
  *
- * @returns the matches of all rankings, best first, with scores from 0 to 1: 1 for the first result of every ranking that counts
+ * @returns the matches of all rankings, best first, with scores up to 1, for the first result of every ranking that counts. Where keyword rankings are
+ *   full, the lowest score is the share of the best relevance at which they end; otherwise 0
  * @see Bruch, Gai and Ingber: An Analysis of Fusion Functions for Hybrid Retrieval. ACM TOIS 42, 2023. https://doi.org/10.1145/3596512
  */
 export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'foundBy'>>(
@@ -32,11 +33,12 @@ export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'fou
 ): Match[] {
   const scaled = rankings.filter(({ weight }) => weight > 0).map(scale);
   const total = scaled.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  const lowest = scaled.reduce((sum, { last, weight }) => sum + last * (weight / total), 0);
   const fused = new Map<string, { match: Match; rank: number }>();
   for (const { matches, scores, weight } of scaled) {
     for (const [rank, match] of matches.entries()) {
       const known = fused.get(match.id);
-      const score = (known?.match.score ?? 0) + ((scores[rank] ?? 0) * weight) / total;
+      const score = (known?.match.score ?? lowest) + (1 - lowest) * (scores[rank] ?? 0) * (weight / total);
       const foundBy = [...new Set([...(known?.match.foundBy ?? []), ...(match.foundBy ?? [])])];
       const merged = { ...(known?.match ?? match), score, ...(foundBy.length > 0 && { foundBy }) };
       fused.set(match.id, { match: merged, rank: Math.min(rank, known?.rank ?? rank) });
@@ -47,25 +49,31 @@ export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'fou
     .map(({ match }) => match);
 }
 
-/** Returns the scores that count from 0 to 1, and the weight of the ranking: 0 where all scores are equal, which says nothing. */
+/** A ranking with its scores from 0 to 1; those behind them are 0. */
+interface ScaledRanking<Match> extends Pick<Ranking<Match>, 'matches'> {
+  readonly scores: readonly number[];
+  /** Share of the best relevance at which the scores end; 0 for similarities, which have no natural 0. */
+  readonly last: number;
+  /** 0 where all scores are equal, which says nothing. */
+  readonly weight: number;
+}
+
 function scale<Match extends Pick<VectorMatch, 'score'>>({
   matches,
   weight,
   mode,
-}: Ranking<Match>): {
-  matches: readonly Match[];
-  scores: number[];
-  weight: number;
-} {
+}: Ranking<Match>): ScaledRanking<Match> {
   const raw = matches.slice(0, fusedDepth).map(({ score }) => score);
   const numbers = raw.filter((score) => Number.isFinite(score));
   // A list that is not full contains every record with a word of the query.
   const floor = Math.min(...numbers, ...(mode !== 'vector' && raw.length < fusedDepth ? [0] : []));
-  const width = Math.max(...numbers) - floor;
-  const toShare = (score: number): number => Math.min(1, Math.max(0, (score - floor) / width)) || 0;
-  const scores = width > 0 ? raw.map(toShare) : [];
+  const best = Math.max(...numbers);
+  const width = best - floor;
+  if (!(width > 0)) return { matches, scores: [], last: 0, weight: 0 };
+  const scores = raw.map((score) => Math.min(1, Math.max(0, (score - floor) / width)) || 0);
   const behind = scores.slice(1, 1 + comparedWith).reduce((sum, score) => sum + score, 0) / comparedWith;
   const prominence = Math.max(0, (scores[0] ?? 0) - behind);
-  const share = mode === 'vector' ? prominence * Math.min(1, raw.length / manyVectors) : 1;
-  return { matches, scores, weight: weight * prominence * share };
+  if (mode !== 'vector') return { matches, scores, last: Math.max(0, floor) / best || 0, weight: weight * prominence };
+  const share = prominence * Math.min(1, raw.length / manyVectors);
+  return { matches, scores, last: 0, weight: weight * prominence * share };
 }
