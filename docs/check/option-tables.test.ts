@@ -16,7 +16,6 @@ const described: Readonly<Record<string, readonly string[]>> = {
   'guides/mcp-server/tasks.md': ['@quiver/core/tools ToolTaskOptions', '@quiver/mcp/server TasksOptions'],
   'guides/mcp-server/middleware.md': ['@quiver/mcp/server RateLimitOptions', '@quiver/mcp/server CacheResultsOptions'],
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
-  'guides/ingestion-by-queue.md': ['@quiver/rag PlanIngestOptions'],
   'guides/evaluate.md': [
     '@quiver/rag/evaluate EvaluateRetrievalOptions',
     '@quiver/devtools/evaluate GenerateCasesOptions',

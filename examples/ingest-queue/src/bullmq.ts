@@ -1,17 +1,9 @@
 // node src/bullmq.ts plan    adds a job for each part of the folder, and one that ends the plan
 // node src/bullmq.ts work    runs jobs until it is stopped; start as many as you like
-import {
-  finishIngest,
-  ingestPart,
-  planIngest,
-  type IngestPart,
-  type IngestPartReport,
-  type IngestPlan,
-} from '@quiver/rag';
-import { listFiles } from '@quiver/loaders';
 import { createClient } from '@redis/client';
 import { FlowProducer, Worker } from 'bullmq';
-import { folder, indexName, partOptions, store } from './target.ts';
+import { finishPlan, makePlan, runPart, type Part, type PartReport, type Plan } from './plan.ts';
+import { store, target } from './target.ts';
 
 const { QUIVER_REDIS_URL: url = 'redis://127.0.0.1:6379', PREFIX: prefix = 'ingest' } = process.env;
 /** Seconds after which another worker runs the job of one that was killed. */
@@ -22,7 +14,7 @@ await connection.connect();
 const queue = { connection, prefix };
 
 async function plan(): Promise<void> {
-  const { plan, parts } = await planIngest({ sources: listFiles(folder), vectorStore: store, indexName, partSize: 10 });
+  const { plan, parts } = await makePlan(target);
   const flow = new FlowProducer(queue);
   await flow.add({
     name: 'finish',
@@ -32,7 +24,6 @@ async function plan(): Promise<void> {
       name: 'part',
       queueName: 'parts',
       data: part,
-      // The id has the plan and the content in it: a job of an earlier plan never hides this one.
       opts: { jobId: part.id, attempts: 5, backoff: { type: 'exponential', delay: 1000 }, failParentOnFailure: true },
     })),
   });
@@ -42,19 +33,19 @@ async function plan(): Promise<void> {
 
 function work(): void {
   const options = { ...queue, lockDuration: recovery * 1000, stalledInterval: recovery * 500, maxStalledCount: 10 };
-  const parts = new Worker<IngestPart, IngestPartReport>(
+  const parts = new Worker<Part, PartReport>(
     'parts',
     async ({ data }) => {
       console.log(`part ${data.id}`);
-      return ingestPart(data, partOptions);
+      return runPart(data, target);
     },
     options,
   );
-  const finish = new Worker<IngestPlan>(
+  const finish = new Worker<Plan>(
     'finish',
     async (job) => {
-      const reports = Object.values(await job.getChildrenValues<IngestPartReport>());
-      console.log(`finished ${JSON.stringify(await finishIngest(job.data, reports, { vectorStore: store }))}`);
+      const reports = Object.values(await job.getChildrenValues<PartReport>());
+      console.log(`finished ${JSON.stringify(await finishPlan(job.data, reports, target))}`);
     },
     options,
   );

@@ -7,7 +7,6 @@ export {
   type LoadDocumentsOptions,
   type LoadProgress,
 } from './files/load-documents.js';
-export { loadRepository, type LoadRepositoryOptions } from './git/load-repository.js';
 export { loadPages, type LoadPagesOptions, type PageProgress } from './web/load-pages.js';
 export type { PageSkipReason, SkippedPage } from './web/load-page.js';
 export type { PageContent } from './formats/document-loader.js';

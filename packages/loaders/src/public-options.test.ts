@@ -1,7 +1,7 @@
 import { isQuiverError } from '@quiver/core';
 import { describe, expect, it } from 'vitest';
 import { readPublicFunctions } from '../../../scripts/public-functions.js';
-import { listFiles, loadDocument, loadDocuments, loadPages, loadRepository, readSitemap } from './index.js';
+import { listFiles, loadDocument, loadDocuments, loadPages, readSitemap } from './index.js';
 
 /** Adds an option, as programs in JavaScript can. */
 const withUnknown = (options: object): never => ({ unknownOption: 1, ...options }) as never;
@@ -16,7 +16,6 @@ const calls: Record<string, () => unknown> = {
   loadDocuments: () => first(loadDocuments('.', unknown)),
   listFiles: () => first(listFiles('.', unknown)),
   loadPages: () => first(loadPages([], unknown)),
-  loadRepository: () => first(loadRepository('x', unknown)),
   readSitemap: () => first(readSitemap('https://x.example', unknown)),
 };
 

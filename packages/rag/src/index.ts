@@ -76,18 +76,6 @@ export { importIndex, type ImportIndexOptions } from './transfer/import-index.js
 export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete-documents.js';
 export type { IngestEstimate } from './ingestion/dry-run.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
-export {
-  finishIngest,
-  ingestPart,
-  planIngest,
-  type FinishIngestOptions,
-  type IngestPart,
-  type IngestPartOptions,
-  type IngestPartReport,
-  type IngestPlan,
-  type PlanIngestOptions,
-  type PlannedSource,
-} from './ingestion/ingest-plan.js';
 export type { ChunkVectors } from './ingestion/chunk-vectors.js';
 export type { IngestScope } from './store/scope.js';
 export {

@@ -237,7 +237,7 @@ async function readRegularFile(
   }
 }
 
-/** A file for `planIngest()`. */
+/** A file of a folder, for the jobs of a queue. */
 export interface ListedFile {
   /** Path from the folder, with `/`. */
   source: string;
@@ -256,8 +256,8 @@ const listFilesChecks: OptionChecks<ListFilesOptions> = {
 };
 
 /**
- * Lists the files that {@link loadDocuments} loads, for `planIngest()`: their paths from the folder, with size and time of the last
- * change as fingerprint. A folder that cannot be read is an error, because a plan removes what is not listed.
+ * Lists the files that {@link loadDocuments} loads, for the jobs of a queue: their paths from the folder, with size and time of the last
+ * change as fingerprint. A folder that cannot be read is an error, because documents that are not listed are removed.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; the abort reason
  */

@@ -39,7 +39,7 @@ export const metadataKeys = {
   author: { writer: 'loader', kind: 'description' },
   language: { writer: 'loader', kind: 'description' },
   encoding: { writer: 'loader', kind: 'description' },
-  commit: { writer: 'loader', kind: 'description' },
+  commit: { writer: 'application', kind: 'description' },
   subject: { writer: 'loader', kind: 'description' },
   from: { writer: 'loader', kind: 'description' },
   to: { writer: 'loader', kind: 'description' },

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from 'vitest';
-import { createLexicalEmbedder, deleteDocuments, ingest, planIngest, toEmbedder, type Embedder } from '../index.js';
+import { createLexicalEmbedder, deleteDocuments, ingest, toEmbedder, type Embedder } from '../index.js';
 import { LocalVector } from '../stores/local/index.js';
 
 const store = new LocalVector();
@@ -10,7 +10,6 @@ describe('ingest', () => {
     const embedder = createLexicalEmbedder();
     void ingest({ ...shared, embedder, documents: [], scope: 'all' });
     void ingest({ ...shared, embedder, documents: [], scope: { tenant: 'a', year: 2026, draft: false } });
-    void planIngest({ ...shared, sources: [], scope: 'all' });
     void deleteDocuments({ ...shared, sources: [], scope: 'all' });
     // @ts-expect-error no such scope
     void ingest({ ...shared, embedder, documents: [], scope: 'none' });
@@ -33,8 +32,6 @@ describe('ingest', () => {
     void ingest({ ...run, vectorStore: store, store, model });
     // @ts-expect-error two names of the model
     void ingest({ ...run, vectorStore: store, model, embedder: model });
-    // @ts-expect-error no store
-    void planIngest({ indexName: 'docs', sources: [] });
   });
 
   test('takes an embedder that returns lists of numbers', () => {

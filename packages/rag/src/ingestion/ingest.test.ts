@@ -12,7 +12,6 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
-import { finishIngest, ingestPart, planIngest } from './ingest-plan.js';
 import { ingest, type IngestRun, type IngestSettings } from './ingest.js';
 
 const indexName = 'docs';
@@ -103,13 +102,6 @@ describe('ingest', () => {
     const report = await ingest({ documents, vectorStore: store, indexName, model: embedder });
     expect(report).toMatchObject({ added: 1 });
     expect(await ingest({ documents, store, indexName, embedder })).toMatchObject({ added: 0, unchanged: 1 });
-    const sources = [{ source: 'guide.md', fingerprint: '1' }];
-    const { plan, parts } = await planIngest({ sources, vectorStore: store, indexName });
-    const load = (): MDocument[] => documents;
-    const reports = await Promise.all(
-      parts.map((part) => ingestPart(part, { load, vectorStore: store, model: embedder })),
-    );
-    expect(await finishIngest(plan, reports, { vectorStore: store })).toMatchObject({ unchanged: 1, missing: [] });
     expect(await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'] })).toBe(1);
     const both = { documents, vectorStore: store, store: new LocalVector(), indexName, model: embedder };
     await expect(ingest(both as never)).rejects.toMatchObject({

@@ -123,7 +123,7 @@ export interface IngestRun extends IngestSettings {
 }
 
 /** Checks of the options of a run and of a part. Scope and vectors have checks with error codes of their own. */
-export const runChecks: OptionChecks<
+const runChecks: OptionChecks<
   Omit<IngestSettings, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'> & StoreOption & ModelOption
 > = {
   ...storeChecks,
@@ -185,7 +185,7 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
 
 const channel = traceChannels['quiver:ingest'];
 
-export async function runIngest(options: IngestRun, isTraced: boolean = channel.isActive): Promise<IngestReport> {
+async function runIngest(options: IngestRun, isTraced: boolean = channel.isActive): Promise<IngestReport> {
   if (isTraced) {
     const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
     return channel.trace(event, () => runIngest(options, false));
