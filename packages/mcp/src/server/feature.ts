@@ -2,6 +2,7 @@ import type { Result } from '../content.js';
 import type { Params } from '../protocol/json-rpc.js';
 import type { RequestMethod } from '../protocol/methods.js';
 import type { CallExtension } from './call-extension.js';
+import type { CommonSessions } from './http/sessions.js';
 import type { Transport } from './lifecycle.js';
 
 /** Answers requests of a method. A type of methods, so that implementations declare `ServerRequest`. */
@@ -21,6 +22,8 @@ export interface AcceptedFilter {
 export interface Feature {
   /** A transport that the server drains and ends. */
   readonly transport?: Transport;
+  /** Sessions over HTTP, in place of those in the memory of each endpoint. */
+  readonly sessions?: CommonSessions;
   /** What it adds to calls of tools. */
   readonly call?: CallExtension;
   /** Answers of further methods of the protocol. The request is a `ServerRequest`. */

@@ -5,6 +5,7 @@ import { checkSearch, ToolSearch, type ServerSearchOptions } from '../features/s
 import { ResultLimits } from '../features/result-limit/result-limits.js';
 import { checkTasks, TasksFeature } from '../features/tasks/tasks-feature.js';
 import type { TasksOptions } from '../features/tasks/tasks.js';
+import { SharedSessions } from '../features/shared-sessions/shared-sessions.js';
 import { HttpSSE } from '../features/sse/sse.js';
 import type { ServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
@@ -49,6 +50,7 @@ export interface Features {
   readonly search: ToolSearch | undefined;
   readonly tasks: TasksFeature;
   readonly resultLimits: ResultLimits;
+  readonly sharedSessions: SharedSessions | undefined;
   readonly sse: HttpSSE;
   readonly gateway: Gateway;
 }
@@ -60,6 +62,7 @@ export function createFeatures(server: ServerState, config: FeatureOptions): Fea
     search: search ? new ToolSearch(search === true ? {} : search, server) : undefined,
     tasks: new TasksFeature(server, config.tasks),
     resultLimits: new ResultLimits(config.resultLimit),
+    sharedSessions: server.instance.isShared ? new SharedSessions(server) : undefined,
     sse: new HttpSSE(server),
     gateway: new Gateway(server),
   };

@@ -3,7 +3,6 @@ import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
 import { elicitChecks, elicitSettings } from './tools/tool-context.js';
 import { elicitationRequest } from './client/client-requests.js';
-import type { SharedSessions } from './http/shared-sessions.js';
 import type { LegacySession } from './client/legacy-session.js';
 import type { ServerState } from './definition/server-state.js';
 import type { ToolsInput } from './tools/tool-registry.js';
@@ -66,13 +65,10 @@ interface ServerActions {
 
 const requestChecks: OptionChecks<ElicitOptions & { sessionId?: string }> = { ...elicitChecks, sessionId: anyValue };
 
-/** @param sharedSessions - sessions that other instances may have */
-export function createServerActions(
-  { tools, subscribers, sessions }: ServerState,
-  sharedSessions: SharedSessions | undefined,
-): ServerActions {
+export function createServerActions({ tools, subscribers, sessions, features }: ServerState): ServerActions {
+  const common = features.find((feature) => feature.sessions)?.sessions;
   const requireSession = async (sessionId: string | undefined): Promise<LegacySession> =>
-    (sessionId !== undefined && (await sharedSessions?.find(sessionId))) || chooseSession(sessions, sessionId);
+    (sessionId !== undefined && (await common?.find(sessionId))) || chooseSession(sessions, sessionId);
   const notifyToolsChanged = (names?: readonly string[]): Promise<void> =>
     subscribers.publish({ kind: 'tools_list_changed', ...(names && tools.isFiltered && { names }) });
   return {

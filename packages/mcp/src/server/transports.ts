@@ -13,7 +13,6 @@ import type { ServerState } from './definition/server-state.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import { healthStatusOf, type ServerHealth } from './http/health.js';
 import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
-import type { SharedSessions } from './http/shared-sessions.js';
 import { onShutdownSignal } from './http/shutdown-signals.js';
 import { amount, transportChecks } from './http/transport-options.js';
 import { until, untilEmpty, type Transport } from './lifecycle.js';
@@ -37,7 +36,6 @@ export class Transports {
   /** Endpoint of `fetch()`. */
   readonly fetch: HttpEndpoint;
   readonly #state: ServerState;
-  readonly #sharedSessions: SharedSessions | undefined;
   readonly #listening = new Set<Listener>();
   readonly #signalHandlers = new Set<() => void>();
   #stdio: StdioConnection | undefined;
@@ -47,9 +45,8 @@ export class Transports {
   /** The run of the handlers, which every `close()` waits for. */
   #closeHandlersEnd: Promise<unknown> = Promise.resolve();
 
-  constructor(state: ServerState, sharedSessions: SharedSessions | undefined) {
+  constructor(state: ServerState) {
     this.#state = state;
-    this.#sharedSessions = sharedSessions;
     this.http = this.#createEndpoint();
     this.fetch = this.#createEndpoint();
   }
@@ -65,7 +62,7 @@ export class Transports {
   }
 
   #createEndpoint(): HttpEndpoint {
-    return new HttpEndpoint(this.#state, this.#sharedSessions);
+    return new HttpEndpoint(this.#state, this.#state.features.find(({ sessions }) => sessions)?.sessions);
   }
 
   async startStdio(options: StdioOptions): Promise<void> {

@@ -25,7 +25,6 @@ import { sendError, type HttpReply, type HttpRequest } from './message.js';
 import { ResponseWriter, type HttpEndpointState } from './response-writer.js';
 import { openStandaloneStream } from './standalone-stream.js';
 import { ownerOf, SessionStore } from './sessions.js';
-import { SharedSession } from './shared-session.js';
 
 /** All sessions of `startHTTP()`. */
 export interface StreamableHTTPServerTransport {
@@ -132,7 +131,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
       response.release();
     }
     // The header of these streams is sent. Clients open them again, and balancers may use their connections until the server is closed.
-    for (const session of this.sessions) if (session instanceof SharedSession) session.endReaders();
+    for (const session of this.sessions) session.endReaders();
   }
 
   async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {

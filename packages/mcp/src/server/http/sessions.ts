@@ -14,7 +14,7 @@ import {
 } from '../limits.js';
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
-import type { HttpRequest } from './message.js';
+import type { HttpReply, HttpRequest } from './message.js';
 import { responseStreamIdOf, standaloneStreamIdOf } from './stream-id.js';
 
 export interface SessionLimits {
@@ -78,6 +78,12 @@ export function requireRoom(
     429,
     `This caller has ${maxSessionsPerCaller} open sessions, which is the limit; end one or try again later`,
   );
+}
+
+/** Options of a GET request. */
+export interface StreamOptions {
+  readonly eventStore?: EventStore | undefined;
+  readonly retryInterval?: number | undefined;
 }
 
 /** Session of one legacy client over HTTP, between `initialize` and `DELETE`. Small: thousands of them are normal. */
@@ -147,6 +153,19 @@ export class HttpSession extends LegacySession {
   keepAlive(): void {
     this.standaloneStream?.keepAlive();
   }
+
+  /**
+   * Serves GET from the session's own events: the standalone stream, or after an event id the rest of any stream.
+   *
+   * @returns `undefined` where the session has no events of its own
+   * @throws ProtocolError with HTTP status 400 or 409
+   */
+  follow(_reply: HttpReply, _lastEventId: string | undefined, _options: StreamOptions): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /** Ends event streams of GET requests that clients continue at another instance. */
+  endReaders(): void {}
 
   override end(): void {
     super.end();
@@ -238,6 +257,12 @@ export class SessionStore {
     this.#connected.delete(session);
     session.end();
   }
+}
+
+/** Sessions of a server, for all its endpoints, which other instances may serve too. */
+export interface CommonSessions extends SessionStore {
+  /** Returns a session of any instance; `undefined` when it has ended. */
+  find(id: string): Promise<HttpSession | undefined>;
 }
 
 /** Visible ASCII, as in a header. */

@@ -6,8 +6,6 @@ import type { EventSink, HttpReply, HttpRequest } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type { HttpEndpointState } from './response-writer.js';
 import { callerOf, type HttpSession } from './sessions.js';
-import { streamIdOf } from './shared-event-store.js';
-import { SharedSession } from './shared-session.js';
 import { openReader, requireStreamOf } from './stream-reader.js';
 
 /** A GET request, with its session. */
@@ -35,9 +33,8 @@ export async function openStandaloneStream(
   const { eventStore, retryInterval } = options;
   if (request.authInfo) session.lastCaller ??= withoutRequest(callerOf(request, session.id));
   const lastEventId = request.header('last-event-id');
-  // The standalone stream of a shared session is never in the store of the options.
-  const isInOwnStore = eventStore && lastEventId && streamIdOf(lastEventId) !== session.standaloneStreamId;
-  if (session instanceof SharedSession && !isInOwnStore) return session.follow(reply, lastEventId, retryInterval);
+  const following = session.follow(reply, lastEventId, options);
+  if (following) return following;
   const get: StreamRequest = { session, reply, options, onStoreError };
   if (lastEventId && eventStore) return resumeStream(get, eventStore, lastEventId);
   const stream = standaloneStreamOf(get);

@@ -50,6 +50,7 @@ export function listItems<Method extends RequestedList>(
     const listed = isOptional ? (given ?? []) : given;
     if (!Array.isArray(listed)) refuseResult(option, `an array of ${title}`);
     server.catalog.observe(itemType, listed);
+    if (server.providers.length === 0) return listed;
     const provided = await Promise.all(server.providers.map((provider) => provider.list(request, method)));
     return [...listed, ...provided.flat()];
   });

@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { isLoggingLevel } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { StoredRecord } from '../../shared-store/shared-store.js';
-import type { ClientFacts } from '../client/legacy-session.js';
+import type { ClientFacts } from '../../server/client/legacy-session.js';
 
 /** State of a session that all instances know: that of a client after its handshake. */
 export interface SessionState {

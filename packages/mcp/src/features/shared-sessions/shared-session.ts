@@ -5,13 +5,13 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
-import type { ClientFacts, ClientMessage } from '../client/legacy-session.js';
-import { senderOf } from '../client/pending-requests.js';
-import { DEFAULT_IDLE_TIMEOUT } from '../limits.js';
-import { notificationText, type ServerEvent } from '../client/subscribers.js';
-import { emptyEvent } from './event-store.js';
-import { EventStream, primingEvent } from './event-stream.js';
-import type { HttpReply } from './message.js';
+import type { ClientFacts, ClientMessage } from '../../server/client/legacy-session.js';
+import { senderOf } from '../../server/client/pending-requests.js';
+import { DEFAULT_IDLE_TIMEOUT } from '../../server/limits.js';
+import { notificationText, type ServerEvent } from '../../server/client/subscribers.js';
+import { emptyEvent } from '../../server/http/event-store.js';
+import { EventStream, primingEvent } from '../../server/http/event-stream.js';
+import type { HttpReply } from '../../server/http/message.js';
 import {
   parseSessionState,
   recordInvalid,
@@ -20,10 +20,17 @@ import {
   type SessionNews,
   type SessionState,
 } from './session-record.js';
-import { HttpSession, sessionIdInvalid, sessionNotFound, type SessionLimits, type SessionOwner } from './sessions.js';
-import { SharedEventStore } from './shared-event-store.js';
+import {
+  HttpSession,
+  sessionIdInvalid,
+  sessionNotFound,
+  type SessionLimits,
+  type SessionOwner,
+  type StreamOptions,
+} from '../../server/http/sessions.js';
+import { SharedEventStore, streamIdOf } from './shared-event-store.js';
 import { SharedReaders } from './shared-readers.js';
-import { openReader, requireStreamOf } from './stream-reader.js';
+import { openReader, requireStreamOf } from '../../server/http/stream-reader.js';
 
 /** The server, as its shared sessions see it. */
 export interface SharedServer {
@@ -189,7 +196,17 @@ export class SharedSession extends HttpSession {
    *
    * @throws ProtocolError with HTTP status 400 or 409
    */
-  async follow(reply: HttpReply, lastEventId: string | undefined, retryInterval: number | undefined): Promise<void> {
+  override follow(
+    reply: HttpReply,
+    lastEventId: string | undefined,
+    { eventStore, retryInterval }: StreamOptions,
+  ): Promise<void> | undefined {
+    // The standalone stream is never in the store of the options.
+    const isInOtherStore = eventStore && lastEventId && streamIdOf(lastEventId) !== this.standaloneStreamId;
+    return isInOtherStore ? undefined : this.#follow(reply, lastEventId, retryInterval);
+  }
+
+  async #follow(reply: HttpReply, lastEventId: string | undefined, retryInterval: number | undefined): Promise<void> {
     const streamId = lastEventId ? await this.#events.getStreamIdForEventId(lastEventId) : this.standaloneStreamId;
     requireStreamOf(this, streamId);
     const isStandalone = streamId === this.standaloneStreamId;
@@ -212,7 +229,7 @@ export class SharedSession extends HttpSession {
   }
 
   /** Ends the event streams of GET requests, which clients continue at another instance. */
-  endReaders(): void {
+  override endReaders(): void {
     this.#readers.closeAll();
   }
 

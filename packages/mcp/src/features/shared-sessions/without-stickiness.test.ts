@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { realClients } from '../../../test/clients/real-clients.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 
 /** Servers of three instances, which take turns: no request of a client reaches the instance of the one before. */
 let servers: MCPServer[];

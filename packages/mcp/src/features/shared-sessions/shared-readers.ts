@@ -1,10 +1,10 @@
 import { errorText } from '../../protocol/json-rpc.js';
-import { callLost } from '../lifecycle.js';
-import { toEvent } from './event-stream.js';
-import { isEmptyEvent } from './event-store.js';
-import { keepAliveComment, type EventSink } from './message.js';
+import { callLost } from '../../server/lifecycle.js';
+import { toEvent } from '../../server/http/event-stream.js';
+import { isEmptyEvent } from '../../server/http/event-store.js';
+import { keepAliveComment, type EventSink } from '../../server/http/message.js';
 import type { SharedEventStore } from './shared-event-store.js';
-import { parseStreamId } from './stream-id.js';
+import { parseStreamId } from '../../server/http/stream-id.js';
 
 interface Reader {
   readonly sink: EventSink;

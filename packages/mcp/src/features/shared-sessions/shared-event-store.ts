@@ -2,7 +2,7 @@ import { isQuiverError, QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
-import type { EventMessage, EventStore } from './event-store.js';
+import type { EventMessage, EventStore } from '../../server/http/event-store.js';
 
 /** Milliseconds that a client has to resume a complete stream. */
 const COMPLETE_STREAM_LIFETIME: number = 5 * 60_000;

@@ -5,34 +5,32 @@ import { refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
-import { digestOf } from '../digest.js';
-import type { ServerState } from '../definition/server-state.js';
-import type { HttpRequest } from './message.js';
+import { digestOf } from '../../server/digest.js';
+import type { ServerState } from '../../server/definition/server-state.js';
+import type { Feature } from '../../server/feature.js';
+import type { HttpRequest } from '../../server/http/message.js';
 import { parseSessionState, sessionMessages, type ForwardedMessage, type SessionNews } from './session-record.js';
 import {
   ownerOf,
   requireSessionId,
   sessionNotFound,
   SessionStore,
+  type CommonSessions,
   type HttpSession,
   type SessionLimits,
   type SessionOwner,
-} from './sessions.js';
+} from '../../server/http/sessions.js';
 import { SharedSession, type SharedOwner, type SharedServer } from './shared-session.js';
 
 /** Characters of a session id that is looked up. */
 const MAX_SESSION_ID_LENGTH = 256;
 
-/** Returns the sessions of a server with a shared store. */
-export function createSharedSessions(server: ServerState): SharedSessions | undefined {
-  return server.instance.isShared ? new SharedSessions(server) : undefined;
-}
-
 /**
  * Sessions that the instances of a server share, for all its endpoints: a record per session in the shared store, and a copy in each
  * instance that served it. Each request reads the record, so that no instance serves a session that has ended.
  */
-export class SharedSessions extends SessionStore implements SharedServer {
+export class SharedSessions extends SessionStore implements SharedServer, Feature {
+  readonly sessions: CommonSessions = this;
   readonly instance: Instance;
   readonly #server: ServerState;
 

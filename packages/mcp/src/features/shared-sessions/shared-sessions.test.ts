@@ -14,9 +14,9 @@ import {
 import { ask } from '../../../test/servers/example-tools.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
-import { MCPServer } from '../mcp-server.js';
-import type { MCPServerConfig } from '../features.js';
-import type { ListenOptions } from './listen.js';
+import { MCPServer } from '../../server/mcp-server.js';
+import type { MCPServerConfig } from '../../server/features.js';
+import type { ListenOptions } from '../../server/http/listen.js';
 
 /** Calls that run until the test lets them continue. */
 let gates: Map<string, () => void>;

@@ -11,7 +11,7 @@ import { ask } from '../../../test/servers/example-tools.ts';
 import { MCPClient } from '../../client/index.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
-import { MCPServer } from '../mcp-server.js';
+import { MCPServer } from '../../server/mcp-server.js';
 
 interface OpenedStore {
   readonly store: SharedStore;
