@@ -20,6 +20,13 @@ describe('the packages for programs', () => {
   });
 });
 
+test('the internal entries of mcp and rag are small', () => {
+  const modulesOf = (name: string): number =>
+    readFileSync(join(sourceOf(name), 'internal.ts'), 'utf8').match(/ from '/g)?.length ?? 0;
+  assert.ok(modulesOf('mcp') <= 6);
+  assert.ok(modulesOf('rag') <= 12);
+});
+
 for (const name of ['rag', 'loaders', 'devtools']) {
   const source = sourceOf(name);
   const section = page.split(/^## @quiver\//m).find((part) => part.startsWith(`${name}\n`)) ?? '';

@@ -11,7 +11,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { MCPClient, type ServerDefinition } from '@quiver/mcp/client';
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from './json.js';
 import { pascalCase } from './tool-types/type-text.js';
 import { compareToolTypes, toolTypes, type ToolDefinitions } from './tool-types/tool-types.js';
 

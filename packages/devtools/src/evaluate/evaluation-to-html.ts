@@ -8,7 +8,7 @@ import type {
   QuestionReport,
   ReportedResult,
 } from '@quiver/rag/evaluate';
-import { evaluationSettings } from '@quiver/rag/internal';
+import { evaluationSettings } from './evaluation-error.js';
 import { reportStyle } from './report-style.js';
 
 /** Options of `evaluationToHtml()`. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
 import {
   anyValue,
@@ -8,22 +9,15 @@ import {
   requireItems,
   runAhead,
   signalValue,
+  valueThat,
   wholeNumber,
 } from '@quiver/core/internal';
-import { validate, type JsonSchema } from '@quiver/core/schema';
+import type { LanguageModel } from '@quiver/core/llm';
+import type { JsonSchema } from '@quiver/core/schema';
 import type { AnswerCache, LanguageModelInput, MDocument } from '@quiver/rag';
 import { makeCases, type CasePassage, type ModelCost, type RetrievalCase } from '@quiver/rag/evaluate';
-import {
-  answerCacheValue,
-  askForObject,
-  contentHash,
-  countCalls,
-  evaluationInvalid,
-  evaluationSettings,
-  languageModelValue,
-  samplePassages,
-  toLetters,
-} from '@quiver/rag/internal';
+import { askCached, countCalls, samplePassages, toLetters } from '@quiver/rag/internal';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 
 /** Progress of `generateCases()`. */
 export interface GenerateProgress {
@@ -60,8 +54,15 @@ export interface GenerateCasesOptions {
 
 const checks: OptionChecks<GenerateCasesOptions> = {
   documents: anyValue,
-  model: languageModelValue,
-  cache: answerCacheValue,
+  model: valueThat(
+    (value) => typeof value === 'string' || typeof (value as Partial<LanguageModel> | null)?.doGenerate === 'function',
+    "an AI SDK language model, or a string such as 'openai/gpt-5.1'",
+  ),
+  cache: valueThat(
+    (value) =>
+      ['get', 'set'].every((name) => typeof (value as Partial<AnswerCache> | null)?.[name as 'get'] === 'function'),
+    'a Map, or an object with get and set',
+  ),
   count: wholeNumber(1),
   maxPassages: wholeNumber(1),
   seed: numberIn({}),
@@ -167,16 +168,12 @@ const checkedSchema: JsonSchema = {
 
 async function writeCase(
   passage: CasePassage,
-  { cache, ...request }: { llm: LanguageModelInput; signal: AbortSignal; cache: AnswerCache | undefined },
+  request: { llm: LanguageModelInput; signal: AbortSignal; cache: AnswerCache | undefined },
 ): Promise<Outcome> {
-  const ask = async (prompt: string, schema: JsonSchema): Promise<unknown> => {
-    const key = contentHash('case', prompt);
-    const known = cache && (await validate(schema, await cache.get(key)));
-    if (known?.ok) return known.value;
+  const ask = (prompt: string, schema: JsonSchema): Promise<unknown> => {
+    const key = createHash('sha256').update(`case ${prompt}`).digest('hex');
     // Also when the model ignores the signal.
-    const answer = await untilAborted(() => askForObject({ ...request, prompt }, schema), request.signal);
-    await cache?.set(key, answer);
-    return answer;
+    return untilAborted(() => askCached({ ...request, prompt, key }, schema), request.signal);
   };
   try {
     const written = await ask(questionPrompt(passage.text), writtenSchema);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
 import {
   anyValue,
@@ -6,6 +7,7 @@ import {
   type Interval,
   listOf,
   objectOf,
+  oneOf,
   type OptionChecks,
   readAlias,
   signalValue,
@@ -29,19 +31,9 @@ import {
   evaluateRetrieval,
   makeCases,
 } from '@quiver/rag/evaluate';
-import {
-  checkCases,
-  contentHash,
-  evaluationInvalid,
-  evaluationSettings,
-  fusionValue,
-  modeValue,
-  modelChecks,
-  parseMetric,
-  readStore,
-  storeChecks,
-  topKValue,
-} from '@quiver/rag/internal';
+import { checkCases, parseMetric } from '@quiver/rag/internal';
+import { readStore, storeAndModel } from '../options.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { passagesOf } from './generate-cases.js';
 
 /** Values to try; every combination is one candidate. */
@@ -83,13 +75,12 @@ interface TuneSettings {
 const checks: OptionChecks<TuneOptions> = {
   documents: anyValue,
   cases: anyValue,
-  ...storeChecks,
-  ...modelChecks,
+  ...storeAndModel,
   grid: objectOf<TuneGrid>({
     chunkSize: listOf(wholeNumber(1)),
-    mode: listOf(modeValue),
-    fusion: listOf(fusionValue),
-    topK: listOf(topKValue),
+    mode: listOf(oneOf('vector', 'keyword', 'hybrid')),
+    fusion: anyValue,
+    topK: listOf(wholeNumber(1)),
   }),
   // `parseMetric` and `splitCases` check these.
   metric: anyValue,
@@ -237,7 +228,7 @@ function splitCases(
   least: { readonly tuning: number; readonly heldOut: number },
 ): { tuning: RetrievalCase[]; heldOut: RetrievalCase[] } {
   const shuffled = cases
-    .map((one, index) => ({ one, key: contentHash(one.question, String(index)) }))
+    .map((one, index) => ({ one, key: createHash('sha256').update(`${index} ${one.question}`).digest('hex') }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ one }) => one);
   const size = Math.round(cases.length * heldOut);

@@ -7,7 +7,8 @@ import {
   type SearchConfiguration,
   evaluateRetrieval,
 } from '@quiver/rag/evaluate';
-import { evaluationInvalid, evaluationSettings, readStore } from '@quiver/rag/internal';
+import { readStore } from '../options.js';
+import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 
 /** An index and how it is searched, or another retrieval over it. */
 export type RetrievalUnderTest = { indexName: string } & StoreOption &

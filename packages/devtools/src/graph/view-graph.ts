@@ -1,4 +1,12 @@
-import { anyValue, checkOptions, type OptionChecks, signalValue, stringValue } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  oneOf,
+  type OptionChecks,
+  signalValue,
+  stringValue,
+  wholeNumber,
+} from '@quiver/core/internal';
 import {
   type ChunkEdge,
   type ChunkGraph,
@@ -6,33 +14,24 @@ import {
   type ModelOption,
   type QueryMode,
   type StoreOption,
-  type VectorRecord,
   toEmbedder,
+  type VectorRecord,
 } from '@quiver/rag';
 import {
+  describePlace,
   type IndexAnswer,
   type IndexQuery,
-  Question,
-  type TrustedFilterOptions,
-  defaultTopK,
-  describePlace,
-  graphSettings,
   mergeCopies,
-  modeValue,
-  modelChecks,
   otherPlaces,
   parseGraphOptions,
   queryGraph,
-  readModel,
   readRecords,
-  readStore,
   readTrustedFilter,
-  storeChecks,
-  textAbove,
   toPassage,
-  topKValue,
+  type TrustedFilterOptions,
   trustedFilterChecks,
 } from '@quiver/rag/internal';
+import { readModel, readStore, storeAndModel } from '../options.js';
 import type { GraphView, GraphViewNode } from './graph-view.js';
 
 /** Options of `viewGraph()`. The model embeds the query; it must be the one of the index. */
@@ -48,13 +47,13 @@ interface ViewGraphSettings extends TrustedFilterOptions {
   signal?: AbortSignal | undefined;
 }
 
+const settings = { code: 'GRAPH_INVALID' };
 const optionChecks: OptionChecks<ViewGraphOptions> = {
-  ...storeChecks,
+  ...storeAndModel,
   indexName: stringValue,
-  ...modelChecks,
   queryText: stringValue,
-  topK: topKValue,
-  seeds: modeValue,
+  topK: wholeNumber(1),
+  seeds: oneOf('vector', 'keyword', 'hybrid'),
   graphOptions: anyValue,
   ...trustedFilterChecks,
   signal: signalValue,
@@ -69,17 +68,16 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
  * const view = await viewGraph({ vectorStore, indexName: 'docs', model, queryText: 'Who maintains the billing service?' });
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
-  checkOptions('viewGraph', options, optionChecks, graphSettings);
-  const { indexName, queryText, topK = defaultTopK, seeds, graphOptions, signal } = options;
-  const store = readStore('viewGraph', options, graphSettings);
+  checkOptions('viewGraph', options, optionChecks, settings);
+  const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
+  const store = readStore('viewGraph', options, settings);
   const read = { indexName, filter: readTrustedFilter(options), signal };
   const query: IndexQuery = {
     store,
     allowed: read,
     read,
-    embedder: toEmbedder(readModel('viewGraph', options, graphSettings)),
+    embedder: toEmbedder(readModel('viewGraph', options, settings)),
     queryText,
-    question: new Question(queryText),
     topK,
     seeds,
     settings: parseGraphOptions('viewGraph', graphOptions),
@@ -163,12 +161,12 @@ function toNode(record: VectorRecord, title: string, seedScore: number | undefin
  */
 function titlesOf(records: readonly VectorRecord[]): Map<string, string> {
   const fileTitles = repeated(records.map((record) => toPassage(record).title));
-  const headings = repeated(records.map(({ metadata }) => textAbove(metadata).headings.at(-1)));
+  const headings = repeated(records.map(({ metadata }) => headingsOf(metadata).at(-1)));
   return new Map(
     records.map((record) => {
       const { title, source, document } = toPassage(record);
       const { slide, slideTitle } = record.metadata;
-      const own = textAbove(record.metadata).headings;
+      const own = headingsOf(record.metadata);
       const [heading, above] = [own.at(-1), own.at(-2)];
       const isOfFile = slide !== undefined || fileTitles.has(title);
       const isAmbiguous = above !== undefined && headings.has(heading);
@@ -183,6 +181,11 @@ function titlesOf(records: readonly VectorRecord[]): Map<string, string> {
       return [record.id, lines.find((line) => line !== '') ?? record.id];
     }),
   );
+}
+
+/** Returns the headings above a text. Metadata of applications can have any value in their place. */
+function headingsOf({ headings }: VectorRecord['metadata']): string[] {
+  return Array.isArray(headings) ? headings.filter((one) => typeof one === 'string' && one.trim() !== '') : [];
 }
 
 /** Returns the texts that occur more than once. */

@@ -9,7 +9,6 @@ import {
   importIndex,
   ingest,
 } from '@quiver/rag';
-import type { IngestSettings } from '@quiver/rag/internal';
 
 /** Suite for documents of several owners in one index. */
 export function describeScopes<Store extends VectorStore>(
@@ -31,7 +30,7 @@ export function describeScopes<Store extends VectorStore>(
     afterEach(() => close(store));
 
     const readme = (text: string): MDocument[] => [MDocument.fromText(text, { source: 'readme.md' })];
-    const run = (text: string, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
+    const run = (text: string, options: object = {}): Promise<IngestReport> =>
       ingest({ documents: readme(text), store, indexName, embedder, maxRetries: 0, ...options });
     const texts = async (): Promise<unknown[]> =>
       (await store.listVectors({ indexName })).records.map(({ document }) => document).toSorted();

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import type { FusionWeights, QueryMode, VectorMatch, VectorStore } from '@quiver/rag';
-import { contextKey, maximalMarginalRelevance } from '@quiver/rag/internal';
-import { referenceBm25 } from './reference-bm25.js';
+import { referenceBm25, referenceDiversity } from './reference-rankings.js';
 
 const indexName = 'texts';
 const passages = [
@@ -142,8 +141,8 @@ export function describeSearchModes<Store extends VectorStore>(
           { title: 'Bassoons' },
           { source: 'music/oboes.md' },
           { source: 'music/strings.md', headings: ['Strings', 'Cellos'] },
-          { [contextKey]: 'About trombones.' },
-          { [contextKey]: { topic: 'trombones' } },
+          { excerptContext: 'About trombones.' },
+          { excerptContext: { topic: 'trombones' } },
         ];
         const documents = ids.map(() => 'It has a low voice.');
         await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata, documents });
@@ -266,7 +265,7 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(different[0]).not.toHaveProperty('vector');
         const all = await store.query({ ...query, topK: 5, includeVector: true });
         expect(await store.query({ ...query, includeVector: true, mmr: { lambda: 0.7 } })).toEqual(
-          maximalMarginalRelevance(all, { lambda: 0.7, topK: 2 }),
+          referenceDiversity(all, { lambda: 0.7, topK: 2 }),
         );
       });
 

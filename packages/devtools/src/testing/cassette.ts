@@ -1,20 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, oneOf, type OptionChecks, stringList, stringValue } from '@quiver/core/internal';
 import type { MastraMCPServerDefinition, MessageTransport, ServerDefinition } from '@quiver/mcp/client';
-import {
-  type ConnectableServer,
-  type JsonRpcResponse,
-  type Params,
-  ProtocolError,
-  type RequestId,
-  errorCodes,
-  parseMessage,
-  parseServerDefinition,
-} from '@quiver/mcp/internal';
+import { parseServerDefinition } from '@quiver/mcp/internal';
 import type { ListMethod } from '@quiver/mcp/server';
+import { isObject, type Params, type RpcResponse } from '../json.js';
 import { createSecretCutter } from './cut-secrets.js';
 import { describeChanges } from './describe-changes.js';
-import { RecordedConnection, toRpcError, type Ask } from './recorded-connection.js';
+import { RecordedServer, toRpcError, type Ask } from './recorded-server.js';
 import { Recording, type RecordedResponse } from './recording.js';
 
 /** Options of `createCassette()`. */
@@ -30,7 +22,8 @@ export interface CassetteOptions {
 }
 
 /** A server that records another one, or replays the recording. Pass it where a server of this process is expected. */
-export interface Cassette extends ConnectableServer, AsyncDisposable {
+export interface Cassette extends AsyncDisposable {
+  connect(transport: MessageTransport): Promise<void>;
   /**
    * Compares the lists of tools, resources and prompts at the time of the recording with those of `server` now. Calls no tool.
    *
@@ -93,18 +86,16 @@ interface CassetteSettings {
   readonly cut: <Value>(value: Value) => Value;
 }
 
-type Reply = Pick<JsonRpcResponse, 'result' | 'error'>;
-
 class ServerCassette implements Cassette {
   readonly #settings: CassetteSettings;
-  readonly #connections = new Set<RecordedConnection>();
+  readonly #connections = new Set<RecordedServer>();
 
   constructor(settings: CassetteSettings) {
     this.#settings = settings;
   }
 
   async connect(transport: MessageTransport): Promise<void> {
-    const waiting = new Map<RequestId, (response: JsonRpcResponse) => void>();
+    const waiting = new Map<unknown, (response: RpcResponse) => void>();
     const ask: Ask = (method, params) =>
       new Promise((resolve, reject) => {
         const id = crypto.randomUUID();
@@ -113,12 +104,12 @@ class ServerCassette implements Cassette {
       });
     const connection = this.#open(ask);
     const receive = async (value: unknown): Promise<void> => {
-      const incoming = parseMessage(value);
-      if (incoming?.kind === 'response') waiting.get(incoming.message.id)?.(incoming.message);
-      if (incoming?.kind !== 'request') return;
-      const { id, method, params = {} } = incoming.message;
-      const responding = connection ? connection.respond(method, params) : this.#replay(method, params, ask);
-      const reply: Reply = await responding.catch((error: unknown) => ({ error: toRpcError(error) }));
+      const { id, method, params, ...response } = isObject(value) ? value : {};
+      if (id !== undefined && method === undefined) waiting.get(id)?.(response);
+      if (id === undefined || typeof method !== 'string') return;
+      const given = isObject(params) ? params : {};
+      const responding = connection ? connection.respond(method, given) : this.#replay(method, given, ask);
+      const reply: RpcResponse = await responding.catch((error: unknown) => ({ error: toRpcError(error) }));
       await transport.send({ jsonrpc: '2.0', id, ...reply });
     };
     // A message that cannot be sent has no receiver: the client has gone.
@@ -131,7 +122,7 @@ class ServerCassette implements Cassette {
 
   async verify(): Promise<void> {
     const { file, recording } = this.#settings;
-    const connection = this.#open(async () => ({ jsonrpc: '2.0', id: 0, result: {} }), 'verify()');
+    const connection = this.#open(async () => ({ result: {} }), 'verify()');
     const { definitions: before, capabilities } = recording;
     if (!before)
       throw new QuiverError(
@@ -160,21 +151,21 @@ class ServerCassette implements Cassette {
   }
 
   /** Opens a connection to the server, unless the cassette replays. */
-  #open(ask: Ask): RecordedConnection | undefined;
-  #open(ask: Ask, what: string): RecordedConnection;
-  #open(ask: Ask, what?: string): RecordedConnection | undefined {
+  #open(ask: Ask): RecordedServer | undefined;
+  #open(ask: Ask, what: string): RecordedServer;
+  #open(ask: Ask, what?: string): RecordedServer | undefined {
     const { isRecording, definition, recording, cut } = this.#settings;
     if (what !== undefined && !definition) throw missingServer(what);
     if (!definition || (!isRecording && what === undefined)) return undefined;
-    const connection = new RecordedConnection({ definition, recording, cut, ask });
+    const connection = new RecordedServer({ definition, recording, cut, ask });
     this.#connections.add(connection);
     return connection;
   }
 
-  async #replay(method: string, params: Params, ask: Ask): Promise<Reply> {
+  async #replay(method: string, params: Params, ask: Ask): Promise<RpcResponse> {
     const { recording } = this.#settings;
     if (method === 'ping') return { result: {} };
-    if (method === 'initialize') return { result: recording.server ?? {} };
+    if (method === 'initialize') return { result: { ...recording.server, protocolVersion: params['protocolVersion'] } };
     const { asked = [], ...reply } = this.#find(method, params);
     for (const request of asked) await ask(request.method, request.params);
     return reply;
@@ -189,17 +180,16 @@ class ServerCassette implements Cassette {
       (request) => request.method === method && request.params['name'] === wanted['name'],
     );
     const others = similar.slice(0, maxShown).map((request) => JSON.stringify(request.params));
-    throw new ProtocolError(
-      errorCodes.invalidParams,
-      `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`,
-    );
+    const message = `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`;
+    return { error: { code: invalidParams, message } };
   }
 }
 
 /** Returns what a difference is about: the result of a list, or its error. */
-function shown(response: Reply | undefined): unknown {
+function shown(response: RpcResponse | undefined): unknown {
   return response?.result ?? response;
 }
 
+const invalidParams = -32_602;
 /** Similar requests in an error message. */
 const maxShown = 3;

@@ -1,4 +1,4 @@
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 
 const maxChanges = 20;
 

@@ -1,4 +1,5 @@
-import { hasInvisibleText, isObject } from '@quiver/mcp/internal';
+import { hasInvisibleText } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 
 /**
  * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parametersJsonSchema` of

@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import type { ProtocolTool } from '@quiver/mcp/client';
-import { isObject, toErrorText } from '@quiver/mcp/internal';
+import type { CallToolResult, ProtocolTool } from '@quiver/mcp/client';
+import { isObject } from '../json.js';
 import { includesMembers } from './includes-members.js';
 import type { AskedKind, TestCall, TestClient } from './test-client.js';
 
@@ -140,9 +140,15 @@ async function readCall(matcher: string, received: unknown): Promise<TestCall> {
 
 /** Returns the text of a failure, `undefined` for a call that did not fail. */
 function failureOf({ result, error }: TestCall): string | undefined {
-  if (result) return result.isError === true ? toErrorText(result) : undefined;
+  if (result) return result.isError === true ? textsOf(result).join('\n') : undefined;
   const code = error instanceof QuiverError ? `${error.code}: ` : '';
   return `${code}${toErrorMessage(error)}`;
+}
+
+/** Returns the texts of a result, and its structured content as JSON. */
+function textsOf({ content, structuredContent }: CallToolResult): string[] {
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return structuredContent === undefined ? texts : [...texts, JSON.stringify(structuredContent)];
 }
 
 /** Returns the forms in which a result may be expected, first the one that is shown. */

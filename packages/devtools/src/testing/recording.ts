@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/internal';
-import { type JsonRpcResponse, type Params, isObject, sortKeys } from '@quiver/mcp/internal';
+import { sortKeys } from '@quiver/mcp/internal';
 import type { ListMethod } from '@quiver/mcp/server';
+import { isObject, type Params, type RpcResponse } from '../json.js';
 
 /** Response of a server to a request, as a cassette keeps it. */
-export interface RecordedResponse extends Pick<JsonRpcResponse, 'result' | 'error'> {
+export interface RecordedResponse extends RpcResponse {
   /** Requests that the server sent before it responded. */
   asked?: { method: string; params: Params }[];
 }
@@ -21,7 +22,7 @@ export interface RecordedRequest {
 export type RecordedServer = Params;
 
 /** The lists of a server that has just been connected, by method: all pages, or the error in place of them. */
-export type RecordedDefinitions = Partial<Record<ListMethod, Pick<RecordedResponse, 'result' | 'error'>>>;
+export type RecordedDefinitions = Partial<Record<ListMethod, RpcResponse>>;
 
 interface RecordingFile {
   version: number;

@@ -1,4 +1,3 @@
-import { isObject } from '@quiver/mcp/internal';
 import {
   arrayOf,
   docComment,
@@ -11,6 +10,7 @@ import {
   unknownType,
   type TypeText,
 } from './type-text.js';
+import { isObject } from '../json.js';
 
 type Schema = Record<string, unknown>;
 

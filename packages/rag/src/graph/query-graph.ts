@@ -6,7 +6,7 @@ import { withSameEmbedder } from '../passages/check-embedder.js';
 import { fusionWith } from '../passages/find-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { candidatesFor, findDifferent, replaceFurtherVectors } from '../passages/query-chunks.js';
-import type { Question } from '../retrieval/question.js';
+import { Question } from '../retrieval/question.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
@@ -26,8 +26,8 @@ export interface IndexQuery {
   /** Those of them that match the filter of the model: other passages are neither found nor steps between others. */
   readonly read: IndexRead;
   readonly queryText: string;
-  /** The same. */
-  readonly question: Question;
+  /** The same, if it was read already. */
+  readonly question?: Question | undefined;
   readonly embedder: Embedder;
   readonly topK: number;
   readonly settings: GraphSettings;
@@ -73,7 +73,8 @@ export interface IndexAnswer {
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, allowed: application, read, queryText, question, settings, embedder, onProgress } = query;
+  const { store, allowed: application, read, queryText, settings, embedder, onProgress } = query;
+  const { question = new Question(queryText) } = query;
   const { indexName, signal } = read;
   const { edges, maxNodes, dimension } = settings;
   const topK = Math.floor(query.topK);

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { referenceBm25 } from '../../../devtools/src/stores/reference-bm25.ts';
+import { referenceBm25 } from '../../../devtools/src/stores/reference-rankings.ts';
 import { Bm25Index } from './bm25-index.js';
 import { englishAnalysis, termsOf } from './terms/analysis.js';
 import { english } from './terms/languages.js';

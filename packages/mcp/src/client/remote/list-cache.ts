@@ -267,7 +267,7 @@ export async function fetchList<Method extends ListMethod>(
 }
 
 /** Returns the items of all pages, as the server sent them. @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */
-export async function fetchPages(
+async function fetchPages(
   serverName: string,
   engine: Engine,
   method: ListMethod,

@@ -24,3 +24,26 @@ export function referenceBm25(texts: ReadonlyMap<string, string>, question: stri
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
 }
+
+/** Maximal marginal relevance by its definition, for vectors other than zero. @param results - best first */
+export function referenceDiversity<Result extends { score: number; vector?: readonly number[] }>(
+  results: readonly Result[],
+  { lambda, topK }: { lambda: number; topK: number },
+): Result[] {
+  const chosen: Result[] = [];
+  const valueOf = ({ score, vector = [] }: Result): number =>
+    lambda * score - (1 - lambda) * Math.max(...chosen.map((other) => cosine(vector, other.vector ?? [])));
+  while (chosen.length < topK) {
+    const left = results.filter((result) => !chosen.includes(result));
+    chosen.push(
+      chosen.length === 0 ? left[0]! : left.reduce((best, next) => (valueOf(next) > valueOf(best) ? next : best)),
+    );
+  }
+  return chosen;
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const dot = (one: readonly number[], other: readonly number[]): number =>
+    one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

@@ -1,26 +1,14 @@
 import { isQuiverError, toErrorMessage } from '@quiver/core';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
-import {
-  type Engine,
-  type EngineRequestOptions,
-  type JsonRpcResponse,
-  LEGACY_VERSIONS,
-  type Params,
-  ProtocolError,
-  RemoteServer,
-  errorCodes,
-  fetchPages,
-  isObject,
-  listMethods,
-  requestMethods,
-} from '@quiver/mcp/internal';
+import { ProtocolError, RemoteServer } from '@quiver/mcp/internal';
 import type { ListMethod } from '@quiver/mcp/server';
+import { isObject, type Params, type RpcResponse, type RpcError } from '../json.js';
 import type { RecordedDefinitions, RecordedResponse, Recording } from './recording.js';
 
 /** Sends a request to the client. */
-export type Ask = (method: string, params: Params) => Promise<JsonRpcResponse>;
+export type Ask = (method: string, params: Params) => Promise<RpcResponse>;
 
-interface RecordedConnectionOptions {
+interface RecordedServerOptions {
   readonly definition: MastraMCPServerDefinition;
   readonly recording: Recording;
   readonly cut: <Value>(value: Value) => Value;
@@ -28,16 +16,26 @@ interface RecordedConnectionOptions {
 }
 
 const requestTimeout = 60_000;
+/** A server that sends a cursor with every page would never end. */
+const maxPages = 1000;
 
-/** Connection of one client through a cassette to the server that it records. Requests run one after the other. */
-export class RecordedConnection {
-  readonly #options: RecordedConnectionOptions;
+/** Lists of a server: the capability that it declares for them, and the member with the items. */
+const lists: Readonly<Record<ListMethod, readonly [capability: string, member: string]>> = {
+  'tools/list': ['tools', 'tools'],
+  'resources/list': ['resources', 'resources'],
+  'resources/templates/list': ['resources', 'resourceTemplates'],
+  'prompts/list': ['prompts', 'prompts'],
+};
+
+/** The server that a cassette records, as one client of the cassette uses it. Requests run one after the other. */
+export class RecordedServer {
+  readonly #options: RecordedServerOptions;
   #server: RemoteServer | undefined;
   /** Requests of the server since the current request began. */
   #asked: NonNullable<RecordedResponse['asked']> = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: RecordedConnectionOptions) {
+  constructor(options: RecordedServerOptions) {
     this.#options = options;
   }
 
@@ -46,27 +44,6 @@ export class RecordedConnection {
     const responding = this.#last.then(() => this.#respond(method, params));
     this.#last = responding.catch(() => {});
     return responding;
-  }
-
-  /** Sends a request to the server. @throws its errors, and those of the connection */
-  async #send(method: string, { _meta, ...params }: Params): Promise<RecordedResponse> {
-    // The client's progress token is not unique at the server.
-    const { progressToken: _progressToken, ...meta } = isObject(_meta) ? _meta : {};
-    const sent = Object.keys(meta).length > 0 ? { ...params, _meta: meta } : params;
-    return { result: await this.#request((engine, options) => engine.request(method, sent, options)) };
-  }
-
-  #list(method: ListMethod): Promise<RecordedResponse> {
-    const fetching = this.#request((engine, options) => fetchPages('server', engine, method, options));
-    return fetching.then(
-      ({ items }) => ({ result: { [requestMethods[method].resultMember]: items } }),
-      toErrorResponse,
-    );
-  }
-
-  #request<Value>(send: (engine: Engine, options: EngineRequestOptions) => Promise<Value>): Promise<Value> {
-    const server = this.#open();
-    return server.request(send, { timeout: server.options.timeout ?? requestTimeout });
   }
 
   /**
@@ -78,8 +55,9 @@ export class RecordedConnection {
   async definitions(capabilities?: Params): Promise<RecordedDefinitions> {
     const { capabilities: offered = {} } = (await this.#open(capabilities).connect()).server;
     const definitions: RecordedDefinitions = {};
-    for (const method of listMethods)
-      if (offered[requestMethods[method].capability]) definitions[method] = await this.#list(method);
+    for (const [method, [capability, member]] of Object.entries(lists))
+      if ((offered as Params)[capability])
+        definitions[method as ListMethod] = await this.#list(method, member).catch(toErrorResponse);
     return this.#options.cut(definitions);
   }
 
@@ -92,20 +70,46 @@ export class RecordedConnection {
     if (method === 'initialize') return { result: await this.#describeServer(params) };
     const { recording, cut } = this.#options;
     this.#asked = [];
-    const response = await this.#send(method, params).catch(toErrorResponse);
+    const { _meta, ...sent } = params;
+    // The client's progress token is not unique at the server.
+    const { progressToken: _progressToken, ...meta } = isObject(_meta) ? _meta : {};
+    const response = await this.#request(method, Object.keys(meta).length > 0 ? { ...sent, _meta: meta } : sent).then(
+      (result): RecordedResponse => ({ result }),
+      toErrorResponse,
+    );
     const asked = this.#asked.length > 0 && { asked: this.#asked };
     recording.add(method, cut(params), cut({ ...asked, ...response }));
     await recording.write();
     return response;
   }
 
-  async #describeServer(params: Params): Promise<Params> {
+  /** Sends a request to the server. @throws its errors, and those of the connection */
+  #request(method: string, params: Params): Promise<Params> {
+    const server = this.#open();
+    const timeout = server.options.timeout ?? requestTimeout;
+    return server.request((engine, options) => engine.request(method, params, options), { timeout });
+  }
+
+  async #list(method: string, member: string): Promise<RecordedResponse> {
+    const items: unknown[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < maxPages; page += 1) {
+      const result = await this.#request(method, cursor === undefined ? {} : { cursor });
+      items.push(...(result[member] as unknown[]));
+      const { nextCursor } = result;
+      if (nextCursor === undefined || nextCursor === null || nextCursor === cursor) break;
+      cursor = nextCursor;
+    }
+    return { result: { [member]: items } };
+  }
+
+  async #describeServer({ protocolVersion, capabilities: given }: Params): Promise<Params> {
     const { recording, cut } = this.#options;
-    const capabilities = isObject(params['capabilities']) ? params['capabilities'] : {};
+    const capabilities = isObject(given) ? given : {};
     const { server } = await this.#open(capabilities).connect();
     const { capabilities: offered = {}, info = { name: 'unknown', version: '0' }, instructions } = server;
     const described = {
-      protocolVersion: LEGACY_VERSIONS[0],
+      protocolVersion,
       capabilities: offered,
       serverInfo: info,
       ...(instructions !== undefined && { instructions }),
@@ -143,9 +147,11 @@ function toErrorResponse(error: unknown): RecordedResponse {
 }
 
 /** Returns the error of a response for an error of this side, or the one of the server that it explains. */
-export function toRpcError(error: unknown): NonNullable<JsonRpcResponse['error']> {
-  const cause = isQuiverError(error) && error.cause instanceof ProtocolError ? error.cause : error;
-  if (!(cause instanceof ProtocolError)) return { code: errorCodes.internal, message: toErrorMessage(error) };
+export function toRpcError(error: unknown): RpcError {
+  const cause = isQuiverError(error) ? error.cause : undefined;
+  if (!(cause instanceof ProtocolError)) return { code: internalError, message: toErrorMessage(error) };
   const { code, message, data } = cause;
   return { code, message, ...(data !== undefined && { data }) };
 }
+
+const internalError = -32_603;

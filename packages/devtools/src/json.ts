@@ -1,0 +1,20 @@
+/** Parameters or a result of JSON-RPC. */
+export type Params = Record<string, unknown>;
+
+/** An error of JSON-RPC. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** A response of JSON-RPC: it has a result or an error. */
+export interface RpcResponse {
+  result?: Params;
+  error?: RpcError;
+}
+
+/** Returns whether a value is a JSON object: not a list, not `null`. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
