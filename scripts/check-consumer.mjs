@@ -1,12 +1,13 @@
 // Compiles a strict consumer (`skipLibCheck: false`) with every pinned name against the built packages. Also compiles tools with every
-// AI SDK major, two TypeScript versions and common compiler settings.
+// AI SDK major, two TypeScript versions and common compiler settings, and exports what every public function and method returns: a
+// type of it that no entry point exports is TS2742 in packages that write declarations.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const directory = join(dirname(fileURLToPath(import.meta.url)), 'consumer');
 const pinned = JSON.parse(readFileSync(join(directory, '..', 'public-names.json'), 'utf8'));
@@ -18,6 +19,7 @@ const lines = Object.entries(pinned).flatMap(([entry, { values, types }], index)
 ]);
 mkdirSync(generated, { recursive: true });
 writeFileSync(join(generated, 'public-names.ts'), `${lines.join('\n')}\n`);
+writeFileSync(join(generated, 'returned.ts'), await exportReturnedValues());
 
 const typescript5 = createRequire(import.meta.url).resolve('typescript-v5/bin/tsc');
 const compilers = [
@@ -30,7 +32,7 @@ const resolutions = [
   ['nodenext', 'nodenext'],
 ];
 
-const compilations = ['tsconfig.json', 'tsconfig.loose.json'].map((project) => ({
+const compilations = ['tsconfig.json', 'tsconfig.loose.json', 'tsconfig.declarations.json'].map((project) => ({
   name: project,
   command: ['tsc', '-p', project],
 }));
@@ -75,4 +77,45 @@ function run([program, ...programArguments]) {
     child.on('error', reject);
     child.on('close', (status) => resolve({ status: status ?? 1, output }));
   });
+}
+
+/** Returns a module that exports the results of all public functions and methods, and the members of instances. */
+async function exportReturnedValues() {
+  const require = createRequire(join(directory, 'package.json'));
+  const exports = [];
+  // Members that only other modules of the packages call.
+  const signIn = ['redeemState', 'pendingSignIn', 'clientInformation', 'tokens', 'discoveryState'];
+  const unsupported = new Set([
+    ...signIn.map((member) => `MCPOAuthClientProvider.${member}`),
+    'ChunkGraph.walk',
+    'ChunkGraph.titlesIn',
+  ]);
+  for (const [entry, { values }] of Object.entries(pinned)) {
+    // They register tests; and helpers of `@quiver/loaders`.
+    if (/vitest|devtools\/stores|rag\/document$/.test(entry)) continue;
+    const module = await import(pathToFileURL(require.resolve(entry)).href);
+    const isClass = (value) => typeof value === 'function' && /^class\b/.test(String(value));
+    for (const name of values) {
+      const path = `import('${entry}').${name}`;
+      if (typeof module[name] !== 'function') continue;
+      if (!isClass(module[name])) exports.push(`resultOf<typeof ${path}>()`);
+      else
+        for (const member of membersOf(module[name].prototype).filter(
+          (member) => !unsupported.has(`${name}.${member}`),
+        ))
+          exports.push(`memberOf<InstanceType<typeof ${path}>, '${member}'>()`);
+    }
+  }
+  return `
+declare function resultOf<F>(): F extends (...args: never[]) => infer R ? Awaited<R> : never;
+declare function memberOf<T, K extends string>(): K extends keyof T ? (T[K] extends (...args: never[]) => infer R ? Awaited<R> : T[K]) : never;
+${exports.map((value, index) => `export const v${index} = ${value};`).join('\n')}
+`;
+}
+
+/** Names of the methods and accessors of a class. */
+function membersOf(prototype) {
+  if (prototype === null || prototype === Object.prototype || prototype === Error.prototype) return [];
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+  return [...new Set([...own, ...membersOf(Object.getPrototypeOf(prototype))])];
 }

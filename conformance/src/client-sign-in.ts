@@ -4,7 +4,6 @@ import {
   createJwtBearerProvider,
   finishAuthorization,
   MCPOAuthClientProvider,
-  type AuthorizationCallback,
 } from '@quiver/mcp/auth';
 import type { Scenario } from './scenario.ts';
 
@@ -18,7 +17,7 @@ const redirectUrl = 'http://localhost:3000/callback';
 
 /** Acts as the user: the sign-in pages of the suites immediately redirect to the client. */
 export function createSignIn(serverUrl: string, scenario: Scenario): SignIn {
-  let callback: AuthorizationCallback | undefined;
+  let callback: Parameters<typeof finishAuthorization>[0]['callback'] | undefined;
   const provider = createProvider(scenario, async (page) => {
     const answer = await fetch(page, { redirect: 'manual' });
     const { searchParams } = new URL(answer.headers.get('location') ?? redirectUrl);

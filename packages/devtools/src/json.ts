@@ -18,3 +18,6 @@ export interface RpcResponse {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Methods that list what a server offers. */
+export type ListMethod = 'prompts/list' | 'resources/list' | 'resources/templates/list' | 'tools/list';

@@ -1,8 +1,7 @@
 import { isQuiverError, toErrorMessage } from '@quiver/core';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { ProtocolError, RemoteServer } from '@quiver/mcp/internal';
-import type { ListMethod } from '@quiver/mcp/server';
-import { isObject, type Params, type RpcResponse, type RpcError } from '../json.js';
+import { isObject, type ListMethod, type Params, type RpcResponse, type RpcError } from '../json.js';
 import type { RecordedDefinitions, RecordedResponse, Recording } from './recording.js';
 
 /** Sends a request to the client. */

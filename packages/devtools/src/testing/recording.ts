@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/internal';
 import { sortKeys } from '@quiver/mcp/internal';
-import type { ListMethod } from '@quiver/mcp/server';
-import { isObject, type Params, type RpcResponse } from '../json.js';
+import { isObject, type ListMethod, type Params, type RpcResponse } from '../json.js';
 
 /** Response of a server to a request, as a cassette keeps it. */
 export interface RecordedResponse extends RpcResponse {

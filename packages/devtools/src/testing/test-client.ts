@@ -13,7 +13,7 @@ import {
   type SamplingHandler,
   type SamplingResult,
   type ServerDefinition,
-  type ServerMessage,
+  type ServerMessageHandler,
   type ServerOptions,
 } from '@quiver/mcp/client';
 import { parseServerDefinition } from '@quiver/mcp/internal';
@@ -149,7 +149,7 @@ function describeServer(
     ...(capabilities && { capabilities: { ...definition.capabilities, ...capabilities } }),
     ...(sampling !== undefined && { sampling: toHandler('sampling', sampling, toSamplingResult) }),
     ...(roots && { roots }),
-    onMessage: (message: ServerMessage, info) => {
+    onMessage: (message: Parameters<ServerMessageHandler>[0], info) => {
       const asking = kinds[message.method];
       if (asking) asked.push({ kind: asking, params: message.params ?? {} });
       onMessage?.(message, info);

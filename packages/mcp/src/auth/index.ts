@@ -10,13 +10,9 @@ export {
   type OAuthCallbackServerOptions,
 } from './client/callback-server.js';
 export { FileOAuthStorage, type FileOAuthStorageOptions } from './client/file-oauth-storage.js';
-export { finishAuthorization, type AuthorizationCallback, type FinishAuthorizationOptions } from './client/sign-in.js';
+export { finishAuthorization, type FinishAuthorizationOptions } from './client/sign-in.js';
 export { createLoopbackProvider, type LoopbackProviderOptions } from './client/loopback-provider.js';
-export {
-  MCPOAuthClientProvider,
-  type MCPOAuthClientProviderOptions,
-  type TokenRequestContext,
-} from './client/oauth-client-provider.js';
+export { MCPOAuthClientProvider, type MCPOAuthClientProviderOptions } from './client/oauth-client-provider.js';
 export type { OAuthFetchOptions } from './client/adopt-provider.js';
 export { createOAuthFetch } from './client/with-authorization.js';
 export { InMemoryOAuthStorage, type OAuthStorage } from './client/oauth-storage.js';
@@ -28,7 +24,6 @@ export {
   createJwtBearerProvider,
   type ClientCredentialsOptions,
   type EnterpriseManagedOptions,
-  type IdentityProvider,
   type JwtBearerOptions,
 } from './client/registered-clients.js';
 export {
@@ -38,7 +33,7 @@ export {
   type OAuthMiddlewareResult,
   type ProtectedRequest,
 } from './server/oauth-middleware.js';
-export type { OAuthMiddlewareOptions, OAuthServerOptions } from './server/oauth-options.js';
+export type { OAuthMiddlewareOptions } from './server/oauth-options.js';
 export { createWebOAuth, honoOAuth, type HonoOAuthContext, type WebOAuthResult } from './server/web-oauth.js';
 export type { TokenValidationResult, TokenValidator } from './server/token-validator.js';
 export { createStaticTokenValidator, type StaticToken } from './server/validators/static-token-validator.js';

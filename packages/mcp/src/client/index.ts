@@ -5,9 +5,9 @@
  */
 export { MCPClient, type AuthenticateServerOptions, type MCPClientOptions } from './mcp-client.js';
 export type { BoundClient } from './bound-client.js';
-export type { CallerHandlers, InteractiveRequestOptions, RequestOptions } from './config/caller.js';
+export type { RequestOptions } from './config/caller.js';
 export type { ClientInfo } from './config/client-info.js';
-export { loadMcpConfig, type LoadMcpConfigOptions, type SkippedMcpSetting } from './config/config-file.js';
+export { loadMcpConfig, type LoadMcpConfigOptions } from './config/config-file.js';
 export type {
   ElicitationHandler,
   ElicitationRequest,
@@ -21,13 +21,11 @@ export type {
   SamplingOptions,
   SamplingRequest,
   SamplingResult,
-  ServerMessage,
   ServerMessageHandler,
 } from './config/handlers.js';
 export type { InProcessServer, MessageTransport } from './config/in-process-server.js';
 export type {
   HttpServerDefinition,
-  InProcessServerDefinition,
   MastraMCPServerDefinition,
   ServerDefinition,
   ServerOptions,
@@ -39,11 +37,10 @@ export {
   type ToolApproval,
   type ToolCallInfo,
   type ToolCallProcessor,
-  type ToolSelection,
 } from './config/tool-options.js';
 export type { CompleteOptions } from './features/completion.js';
 export type { ClientPrompts, GetPromptOptions } from './features/prompts.js';
-export type { BinaryContent, ClientResources, ReadResourceResult, ResourceContents } from './features/resources.js';
+export type { ClientResources, ReadResourceResult, ResourceContents } from './features/resources.js';
 export type { ServerStatus } from './remote/server-connection.js';
 export type { Answers, ListOptions, ServerErrorDetails } from './remote/shared-servers.js';
 export { fingerprintTool, type DefinitionChanges } from './remote/tool-definitions.js';
@@ -53,7 +50,7 @@ export type { RemoteTask } from './tools/task.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolCatalogue, ToolsWithErrors } from './tools/tool-set.js';
-export type { ToolSignature, TypedCallOptions, TypedServer, TypedToolMethod } from './tools/typed-server.js';
+export type { ToolSignature, TypedServer } from './tools/typed-server.js';
 export type { ContextualFetch } from '../http/send.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/types.js';

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
-import { createOAuthMiddleware, type OAuthMiddlewareOptions, type OAuthServerOptions } from '@quiver/mcp/auth';
+import { createOAuthMiddleware, type OAuthMiddlewareOptions } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
+
+type OAuthServerOptions = OAuthMiddlewareOptions['oauth'];
 
 export interface ProtectedServer {
   url: string;

@@ -37,7 +37,9 @@ export function withAuthorization(send: Send, options: OAuthFetchOptions): Send 
  * const fetch = createOAuthFetch({ provider: authProvider, serverUrl: 'https://api.example.com/notes' });
  * const response = await fetch('https://api.example.com/notes');
  */
-export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
+export function createOAuthFetch(
+  options: OAuthFetchOptions,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
   checkOptions('createOAuthFetch', options, oauthFetchChecks);
   const target = toTarget(options);
   const { serverFetch } = target;

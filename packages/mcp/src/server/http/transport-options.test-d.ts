@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
-import type { MCPServer, StartHTTPOptions, StartSSEOptions } from '../index.js';
+import type { StartSSEOptions } from '../../features/sse/sse.js';
+import type { MCPServer, StartHTTPOptions } from '../index.js';
 
 declare const server: MCPServer;
 declare const http: Pick<StartHTTPOptions, 'url' | 'httpPath' | 'req' | 'res'>;

@@ -3,5 +3,4 @@
  *
  * @module
  */
-export type { PostgresClient, PostgresPool, PostgresResult } from './pool.js';
 export { PostgresStore, type PostgresStoreOptions } from './postgres-store.js';

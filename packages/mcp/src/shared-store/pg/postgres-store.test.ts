@@ -5,7 +5,8 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
-import { PostgresStore, type PostgresClient, type PostgresResult, type PostgresStoreOptions } from './index.js';
+import { PostgresStore, type PostgresStoreOptions } from './index.js';
+import type { PostgresClient, PostgresResult } from './pool.js';
 import { writeStatements } from './statements.js';
 import { nameTables } from './tables.js';
 

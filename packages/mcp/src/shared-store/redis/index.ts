@@ -3,5 +3,4 @@
  *
  * @module
  */
-export type { IoredisClient, IoredisSubscriber, NodeRedisClient, NodeRedisSubscriber } from './redis-client.js';
 export { RedisStore, type RedisStoreOptions } from './redis-store.js';

@@ -10,7 +10,8 @@ import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
-import { RedisStore, type IoredisClient, type NodeRedisClient, type RedisStoreOptions } from './index.js';
+import { RedisStore, type RedisStoreOptions } from './index.js';
+import type { IoredisClient, NodeRedisClient } from './redis-client.js';
 
 const url = readTestVariable('QUIVER_REDIS_URL');
 
