@@ -14,7 +14,11 @@ const private6 = '::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00:
 
 /** The IPv4 ranges as NAT64 translates them (RFC 6052). The rest of its range is how networks without IPv4 reach public servers. */
 const translate = (ranges: string): string =>
-  ranges.replaceAll(/(\S+)\/(\d+)/g, (_, network, prefix) => `64:ff9b::${network}/${96 + Number(prefix)}`);
+  ranges
+    .split(' ')
+    .map((range) => range.split('/'))
+    .map(([network, prefix]) => `64:ff9b::${network}/${96 + Number(prefix)}`)
+    .join(' ');
 
 /**
  * Returns whether an IP address is not the address of a public server.
