@@ -21,7 +21,7 @@ const bounded = {
   'rag/src/stores/pg/records.ts': 'the look-behind allows one start in each run of backslashes',
   'devtools/src/graph/view-graph.ts': 'the first 1000 characters of a text',
   'loaders/src/formats/html.ts': 'the first kilobyte of a page',
-  'loaders/src/formats/pdf/pdf-contents.ts': 'one line of a page',
+  'loaders/src/formats/pdf/pdf-repeated.ts': 'one line of a page',
   'loaders/src/formats/pdf/pdf-markdown.ts': 'one line of a page',
   'loaders/src/structure/markdown-parts.ts':
     'one line; the quantifiers of its parts are limited or follow a fixed mark',
