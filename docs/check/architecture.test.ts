@@ -52,6 +52,33 @@ for (const name of ['rag', 'loaders', 'devtools']) {
   });
 }
 
+describe('@quiver/mcp: features', () => {
+  const source = sourceOf('mcp');
+  const imports = readImports(source).map(({ from, to }) => [from, to] as const);
+  const featureOf = (path: string): string | undefined => /^features\/([^/]+)\//.exec(path)?.[1];
+
+  test('are imported by their table and by the entry point of the server only', () => {
+    const users = imports.filter(([from, to]) => featureOf(to) && !featureOf(from)).map(([from]) => from);
+    assert.deepEqual([...new Set(users)].toSorted(), ['server/features.ts', 'server/index.ts']);
+  });
+
+  test('import no other feature', () => {
+    const others = imports.filter(
+      ([from, to]) => featureOf(from) && featureOf(to) && featureOf(from) !== featureOf(to),
+    );
+    assert.deepEqual(others, []);
+  });
+
+  test('have a README each, which the tour of a call names', () => {
+    const tour = readFileSync(new URL('../concepts/tour-of-a-call.md', import.meta.url), 'utf8');
+    const named = Array.from(tour.matchAll(/features\/([\w-]+)\/README\.md/g), ([, name]) => name);
+    const existing = readdirSync(join(source, 'features'));
+    assert.deepEqual(named.toSorted(), existing.toSorted());
+    for (const name of existing)
+      assert.match(readFileSync(join(source, 'features', name, 'README.md'), 'utf8'), /\*\*Seam:\*\*/);
+  });
+});
+
 function sourceOf(name: string): string {
   return fileURLToPath(new URL(`../../packages/${name}/src/`, import.meta.url));
 }

@@ -38,9 +38,9 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });
-  const tools = new ToolRegistry(catalog, logger, (registered) => {
-    for (const extension of state.calls) extension.register?.(registered);
-  });
+  const tools = new ToolRegistry(catalog, logger, (registered) =>
+    state.calls.filter((extension) => extension.register?.(registered)),
+  );
   const serverInfo = {
     name,
     version,

@@ -104,6 +104,7 @@ export class Proxies implements Provider {
       suspended: this.#suspended,
       logger,
       via: this.#via,
+      continuing: this.#state.calls.filter(({ continuation }) => continuation),
       isForeign: (toolName) => this.#ownerPrefix(toolName).length > upstream.prefix.length,
       onLateList: (method) => changes.report(requestMethods[method].capability),
     });

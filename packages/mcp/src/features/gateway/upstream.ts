@@ -24,12 +24,8 @@ import type { ServerRequest } from '../../server/request.js';
 import { urlElicitationRequired } from '../../server/methods/url-elicitation.js';
 import type { ListedTool } from '../../server/tools/catalog.js';
 import { toolRequestOf } from '../../server/tools/tool-context.js';
-import {
-  findParamHeaders,
-  structuredFor,
-  type ProvidedTools,
-  type RegisteredTool,
-} from '../../server/tools/tool-registry.js';
+import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
+import { findParamHeaders, structuredFor, type ProvidedTools } from '../../server/tools/tool-registry.js';
 import { isLoop, type Via } from './via.js';
 import { RelayedCall, type RelayState } from './relayed-call.js';
 import type { SuspendedCalls } from './suspended-calls.js';
@@ -57,6 +53,8 @@ export interface UpstreamOptions {
   readonly suspended: SuspendedCalls;
   readonly logger: Logger;
   readonly via: Via;
+  /** Extensions by which runs continue after their response. */
+  readonly continuing: readonly CallExtension[];
   /** Returns whether a name with the prefix belongs to another server, whose prefix is longer. */
   readonly isForeign: (name: string) => boolean;
   /** Called when a list arrives after a request that did without it. */
@@ -237,6 +235,7 @@ export class Upstream {
       structured: structuredFor(tool.outputSchema),
       paramHeaders: findParamHeaders(name, tool.inputSchema, this.#options.logger),
       continuesItself: this.#offersTasks(),
+      extensions: this.#options.continuing,
     };
   }
 

@@ -1,9 +1,8 @@
 import type { ResultLimit } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
-import type { CallExtension } from '../../server/call-extension.js';
+import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
 import type { Feature } from '../../server/feature.js';
-import type { RegisteredTool } from '../../server/tools/tool-registry.js';
 import { limitResult } from './limit-result.js';
 
 /** Limits of the results of tools: `resultLimit` of the server, or that of a tool, which replaces it. */
@@ -18,10 +17,11 @@ export class ResultLimits implements Feature, CallExtension {
   }
 
   /** @throws `RESULT_LIMIT_INVALID` */
-  register(registered: RegisteredTool): void {
+  register(registered: RegisteredTool): boolean {
     const own = registered.tool.mcp?.resultLimit;
     const limit = own === undefined ? this.#ofServer : own && parseResultLimit(own);
     if (limit) this.#limits.set(registered, limit);
+    return Boolean(limit);
   }
 
   run(_request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {

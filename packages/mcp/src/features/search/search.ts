@@ -21,11 +21,11 @@ import {
 import { createTool, type ToolContext, type ToolLike } from '@quiver/core/tools';
 import { encodeFailure } from '../../content.js';
 import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
-import type { CallExtension, ResolvedCall } from '../../server/call-extension.js';
+import type { CallExtension, RegisteredTool, ResolvedCall } from '../../server/call-extension.js';
 import type { ServerState } from '../../server/definition/server-state.js';
 import type { Feature } from '../../server/feature.js';
 import type { CatalogRequest } from '../../server/tools/catalog.js';
-import type { RegisteredTool, ToolRegistry } from '../../server/tools/tool-registry.js';
+import type { ToolRegistry } from '../../server/tools/tool-registry.js';
 import { toolRequestOf } from '../../server/tools/tool-context.js';
 
 /** Search of a server: clients see it in place of the tools. */

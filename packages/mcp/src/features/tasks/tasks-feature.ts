@@ -3,13 +3,12 @@ import { objectOf, stringList, wholeNumber, type OptionCheck } from '@quiver/cor
 import type { Result } from '../../content.js';
 import { TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
-import type { CallExtension } from '../../server/call-extension.js';
+import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
 import type { ServerState } from '../../server/definition/server-state.js';
 import { ModernRequest } from '../../server/eras/modern.js';
 import type { AcceptedFilter, Feature } from '../../server/feature.js';
 import { invalidFilter, isListOfNames } from '../../server/methods/subscriptions.js';
 import type { ServerRequest } from '../../server/request.js';
-import type { RegisteredTool } from '../../server/tools/tool-registry.js';
 import { PossibleTask } from './possible-task.js';
 import { MAX_LISTENED_TASKS } from './task-limits.js';
 import { cancelTask, getTask, requireTasks, supportsTasks, updateTask } from './task-methods.js';
@@ -54,13 +53,15 @@ export class TasksFeature implements Feature, CallExtension {
     };
   }
 
-  register(registered: RegisteredTool): void {
+  register(registered: RegisteredTool): boolean {
     const { name, tool } = registered;
     try {
       const options = parseTaskOptions(tool.mcp?.task);
       if (options) this.#options.set(registered, options);
+      return options !== undefined;
     } catch (error) {
       this.#logger.warn(`Calls of tool '${name}' never become tasks: ${toErrorMessage(error)}`);
+      return false;
     }
   }
 

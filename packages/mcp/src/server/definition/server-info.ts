@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import { getToolId } from '@quiver/core/tools';
 import type { ToolType } from '../tools/catalog.js';
-import type { RegisteredTool } from '../tools/tool-registry.js';
+import type { RegisteredTool } from '../call-extension.js';
 import type { ServerConfig, PackageInfo, RemoteInfo, Repository } from './server-config.js';
 
 /** Description of a server. */

@@ -9,7 +9,7 @@ import { describeFailure, ErrorForClients, findProtocolError } from '../failures
 import type { Middleware } from '../middleware/middleware.js';
 import { runToolHooks } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
-import type { RegisteredTool } from '../tools/tool-registry.js';
+import type { RegisteredTool } from '../call-extension.js';
 import { requireToolAccess } from './tool-access.js';
 import { describeIssues, encodeOutput, isCompleteResult } from './tool-output.js';
 import { requestPages, urlElicitationCode } from './url-elicitation.js';
@@ -39,7 +39,7 @@ export async function callTool(request: ServerRequest): Promise<Result> {
 
 /** Runs the extensions around a call, in their order, and the tool with its hooks inside. */
 function runExtensions(request: ServerRequest, registered: RegisteredTool, index = 0): Promise<Result> {
-  const extension = request.server.calls[index];
+  const extension = registered.extensions[index];
   if (!extension) return runTool(request, registered);
   const next = (): Promise<Result> => runExtensions(request, registered, index + 1);
   return extension.run ? extension.run(request, registered, next) : next();
@@ -123,7 +123,7 @@ export function continuationOfCall(request: ServerRequest): Continuation | undef
   const { server, name = '' } = request;
   const registered = server.tools.find(request, name);
   if (!registered) return undefined;
-  for (const extension of server.calls) {
+  for (const extension of registered.extensions) {
     const continuation = extension.continuation?.(request, registered);
     if (continuation) return isAccepted(request) ? continuation : undefined;
   }

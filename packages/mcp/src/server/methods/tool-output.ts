@@ -3,7 +3,7 @@ import { isToolFailure, toModelOutput } from '@quiver/core/tools';
 import { encodeErrorText, encodeToolResult, isContentResult, type ContentResult, type Result } from '../../content.js';
 import type { Era } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import type { RegisteredTool } from '../tools/tool-registry.js';
+import type { RegisteredTool } from '../call-extension.js';
 
 /** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
 export function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Result | Promise<Result> {

@@ -11,33 +11,16 @@ import {
   variesByCaller,
   type Catalog,
   type CatalogRequest,
-  type CatalogItem,
   type ListedTool,
   type ToolType,
   type VaryingServer,
 } from './catalog.js';
+import type { CallExtension, RegisteredTool } from '../call-extension.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
 import { encodePage, type PageRequest } from '../list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
-
-export interface RegisteredTool {
-  readonly name: string;
-  readonly tool: ToolLike;
-  readonly toolType: ToolType;
-  readonly listed: ListedTool;
-  /** The tool as `visible` receives it. */
-  readonly item: CatalogItem;
-  /** Whether results go out as `structuredContent`. */
-  readonly structured: Readonly<Record<Era, boolean>>;
-  /** Arguments that modern clients repeat in headers. */
-  readonly paramHeaders: readonly ParamHeader[];
-  /** Whether the result of a call depends on the tools of the server. Default `false`. */
-  readonly needsTools?: boolean;
-  /** Whether the tool itself decides that the run of a call continues after its response. Default `false`. */
-  readonly continuesItself?: boolean;
-}
 
 /** Tools of a provider by the names that clients call them by. A change replaces the map. */
 export type ProvidedTools = ReadonlyMap<string, RegisteredTool>;
@@ -63,7 +46,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #catalog: Catalog;
   readonly #logger: Logger;
-  readonly #onRegister: (registered: RegisteredTool) => void;
+  readonly #extend: (registered: RegisteredTool) => readonly CallExtension[];
   /** First page of each era, where all callers see the same tools. */
   #firstPages: Partial<Record<Era, Result>> = {};
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
@@ -72,11 +55,11 @@ export class ToolRegistry {
   #version: object = {};
   #isListed: (name: string) => boolean = () => true;
 
-  /** @param onRegister - called with each tool before it is offered; one for which it throws is left out */
-  constructor(catalog: Catalog, logger: Logger, onRegister: (registered: RegisteredTool) => void) {
+  /** @param extend - returns the extensions of a tool before it is offered; one for which it throws is left out */
+  constructor(catalog: Catalog, logger: Logger, extend: (registered: RegisteredTool) => readonly CallExtension[]) {
     this.#catalog = catalog;
     this.#logger = logger;
-    this.#onRegister = onRegister;
+    this.#extend = extend;
   }
 
   /** Whether callers may receive different lists. */
@@ -138,10 +121,10 @@ export class ToolRegistry {
 
   #register(name: string, tool: ToolLike, toolType: ToolType, needsTools: boolean): RegisteredTool | undefined {
     const described = describeTool(name, tool, toolType, this.#logger);
-    const registered = described && { ...described, needsTools };
+    if (!described) return undefined;
     try {
-      if (registered) this.#onRegister(registered);
-      return registered;
+      // One object from here on, by which extensions know the tool.
+      return Object.assign(described, { needsTools, extensions: this.#extend(described as RegisteredTool) });
     } catch (error) {
       this.#logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
       return undefined;
@@ -216,7 +199,7 @@ function describeTool(
   tool: ToolLike,
   toolType: ToolType,
   logger: Logger,
-): Omit<RegisteredTool, 'needsTools'> | undefined {
+): Omit<RegisteredTool, 'extensions'> | undefined {
   if (typeof tool?.execute !== 'function') {
     logger.warn(`Tool '${name}' is not served: it has no execute function.`);
     return undefined;
