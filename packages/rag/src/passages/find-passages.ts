@@ -37,16 +37,6 @@ export function fusionWith(embedder: Embedder | undefined, given?: FusionWeights
 async function queryRanked(store: VectorStore, params: QueryParams, question: Question): Promise<VectorMatch[]> {
   const { mode, queryText, topK = defaultTopK, mmr } = params;
   if (mode === 'vector' || mmr || typeof queryText !== 'string') return queryChunks(store, params);
-  const query = { ...params, topK: Math.max(topK, candidateDepth) };
-  if (mode === 'hybrid' && !isKeywordAlone(params))
-    return rankCandidates(question, await queryChunks(store, query)).slice(0, topK);
-  const { fusion: _notUsed, queryVector: _neither, ...keywordQuery } = query;
-  const candidates = await queryChunks(store, { ...keywordQuery, mode: 'keyword' });
-  const ranked = rankCandidates(question, candidates).slice(0, topK);
-  return mode === 'hybrid' ? ranked.map((match) => ({ ...match, foundBy: ['keyword'] })) : ranked;
-}
-
-/** A fusion of one ranking would replace its scores by those of places. */
-function isKeywordAlone({ fusion }: QueryParams): boolean {
-  return fusion?.vector === 0 && fusion.keyword !== 0;
+  const candidates = await queryChunks(store, { ...params, topK: Math.max(topK, candidateDepth) });
+  return rankCandidates(question, candidates).slice(0, topK);
 }

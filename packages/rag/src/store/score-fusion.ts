@@ -49,20 +49,8 @@ export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'fou
     .map(({ match }) => match);
 }
 
-/** A ranking with its scores from 0 to 1; those behind them are 0. */
-interface ScaledRanking<Match> extends Pick<Ranking<Match>, 'matches'> {
-  readonly scores: readonly number[];
-  /** Share of the best relevance at which the scores end; 0 for similarities, which have no natural 0. */
-  readonly last: number;
-  /** 0 where all scores are equal, which says nothing. */
-  readonly weight: number;
-}
-
-function scale<Match extends Pick<VectorMatch, 'score'>>({
-  matches,
-  weight,
-  mode,
-}: Ranking<Match>): ScaledRanking<Match> {
+/** Returns the scores that count, from 0 to 1; the weight, 0 where all are equal, which says nothing; and the share of the best at which they end. */
+function scale<Match extends Pick<VectorMatch, 'score'>>({ matches, weight, mode }: Ranking<Match>) {
   const raw = matches.slice(0, fusedDepth).map(({ score }) => score);
   const numbers = raw.filter((score) => Number.isFinite(score));
   // A list that is not full contains every record with a word of the query.
@@ -73,7 +61,7 @@ function scale<Match extends Pick<VectorMatch, 'score'>>({
   const scores = raw.map((score) => Math.min(1, Math.max(0, (score - floor) / width)) || 0);
   const behind = scores.slice(1, 1 + comparedWith).reduce((sum, score) => sum + score, 0) / comparedWith;
   const prominence = Math.max(0, (scores[0] ?? 0) - behind);
+  // Similarities have no natural 0.
   if (mode !== 'vector') return { matches, scores, last: Math.max(0, floor) / best || 0, weight: weight * prominence };
-  const share = prominence * Math.min(1, raw.length / manyVectors);
-  return { matches, scores, last: 0, weight: weight * prominence * share };
+  return { matches, scores, last: 0, weight: weight * prominence ** 2 * Math.min(1, raw.length / manyVectors) };
 }

@@ -311,10 +311,10 @@ describe('the mode of createVectorQueryTool', () => {
     await ask({ fusion: { keyword: 2 } });
     expect(fusions).toEqual([
       // The weight of the lexical embedder is 0.
-      ['keyword', undefined],
+      ['hybrid', { vector: 0 }],
       ['hybrid', { vector: 1 }],
       ['hybrid', { keyword: 2, vector: 3 }],
-      ['keyword', undefined],
+      ['hybrid', { keyword: 2, vector: 0 }],
     ]);
   });
 
