@@ -48,6 +48,26 @@ export function describeSearchModes<Store extends VectorStore>(
     const find = async (queryText: string, more: object = {}): Promise<string[]> =>
       (await store.query({ indexName, mode: 'keyword', queryText, ...more })).map(({ id }) => id);
 
+    it('fuses chunks, each by the best of its vectors, and finds no further vector without a text by keywords', async (context) => {
+      requireModes(context, 'keyword', 'hybrid');
+      // More than a fusion reads of each ranking.
+      const ids = Array.from({ length: 60 }, (_, place) => `window ${place}`);
+      await store.upsert({
+        indexName,
+        ids,
+        vectors: ids.map((_, place) => [0.8, 0.6, place / 1000]),
+        metadata: ids.map(() => ({ vectorOf: 'whale', source: 'pear.md', title: 'Pear trees' })),
+      });
+      expect((await find('pear trees', { topK: 100 })).toSorted()).toEqual(['apple', 'pear', 'pear again']);
+      const fused = await store.query({ indexName, mode: 'hybrid', ...question, topK: 10 });
+      const chunks = fused.map(({ id, metadata }) => metadata['vectorOf'] ?? id);
+      expect(chunks.toSorted()).toEqual(passages.map(({ id }) => id).toSorted());
+      expect(fused.find(({ metadata }) => metadata['vectorOf'])?.foundBy).toEqual(['vector']);
+      const text = 'Whales sing';
+      const [whale] = await store.query({ indexName, mode: 'hybrid', ...question, queryText: text, topK: 10 });
+      expect(whale).toMatchObject({ foundBy: ['vector', 'keyword'], score: expect.closeTo(1) });
+    });
+
     it('answers in the modes it declares, and refuses the others by name', async () => {
       for (const mode of ['vector', 'keyword', 'hybrid'] as const) {
         const query = store.query({ indexName, mode, ...question });

@@ -5,9 +5,10 @@ import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, 
 import { withSameEmbedder } from '../passages/check-embedder.js';
 import { fusionWith } from '../passages/find-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
-import { candidatesFor, findDifferent, replaceFurtherVectors } from '../passages/query-chunks.js';
+import { candidatesFor, replaceFurtherVectors } from '../passages/query-chunks.js';
 import { Question } from '../retrieval/question.js';
 import { rankCandidates } from '../retrieval/rank-candidates.js';
+import { findDifferent } from '../store/different-results.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';

@@ -1,6 +1,6 @@
 import { checkOptions } from '@quiver/core/internal';
 import { createFilterTest, toFilter } from '../filter/index.js';
-import { vectorOfKey } from '../document/metadata-keys.js';
+import { chunkIdOf, findDifferent, maxCandidates } from '../store/different-results.js';
 import { recordText } from '../store/record-text.js';
 import { argumentSettings, defaultTopK, topKValue } from '../store/options.js';
 import { diverseCandidates } from '../store/search.js';
@@ -40,36 +40,11 @@ export async function queryChunks<Params extends QueryParams>(
   });
 }
 
-/** Remote stores return at most so many records. */
-const maxCandidates = 10_000;
-const growth = 4;
 const spareCandidates = 20;
 
 /** Number of records to read for `topK` results: copies of a text rank near it, and rarely next to it. */
 export function candidatesFor(topK: number): number {
   return Math.max(topK, Math.min(topK + spareCandidates, maxCandidates));
-}
-
-/**
- * Returns the best `topK` results of a search, and searches for more records where several of them are one result.
- *
- * @param first - number of records of the first search
- * @param find - returns the results among the best `limit` records, and whether there are no more records
- */
-export async function findDifferent<Result>(
-  topK: number,
-  first: number,
-  find: (limit: number) => Promise<{ results: Result[]; isLast: boolean }>,
-): Promise<Result[]> {
-  for (let limit = first; ; limit = Math.min(limit * growth, maxCandidates)) {
-    const { results, isLast } = await find(limit);
-    if (results.length >= topK || isLast || limit >= maxCandidates) return results.slice(0, topK);
-  }
-}
-
-function chunkIdOf({ id, metadata }: Pick<VectorMatch, 'id' | 'metadata'>): string {
-  const of: unknown = metadata[vectorOfKey];
-  return typeof of === 'string' ? of : id;
 }
 
 /** Returns matches with chunks in place of their further vectors, each with its best match's score and place in the order. */

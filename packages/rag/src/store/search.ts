@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { chunkIdOf, findDifferent } from './different-results.js';
 import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
 import { defaultTopK, invalidArgument, largestTopK } from './options.js';
 import { fusedDepth, fuseScores } from './score-fusion.js';
@@ -136,9 +137,27 @@ export async function fuseSearches(
   ] as const;
   const rankings = parts.map(async (part) => {
     const { mode } = part;
-    const found = fusion[mode] === 0 ? [] : await find(part);
-    const matches = found.map(({ record, similarity }) => ({ ...record, score: similarity, foundBy: [mode] }));
+    const found = fusion[mode] === 0 ? [] : await findChunks(part, find);
+    const matches = found.map(({ record, similarity }) => {
+      return { id: chunkIdOf(record), score: similarity, foundBy: [mode], record };
+    });
     return { matches, mode, weight: fusion[mode] };
   });
-  return fuseScores<VectorMatch>(await Promise.all(rankings)).slice(0, limit);
+  const fused = fuseScores<Pick<VectorMatch, 'id' | 'score' | 'foundBy'> & { record: VectorRecord }>(
+    await Promise.all(rankings),
+  );
+  return fused.slice(0, limit).map(({ id: _chunkId, record, ...scored }) => ({ ...record, ...scored }));
+}
+
+/** Returns the best record of each chunk. The limit counts chunks, which have the same place whatever number of their vectors is near. */
+function findChunks<Part extends VectorSearch | KeywordSearch>(
+  part: Part,
+  find: (search: Part) => Promise<FoundRecord[]>,
+): Promise<FoundRecord[]> {
+  return findDifferent(part.limit, part.limit, async (limit) => {
+    const found = await find({ ...part, limit });
+    const seen = new Set<string>();
+    const results = found.filter(({ record }) => seen.size < seen.add(chunkIdOf(record)).size);
+    return { results, isLast: found.length < limit };
+  });
 }
