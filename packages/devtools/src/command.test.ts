@@ -69,9 +69,24 @@ describe('npx @quiver/devtools types', { timeout: 60_000 }, () => {
     expect(await run('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 
+  test('lints the tools of a server and of a recorded list', async () => {
+    const { code, stdout } = await run('lint', recorded);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^advice echo \/description description-missing \(openai, anthropic, .*\): Say what/m);
+    const server = new MCPServer({ name: 'n', version: '1', tools: {} });
+    await server.toolActions.add({ 'a.b': createTool({ id: 'a.b', description: 'Greets', execute: async () => 'x' }) });
+    const { url } = await server.listen();
+    onTestFinished(() => server.close());
+    const found = await run('lint', url, '--provider', 'openai', '--ignore', 'output-schema-missing');
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/^rejected a\.b \/name name-characters \(openai\): /m);
+    expect(found.stdout).not.toContain('output-schema-missing');
+  });
+
   test.for<[reason: string, args: string[], message: RegExp]>([
     ['no arguments', [], /^Usage: npx @quiver\/devtools types /],
     ['an unknown option', ['types', recorded, '--chekc'], /^Unknown option '--chekc'.* Usage: /],
+    ['an unknown provider', ['lint', recorded, '--provider', 'opnai'], /opnai/],
     ['--check without a file', ['types', recorded, '--check'], /^--check needs a file: -o weather\.ts\. Usage/],
     ['a file that does not exist', ['types', 'none.json'], /^Cannot read none\.json: ENOENT/],
     [

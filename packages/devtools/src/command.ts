@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * The command `npx @quiver/devtools`: writes types of the tools of a server, and checks that they are up to date.
+ * The command `npx @quiver/devtools`: writes types of the tools of a server and checks that they are up to date, and lints the tools.
  *
- * Types go to standard output or to a file, all else to standard error. Exit codes: 0; 1 for types that are not up to date; 2 for errors.
+ * Types and problems go to standard output, types also to a file, all else to standard error. Exit codes: 0; 1 for types that are not up to
+ * date, and for definitions that a provider rejects; 2 for errors.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,13 +11,16 @@ import { basename } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
-import { MCPClient, type ServerDefinition } from '@quiver/mcp/client';
+import { MCPClient, type ProtocolTool, type ServerDefinition } from '@quiver/mcp/client';
 import { isObject } from './json.js';
+import type { LintProvider, LintRule } from './testing/lint-rules.js';
+import { lintTools } from './testing/lint-tools.js';
 import { pascalCase } from './tool-types/type-text.js';
 import { compareToolTypes, toolTypes, type ToolDefinitions } from './tool-types/tool-types.js';
 
-const usage =
-  "Usage: npx @quiver/devtools types <url | 'command with arguments' | recorded.json> [-o weather.ts] [--check] [--name Weather] [--header 'Name: value']";
+const usage = `Usage: npx @quiver/devtools types <tools> [-o weather.ts] [--check] [--name Weather] [--header 'Name: value']
+       npx @quiver/devtools lint <tools> [--provider openai] [--ignore output-schema-missing] [--header 'Name: value']
+where <tools> is a URL, 'a command with arguments' or recorded.json.`;
 const maxErrorLength = 2000;
 
 try {
@@ -33,12 +37,11 @@ async function run(args: string[]): Promise<number> {
     return 0;
   }
   const [command, ...target] = positionals;
-  if (command !== 'types' || target.length === 0 || (values.check && values.output === undefined))
-    throw new Error(
-      values.check && values.output === undefined ? `--check needs a file: -o weather.ts. ${usage}` : usage,
-    );
+  if (!['types', 'lint'].includes(command ?? '') || target.length === 0) throw new Error(usage);
   const { output } = values;
+  if (values.check && output === undefined) throw new Error(`--check needs a file: -o weather.ts. ${usage}`);
   const definitions = await readDefinitions(target, values.header ?? []);
+  if (command === 'lint') return lint(definitions, values);
   const options = nameOf(values.name, output, definitions);
   const text = toolTypes(definitions, options);
   if (output === undefined) {
@@ -59,12 +62,36 @@ async function run(args: string[]): Promise<number> {
   return 0;
 }
 
+/** Writes a line for each problem. Returns the exit code. */
+function lint(definitions: ToolDefinitions, { provider, ignore }: { provider?: string[]; ignore?: string[] }): number {
+  const tools: readonly ProtocolTool[] = Array.isArray(definitions) ? definitions : Object.values(definitions).flat();
+  // `lintTools` checks the names.
+  const problems = lintTools(tools, {
+    ...(provider && { providers: provider as LintProvider[] }),
+    ...(ignore && { ignore: ignore as LintRule[] }),
+  });
+  const lines = problems.map(({ tool, rule, path, providers, effect, message }) =>
+    escapeForLog(`${effect} ${tool} ${path} ${rule} (${providers.join(', ')}): ${message}`),
+  );
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return problems.some(({ effect }) => effect === 'rejected') ? 1 : 0;
+}
+
 function packageVersion(): string {
   return String((createRequire(import.meta.url)('../package.json') as { version?: unknown }).version);
 }
 
 function readArguments(args: string[]): {
-  values: { output?: string; name?: string; check?: boolean; header?: string[]; help?: boolean; version?: boolean };
+  values: {
+    output?: string;
+    name?: string;
+    check?: boolean;
+    provider?: string[];
+    ignore?: string[];
+    header?: string[];
+    help?: boolean;
+    version?: boolean;
+  };
   positionals: string[];
 } {
   try {
@@ -75,6 +102,8 @@ function readArguments(args: string[]): {
         output: { type: 'string', short: 'o' },
         name: { type: 'string' },
         check: { type: 'boolean' },
+        provider: { type: 'string', multiple: true },
+        ignore: { type: 'string', multiple: true },
         header: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },

@@ -1,3 +1,4 @@
+import type { ProtocolTool } from '@quiver/mcp/client';
 import { hasInvisibleText } from '@quiver/mcp/internal';
 import { isObject } from '../json.js';
 
@@ -17,49 +18,9 @@ export const lintProviders: readonly LintProvider[] = [
 /** Strict mode is an agreement between an application and its own tools: no published server keeps it. */
 export const defaultLintProviders: readonly LintProvider[] = lintProviders.filter((name) => name !== 'openai-strict');
 
-const openai: LintProvider = 'openai';
 const strict: LintProvider = 'openai-strict';
-const anthropic: LintProvider = 'anthropic';
-const gemini: LintProvider = 'gemini';
 /** Gemini's subset of OpenAPI. */
 const subset: LintProvider = 'gemini-parameters';
-
-/** The sources of the rules: the documentation of the provider or of the protocol, or a thread that quotes the error of the provider. */
-export const ruleSources = {
-  'annotations-missing': 'https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations',
-  const: 'https://github.com/taylorwilsdon/google_workspace_mcp/issues/1099',
-  'definition-invalid': 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool',
-  'description-copied':
-    'https://platform.openai.com/docs/guides/function-calling#best-practices-for-defining-functions',
-  'description-missing': 'https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use',
-  'enum-not-text': 'https://github.com/google-gemini/gemini-cli/issues/4127',
-  'invisible-characters': 'https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/',
-  'items-missing': 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
-  'name-characters': 'https://github.com/github/copilot-cli/issues/1879',
-  'name-length': 'https://platform.openai.com/docs/api-reference/chat/create',
-  'output-schema-missing': 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema',
-  'ref-siblings': 'https://github.com/anomalyco/opencode/issues/12295',
-  'ref-unresolved': 'https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3',
-  reference: 'https://github.com/google-gemini/gemini-cli/issues/13326',
-  'required-unknown': 'https://github.com/anomalyco/opencode/issues/3140',
-  'root-union': 'https://github.com/nspady/google-calendar-mcp/issues/39',
-  'strict-additional-properties': 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas',
-  'strict-keyword': 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas',
-  'strict-required': 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas',
-  'type-list': 'https://github.com/zed-industries/zed/issues/44875',
-  'type-missing': 'https://github.com/google-gemini/gemini-cli/issues/4400',
-  'union-in-items': 'https://github.com/sbroenne/mcp-server-excel/issues/672',
-} as const;
-
-/** Name of a rule of `lintTools()`. */
-export type LintRule = keyof typeof ruleSources;
-
-/** A problem before the tool and its source are known. */
-export interface Finding {
-  rule: LintRule;
-  providers: readonly LintProvider[];
-  message: string;
-}
 
 /** A part of an input schema. */
 export interface SchemaPart {
@@ -69,79 +30,249 @@ export interface SchemaPart {
   readonly root: unknown;
 }
 
+/** A problem: its message, which may come with other providers than those of the rule. */
+type Found = string | readonly [message: string, providers: readonly LintProvider[]] | undefined;
+
+export interface Rule {
+  /** Documentation of the provider or of the protocol, or a thread that quotes the error of the provider. */
+  readonly source: string;
+  /** Providers that it concerns. Default: all. */
+  readonly providers?: readonly LintProvider[];
+  /** Whether a model or a host uses the tool less well; otherwise the providers reject the request. */
+  readonly isAdvice?: boolean;
+  /** Member of a definition that {@link inTool} reads. */
+  readonly member?: string;
+  /** @param twin - the first tool with the same description */
+  readonly inTool?: (tool: ProtocolTool, twin: string | undefined) => Found;
+  readonly inText?: (text: string) => Found;
+  readonly inSchema?: (schema: Readonly<Record<string, unknown>>, part: SchemaPart) => Found;
+}
+
 const unions = ['anyOf', 'oneOf', 'allOf'];
-const maxNameLength = 64;
+const strictKeywords = ['allOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'patternProperties'];
 /** Members next to `$ref` that Gemini accepts. */
 const harmlessSiblings = new Set(['description', 'default']);
-const strictKeywords = ['allOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'patternProperties'];
-
-/** Returns the problems of a name. */
-export function checkName(name: string): Finding[] {
-  const findings: Finding[] = [];
-  if (name.length > maxNameLength) {
-    const message = `The name has ${name.length} characters; providers accept ${maxNameLength}, and hosts put the name of the server before it. Shorten it.`;
-    findings.push({ rule: 'name-length', providers: lintProviders, message });
-  }
-  const providers: LintProvider[] = [];
-  if (!/^[\w-]+$/.test(name)) providers.push(openai, strict, anthropic);
-  if (!/^[A-Za-z_][\w.-]*$/.test(name)) providers.push(gemini, subset);
-  const message = `Providers accept letters, digits, '_' and '-', and Gemini a letter or '_' first. Rename the tool.`;
-  if (providers.length > 0) findings.push({ rule: 'name-characters', providers, message });
-  return findings;
-}
-
-/** Returns the problem of a name, title or description that contains what its reader does not see. */
-export function checkText(text: unknown): Finding[] {
-  if (typeof text !== 'string' || !hasInvisibleText(text)) return [];
-  const message =
-    'The text has characters that a user does not see, and a model reads: zero-width spaces, marks of direction or tags. Remove them.';
-  return [{ rule: 'invisible-characters', providers: lintProviders, message }];
-}
-
-/** Returns the problems of one part of an input schema, without those of its own parts. */
-export function checkPart(part: SchemaPart): Finding[] {
-  const { schema } = part;
-  if (typeof schema === 'boolean') {
-    // `additionalProperties: false` has no value to describe.
-    if (part.keyword === 'additionalProperties') return [];
-    const message = 'A Boolean schema has no type. Name the type.';
-    return [{ rule: 'type-missing', providers: [strict, subset], message }];
-  }
-  return [
-    ...checkReference(schema, part.root),
-    ...checkUnions(schema, part.keyword),
-    ...checkType(schema),
-    ...checkValues(schema),
-    ...checkObject(schema),
-    ...[schema['title'], schema['description']].flatMap(checkText),
-  ];
-}
-
-function checkReference(schema: Readonly<Record<string, unknown>>, root: unknown): Finding[] {
-  const { $ref, ...siblings } = schema;
-  if (typeof $ref !== 'string') return [];
-  const findings: Finding[] = [
-    {
-      rule: 'reference',
-      providers: [subset],
-      message: `\`parameters\` of Gemini does not resolve '${$ref}'. Write the schema in place.`,
-    },
-  ];
-  if (!isResolved($ref, root)) {
-    const message = `'${$ref}' names no part of this schema. Add it to \`$defs\`, or write it in place.`;
-    findings.push({ rule: 'ref-unresolved', providers: lintProviders, message });
-  }
-  const names = Object.keys(siblings).filter((name) => !unreadKeys.has(name));
-  if (names.length > 0) {
-    const providers = names.every((name) => harmlessSiblings.has(name)) ? [strict] : [strict, gemini, subset];
-    const message = `\`$ref\` stands next to ${names.map((name) => `\`${name}\``).join(', ')}. Move them into the referenced schema.`;
-    findings.push({ rule: 'ref-siblings', providers, message });
-  }
-  return findings;
-}
-
 /** Members that describe other schemas than the one they are in. */
 const unreadKeys: ReadonlySet<string> = new Set(['$defs', 'definitions', '$schema', '$id', '$comment']);
+const maxNameLength = 64;
+const strictGuide = 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas';
+
+const table = {
+  'annotations-missing': {
+    source: 'https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations',
+    isAdvice: true,
+    member: 'annotations',
+    inTool: ({ title, annotations = {} }) => {
+      const isWriting = annotations.readOnlyHint === false && annotations.destructiveHint === undefined;
+      const missing = [
+        ...(title === undefined && annotations.title === undefined ? ['title'] : []),
+        ...(annotations.readOnlyHint === undefined ? ['annotations.readOnlyHint'] : []),
+        ...(isWriting ? ['annotations.destructiveHint'] : []),
+      ];
+      return missing.length === 0
+        ? undefined
+        : `Hosts take a tool without hints for destructive, and show its title. Add ${missing.join(' and ')}.`;
+    },
+  },
+  const: {
+    source: 'https://github.com/taylorwilsdon/google_workspace_mcp/issues/1099',
+    providers: [subset],
+    inSchema: (schema) =>
+      'const' in schema ? '`parameters` of Gemini has no `const`. Use `enum` with one value.' : undefined,
+  },
+  'definition-invalid': { source: 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool' },
+  'description-copied': {
+    source: 'https://platform.openai.com/docs/guides/function-calling#best-practices-for-defining-functions',
+    isAdvice: true,
+    member: 'description',
+    inTool: ({ name, title = '', description = '' }, twin) => {
+      const words = wordsOf(description);
+      if (words === '') return undefined;
+      if (words === wordsOf(name) || words === wordsOf(title))
+        return 'The description repeats the name. Say what the tool does, and when to use it.';
+      return twin === undefined ? undefined : `'${twin}' has the same description. Say how they differ.`;
+    },
+  },
+  'description-missing': {
+    source: 'https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use',
+    isAdvice: true,
+    member: 'description',
+    inTool: ({ description = '' }) =>
+      wordsOf(description) === '' ? 'Say what the tool does, and when to use it.' : undefined,
+  },
+  'enum-not-text': {
+    source: 'https://github.com/google-gemini/gemini-cli/issues/4127',
+    providers: [subset],
+    inSchema: ({ enum: values }) => {
+      if (!Array.isArray(values) || values.every((value) => typeof value === 'string')) return undefined;
+      const other = JSON.stringify(values.find((value) => typeof value !== 'string'));
+      return `\`parameters\` of Gemini accepts texts in \`enum\` only, not ${other}. Use texts, or a range.`;
+    },
+  },
+  'invisible-characters': {
+    source: 'https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/',
+    isAdvice: true,
+    inText: (text) =>
+      hasInvisibleText(text)
+        ? 'The text has characters that a user does not see, and a model reads: zero-width spaces, marks of direction or tags. Remove them.'
+        : undefined,
+  },
+  'items-missing': {
+    source: 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
+    providers: ['openai', strict, subset],
+    inSchema: ({ type, items }) =>
+      [type].flat().includes('array') && !isObject(items) ? 'The array has no `items`. Describe them.' : undefined,
+  },
+  'name-characters': {
+    source: 'https://github.com/github/copilot-cli/issues/1879',
+    member: 'name',
+    inTool: ({ name }) => {
+      const providers: LintProvider[] = [
+        ...(/^[\w-]+$/.test(name) ? [] : (['openai', strict, 'anthropic'] as const)),
+        ...(/^[A-Za-z_][\w.-]*$/.test(name) ? [] : (['gemini', subset] as const)),
+      ];
+      const message = `Providers accept letters, digits, '_' and '-', and Gemini a letter or '_' first. Rename the tool.`;
+      return providers.length > 0 ? [message, providers] : undefined;
+    },
+  },
+  'name-length': {
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    member: 'name',
+    inTool: ({ name: { length } }) =>
+      length > maxNameLength
+        ? `The name has ${length} characters; providers accept ${maxNameLength}, and hosts put the name of the server before it. Shorten it.`
+        : undefined,
+  },
+  'output-schema-missing': {
+    source: 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema',
+    isAdvice: true,
+    member: 'outputSchema',
+    inTool: ({ outputSchema }) =>
+      outputSchema === undefined ? 'Without an output schema, programs receive text. Describe the output.' : undefined,
+  },
+  'ref-siblings': {
+    source: 'https://github.com/anomalyco/opencode/issues/12295',
+    inSchema: ({ $ref, ...siblings }) => {
+      const names = Object.keys(siblings).filter((name) => !unreadKeys.has(name));
+      if (typeof $ref !== 'string' || names.length === 0) return undefined;
+      const message = `\`$ref\` stands next to ${names.map((name) => `\`${name}\``).join(', ')}. Move them into the referenced schema.`;
+      return [message, names.every((name) => harmlessSiblings.has(name)) ? [strict] : [strict, 'gemini', subset]];
+    },
+  },
+  'ref-unresolved': {
+    source: 'https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3',
+    inSchema: ({ $ref }, { root }) =>
+      typeof $ref === 'string' && !isResolved($ref, root)
+        ? `'${$ref}' names no part of this schema. Add it to \`$defs\`, or write it in place.`
+        : undefined,
+  },
+  reference: {
+    source: 'https://github.com/google-gemini/gemini-cli/issues/13326',
+    providers: [subset],
+    inSchema: ({ $ref }) =>
+      typeof $ref === 'string'
+        ? `\`parameters\` of Gemini does not resolve '${$ref}'. Write the schema in place.`
+        : undefined,
+  },
+  'required-unknown': {
+    source: 'https://github.com/anomalyco/opencode/issues/3140',
+    providers: [strict, subset],
+    inSchema: (schema) => {
+      const unknown = requiredOf(schema).filter((name) => !propertiesOf(schema).includes(String(name)));
+      return unknown.length > 0
+        ? `\`required\` names ${list(unknown)}, which \`properties\` does not. Describe it, or remove it.`
+        : undefined;
+    },
+  },
+  'root-union': {
+    source: 'https://github.com/nspady/google-calendar-mcp/issues/39',
+    inSchema: (schema, { keyword }) => {
+      const used = unions.filter((name) => name in schema);
+      const all = [...used, ...['enum', 'not'].filter((name) => name in schema)];
+      if (keyword !== undefined || all.length === 0) return undefined;
+      const message = `The root has ${list(all)}, which providers reject. Make it one object, with the alternatives in a property.`;
+      return [message, used.length > 0 ? lintProviders : ['openai', strict]];
+    },
+  },
+  'strict-additional-properties': {
+    source: strictGuide,
+    providers: [strict],
+    inSchema: (schema) =>
+      isObjectSchema(schema) && schema['additionalProperties'] !== false
+        ? 'Strict mode needs `additionalProperties: false` in every object.'
+        : undefined,
+  },
+  'strict-keyword': {
+    source: strictGuide,
+    providers: [strict],
+    inSchema: (schema) => {
+      const refused = strictKeywords.filter((name) => name in schema);
+      return refused.length > 0
+        ? `Strict mode rejects ${list(refused)}. Use \`anyOf\`, or explain the condition in the description.`
+        : undefined;
+    },
+  },
+  'strict-required': {
+    source: strictGuide,
+    providers: [strict],
+    inSchema: (schema) => {
+      const optional = propertiesOf(schema).filter((name) => !requiredOf(schema).includes(name));
+      return isObjectSchema(schema) && optional.length > 0
+        ? `Strict mode needs every property in \`required\`; ${list(optional)} is not. Make it required and nullable.`
+        : undefined;
+    },
+  },
+  'type-list': {
+    source: 'https://github.com/zed-industries/zed/issues/44875',
+    providers: [subset],
+    inSchema: ({ type }) =>
+      Array.isArray(type)
+        ? `\`type\` is a list: ${JSON.stringify(type)}. Name one type, and make the property optional instead of nullable.`
+        : undefined,
+  },
+  'type-missing': {
+    source: 'https://github.com/google-gemini/gemini-cli/issues/4400',
+    inSchema: (schema) =>
+      ['type', '$ref', ...unions].some((name) => schema[name] !== undefined)
+        ? undefined
+        : ['The schema has no `type`. Name it.', 'enum' in schema || 'const' in schema ? [subset] : [strict, subset]],
+  },
+  'union-in-items': {
+    source: 'https://github.com/sbroenne/mcp-server-excel/issues/672',
+    providers: [subset],
+    inSchema: (schema, { keyword }) => {
+      const used = unions.filter((name) => name in schema);
+      return keyword === 'items' && used.length > 0 ? `The items have ${list(used)}. Give them one type.` : undefined;
+    },
+  },
+} satisfies Record<string, Rule>;
+
+/** Name of a rule of `lintTools()`. */
+export type LintRule = keyof typeof table;
+
+export const lintRules: Readonly<Record<LintRule, Rule>> = table;
+
+/** Words of a text, without the separators of names: `get_forecast` and `Get forecast.` have the same. */
+export function wordsOf(text: string): string {
+  return text
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join(' ');
+}
+
+export function propertiesOf({ properties }: Readonly<Record<string, unknown>>): string[] {
+  return isObject(properties) ? Object.keys(properties) : [];
+}
+
+function requiredOf({ required }: Readonly<Record<string, unknown>>): unknown[] {
+  return Array.isArray(required) ? required : [];
+}
+
+function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'object' || properties !== undefined;
+}
 
 function isResolved(reference: string, root: unknown): boolean {
   if (reference === '#') return true;
@@ -154,80 +285,6 @@ function isResolved(reference: string, root: unknown): boolean {
     found = (found as Record<string, unknown>)[name];
   }
   return true;
-}
-
-function checkUnions(schema: Readonly<Record<string, unknown>>, keyword: string | undefined): Finding[] {
-  const used = unions.filter((name) => name in schema);
-  const findings: Finding[] = [];
-  if (keyword === undefined) {
-    const others = ['enum', 'not'].filter((name) => name in schema);
-    const providers = used.length > 0 ? lintProviders : [openai, strict];
-    const message = `The root has ${list([...used, ...others])}, which providers reject. Make it one object, with the alternatives in a property.`;
-    if (used.length + others.length > 0) findings.push({ rule: 'root-union', providers, message });
-  } else if (keyword === 'items' && used.length > 0) {
-    const message = `The items have ${list(used)}. Give them one type.`;
-    findings.push({ rule: 'union-in-items', providers: [subset], message });
-  }
-  const refused = strictKeywords.filter((name) => name in schema);
-  if (refused.length > 0) {
-    const message = `Strict mode rejects ${list(refused)}. Use \`anyOf\`, or explain the condition in the description.`;
-    findings.push({ rule: 'strict-keyword', providers: [strict], message });
-  }
-  return findings;
-}
-
-function checkType(schema: Readonly<Record<string, unknown>>): Finding[] {
-  const { type } = schema;
-  if (Array.isArray(type)) {
-    const message = `\`type\` is a list: ${JSON.stringify(type)}. Name one type, and make the property optional instead of nullable.`;
-    return [{ rule: 'type-list', providers: [subset], message }];
-  }
-  if (type !== undefined || '$ref' in schema || unions.some((name) => name in schema)) return [];
-  const providers = 'enum' in schema || 'const' in schema ? [subset] : [strict, subset];
-  return [{ rule: 'type-missing', providers, message: 'The schema has no `type`. Name it.' }];
-}
-
-function checkValues(schema: Readonly<Record<string, unknown>>): Finding[] {
-  const { type, enum: values } = schema;
-  const findings: Finding[] = [];
-  if (Array.isArray(values) && !values.every((value) => typeof value === 'string')) {
-    const message = `\`parameters\` of Gemini accepts texts in \`enum\` only, not ${JSON.stringify(values.find((value) => typeof value !== 'string'))}. Use texts, or a range.`;
-    findings.push({ rule: 'enum-not-text', providers: [subset], message });
-  }
-  if ('const' in schema) {
-    const message = '`parameters` of Gemini has no `const`. Use `enum` with one value.';
-    findings.push({ rule: 'const', providers: [subset], message });
-  }
-  const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'));
-  if (isArray && !isObject(schema['items'])) {
-    const message = 'The array has no `items`. Describe them.';
-    findings.push({ rule: 'items-missing', providers: [openai, strict, subset], message });
-  }
-  return findings;
-}
-
-function checkObject(schema: Readonly<Record<string, unknown>>): Finding[] {
-  const { type, properties, required, additionalProperties } = schema;
-  const findings: Finding[] = [];
-  const names = isObject(properties) ? Object.keys(properties) : [];
-  findings.push(...names.flatMap(checkText));
-  const needed = Array.isArray(required) ? required : [];
-  const unknown = needed.filter((name) => !names.includes(String(name)));
-  if (unknown.length > 0) {
-    const message = `\`required\` names ${list(unknown)}, which \`properties\` does not. Describe it, or remove it.`;
-    findings.push({ rule: 'required-unknown', providers: [strict, subset], message });
-  }
-  if (type !== 'object' && properties === undefined) return findings;
-  if (additionalProperties !== false) {
-    const message = 'Strict mode needs `additionalProperties: false` in every object.';
-    findings.push({ rule: 'strict-additional-properties', providers: [strict], message });
-  }
-  const optional = names.filter((name) => !needed.includes(name));
-  if (optional.length > 0) {
-    const message = `Strict mode needs every property in \`required\`; ${list(optional)} is not. Make it required and nullable.`;
-    findings.push({ rule: 'strict-required', providers: [strict], message });
-  }
-  return findings;
 }
 
 const maxNames = 5;

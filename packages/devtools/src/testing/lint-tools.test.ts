@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { readPublishedTools } from '../../test/published-tools.ts';
 import type { ProtocolTool } from '@quiver/mcp/client';
-import { lintProviders, ruleSources, type LintRule } from './lint-rules.js';
+import { lintProviders, lintRules, type LintRule } from './lint-rules.js';
 import { createTestClient, lintTools, type ToolProblem } from './index.js';
 
 const published = readTestVariable('QUIVER_TOOLS_CACHE');
@@ -149,7 +149,7 @@ describe('lintTools', () => {
 
   it('tests every rule', () => {
     const tested = new Set(cases.flatMap(([, , problems]) => problems.map((problem) => problem.split(' ', 1)[0])));
-    expect([...tested].toSorted()).toEqual(Object.keys(ruleSources).toSorted());
+    expect([...tested].toSorted()).toEqual(Object.keys(lintRules).toSorted());
   });
 
   it('names the rule, its source, the remedy and the tokens', () => {

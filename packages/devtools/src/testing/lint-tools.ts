@@ -4,15 +4,14 @@ import { toolTokens } from '@quiver/core/tool-search';
 import type { ProtocolTool } from '@quiver/mcp/client';
 import { parseToolDefinitions } from '@quiver/mcp/internal';
 import {
-  checkName,
-  checkPart,
-  checkText,
   defaultLintProviders,
   lintProviders,
-  ruleSources,
-  type Finding,
+  lintRules,
+  propertiesOf,
+  wordsOf,
   type LintProvider,
   type LintRule,
+  type Rule,
   type SchemaPart,
 } from './lint-rules.js';
 
@@ -44,16 +43,8 @@ export interface ToolProblem {
 
 const checks: OptionChecks<LintToolsOptions> = {
   providers: listOf(oneOf(...lintProviders)),
-  ignore: listOf(oneOf(...Object.keys(ruleSources))),
+  ignore: listOf(oneOf(...Object.keys(lintRules))),
 };
-
-const advice: ReadonlySet<LintRule> = new Set([
-  'annotations-missing',
-  'description-copied',
-  'description-missing',
-  'invisible-characters',
-  'output-schema-missing',
-]);
 
 /** Parts of a schema that are read. */
 const maxParts = 10_000;
@@ -74,81 +65,62 @@ export function lintTools(definitions: readonly ProtocolTool[], options: LintToo
     throw new QuiverError('TEST_INVALID', 'lintTools takes a list of definitions, for example `await client.tools()`.');
   const { providers = defaultLintProviders, ignore = [] } = options;
   const { tools, malformed } = parseToolDefinitions(definitions, true);
-  const problems = malformed.map(({ tool, problem }) =>
-    toProblem(tool, 0, { rule: 'definition-invalid', providers: lintProviders, message: `${problem}. Correct it.` }),
-  );
-  const tokens = new Map(
-    toolTokens(Object.fromEntries(tools.map((tool) => [tool.name, tool]))).tools.map((tool) => [
-      tool.name,
-      tool.tokens,
-    ]),
-  );
+  const { tools: sizes } = toolTokens(Object.fromEntries(tools.map((tool) => [tool.name, tool])));
+  const tokensOf = new Map(sizes.map((tool) => [tool.name, tool.tokens]));
   /** First tool by the words of its description. */
-  const described = new Map(tools.toReversed().map((tool) => [wordsOf(tool.description ?? ''), tool.name]));
+  const first = new Map(tools.toReversed().map(({ name, description = '' }) => [wordsOf(description), name]));
+  const problems: ToolProblem[] = [];
+  const add = (
+    tool: string,
+    rule: LintRule,
+    path: string,
+    found: string | readonly [string, readonly LintProvider[]],
+  ) => {
+    const { source, isAdvice, providers: all = lintProviders } = lintRules[rule];
+    const [message, concerned] = typeof found === 'string' ? [found, all] : found;
+    const own = concerned.filter((provider) => providers.includes(provider));
+    const effect = isAdvice ? 'advice' : 'rejected';
+    if (own.length > 0 && !ignore.includes(rule))
+      problems.push({ tool, rule, path, providers: own, effect, message, source, tokens: tokensOf.get(tool) ?? 0 });
+  };
+  for (const { tool, problem } of malformed) add(tool, 'definition-invalid', '', `${problem}. Correct it.`);
   for (const tool of tools) {
-    const add = (finding: Finding, path?: string): unknown =>
-      problems.push(toProblem(tool.name, tokens.get(tool.name) ?? 0, finding, path));
-    for (const finding of checkName(tool.name)) add(finding, '/name');
-    for (const key of ['name', 'title', 'description'] as const)
-      for (const finding of checkText(tool[key])) add(finding, `/${key}`);
-    for (const [path, finding] of checkDescriptions(tool, described)) add(finding, path);
-    for (const [path, part] of partsOf(tool.inputSchema)) for (const finding of checkPart(part)) add(finding, path);
+    const { name, title, description = '', inputSchema } = tool;
+    const twin = first.get(wordsOf(description));
+    const parts = [...partsOf(inputSchema)];
+    for (const [rule, { member, inTool, inText, inSchema }] of Object.entries(lintRules) as [LintRule, Rule][]) {
+      const inWhole = inTool?.(tool, twin === name ? undefined : twin);
+      if (inWhole) add(name, rule, `/${member}`, inWhole);
+      for (const [key, text] of Object.entries({ name, title, description })) {
+        const found = text !== undefined && inText?.(text);
+        if (found) add(name, rule, `/${key}`, found);
+      }
+      for (const [path, part] of parts) {
+        const found = checkPart(rule, part, inSchema ?? (inText && ((schema) => inText(textsOf(schema)))));
+        if (found) add(name, rule, path, found);
+      }
+    }
   }
-  return problems
-    .filter(({ rule }) => !ignore.includes(rule))
-    .map((problem) => ({ ...problem, providers: problem.providers.filter((provider) => providers.includes(provider)) }))
-    .filter((problem) => problem.providers.length > 0);
+  return problems;
 }
 
-function toProblem(tool: string, tokens: number, { rule, providers, message }: Finding, path = ''): ToolProblem {
-  const effect = advice.has(rule) ? 'advice' : 'rejected';
-  return { tool, rule, path, providers: [...providers], effect, message, source: ruleSources[rule], tokens };
+function checkPart(
+  rule: LintRule,
+  part: SchemaPart,
+  check: Rule['inSchema'],
+): ReturnType<NonNullable<Rule['inSchema']>> {
+  const { schema, keyword } = part;
+  if (typeof schema === 'object') return check?.(schema, part);
+  // `additionalProperties: false` has no value to describe.
+  if (rule !== 'type-missing' || keyword === 'additionalProperties') return undefined;
+  return ['A Boolean schema has no type. Name the type.', ['openai-strict', 'gemini-parameters']];
 }
 
-function* checkDescriptions(tool: ProtocolTool, described: ReadonlyMap<string, string>): Generator<[string, Finding]> {
-  const { name, title, description = '', annotations = {}, outputSchema } = tool;
-  const advise = (rule: LintRule, message: string): Finding => ({ rule, providers: lintProviders, message });
-  const words = wordsOf(description);
-  const first = described.get(words);
-  if (words === '')
-    yield ['/description', advise('description-missing', 'Say what the tool does, and when to use it.')];
-  else if (words === wordsOf(name) || words === wordsOf(title ?? ''))
-    yield [
-      '/description',
-      advise('description-copied', 'The description repeats the name. Say what the tool does, and when to use it.'),
-    ];
-  else if (first !== undefined && first !== name)
-    yield ['/description', advise('description-copied', `'${first}' has the same description. Say how they differ.`)];
-  const hasTitle = title !== undefined || annotations.title !== undefined;
-  const missing = [
-    ...(hasTitle ? [] : ['title']),
-    ...(annotations.readOnlyHint === undefined ? ['annotations.readOnlyHint'] : []),
-  ];
-  const isWriting = annotations.readOnlyHint === false && annotations.destructiveHint === undefined;
-  if (isWriting) missing.push('annotations.destructiveHint');
-  if (missing.length > 0)
-    yield [
-      '/annotations',
-      advise(
-        'annotations-missing',
-        `Hosts take a tool without hints for destructive, and show its title. Add ${missing.join(' and ')}.`,
-      ),
-    ];
-  if (outputSchema === undefined)
-    yield [
-      '/outputSchema',
-      advise('output-schema-missing', 'Without an output schema, programs receive text. Describe the output.'),
-    ];
-}
-
-/** Words of a text, without the separators of names: `get_forecast` and `Get forecast.` have the same. */
-function wordsOf(text: string): string {
-  return text
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .join(' ');
+/** Returns what a model reads of a part: its title, its description and the names of its properties. */
+function textsOf(schema: Readonly<Record<string, unknown>>): string {
+  return [schema['title'], schema['description'], ...propertiesOf(schema)]
+    .filter((text) => typeof text === 'string')
+    .join('\n');
 }
 
 const schemaKeys = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
