@@ -28,15 +28,17 @@ export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText
   const words = new Set(
     pages.flatMap(({ lines }) => lines.flatMap((line) => line.text.toLowerCase().match(word) ?? [])),
   );
-  const texts = new Map(blocks.map((block) => [block, joinLines(block.lines, words)]));
+  const toTexts = ({ lines }: Block): string[] =>
+    joinLines(
+      lines.map(({ text }) => text),
+      words,
+    );
+  const texts = new Map(blocks.map((block) => [block, toTexts(block)]));
   const levels = findHeadings(blocks, style, outline, texts);
   const result: PdfText = { text: '', places: [], skip: [] };
-  const open = [...pages];
+  const notes = pages.flatMap(({ number, notes }) => notes.map((text) => ({ text, page: number }))).toReversed();
   const addNotes = (before: number): void => {
-    while (open[0] && open[0].number < before) {
-      const { notes, number } = open.shift()!;
-      for (const text of notes) add(result, [{ text, page: number }]);
-    }
+    while (notes.at(-1) && notes.at(-1)!.page < before) add(result, [notes.pop()!]);
   };
   for (const block of blocks) {
     addNotes((block.lines[0] ?? block.rows[0])!.page);
@@ -64,23 +66,16 @@ function add(result: PdfText, pieces: readonly Piece[], kind?: string): void {
       result.places.splice(-1, 1, { ...last, end, box: uniteBoxes([last.box, box]) });
     else if (page > 0) result.places.push({ start: from, end, page, ...(box && { box }) });
   }
-  if (kind === undefined) return;
-  const last = result.skip.at(-1);
-  const isNext = last?.kind === kind && last.end + 2 === start;
-  result.skip.splice(isNext ? -1 : result.skip.length, 1, {
-    start: isNext ? last.start : start,
-    end: result.text.length,
-    kind,
-  });
+  if (kind !== undefined) result.skip.push({ start, end: result.text.length, kind });
 }
 
 const word = /\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu;
 const cjk = /[\u2E80-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF]/;
 
 /** Returns lines as the next ones continue them, without the hyphens of words that were hyphenated between two. */
-function joinLines(lines: readonly { text: string }[], words: ReadonlySet<string>): string[] {
-  return lines.map(({ text: line }, index) => {
-    const next = lines[index + 1]?.text;
+function joinLines(lines: readonly string[], words: ReadonlySet<string>): string[] {
+  return lines.map((line, index) => {
+    const next = lines[index + 1];
     if (next === undefined) return line;
     const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
     const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
@@ -122,12 +117,7 @@ function writeListing(lines: readonly Line[]): Piece[] {
 /** Writes a table. Its first row becomes the header. */
 function writeTable(rows: readonly Row[], words: ReadonlySet<string>): Piece[] {
   return rows.map(({ cells, page, box }, index) => {
-    const texts = cells.map((lines) =>
-      joinLines(
-        lines.map((text) => ({ text })),
-        words,
-      ).join(''),
-    );
+    const texts = cells.map((lines) => joinLines(lines, words).join(''));
     return { text: index === 0 ? toTableHeader(texts) : `\n${toRow(texts)}`, page, box };
   });
 }

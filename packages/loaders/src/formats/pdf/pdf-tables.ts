@@ -1,5 +1,5 @@
 import { uniteBoxes, type PageBox } from '@quiver/rag/document';
-import { textOf, type Cell, type Line } from './pdf-lines.js';
+import type { Cell, Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 
 /** A row of a table: the lines of each cell. */
@@ -10,23 +10,23 @@ export interface Row {
 }
 
 const [tolerance, leastAligned] = [3, 3];
-/** Share of the cells of a drawn table that are filled, and letters of a cell above which aligned cells are columns of text. */
-const [leastFilled, proseLength] = [0.4, 24];
+/** Share of the cells of a drawn table that are filled. */
+const leastFilled = 0.4;
 
 /**
  * Finds the tables of a page: lines between drawn columns, and lines below each other whose cells are aligned. Returns its lines and the
  * rows of its tables in their order.
  */
 export function findTables(page: PdfPage, lines: readonly Line[], lists: ReadonlyMap<Line, string>): (Line | Row[])[] {
-  const tables = findRuled(page, lines);
-  const found: (Line | Row[])[] = [];
-  for (let index = 0; index < lines.length;) {
-    const table = tables.get(lines[index]!);
-    const aligned = table ? undefined : readAligned(lines.slice(index), tables, lists);
-    found.push(...(aligned?.items ?? (found.includes(table!) ? [] : [table!])));
-    index += aligned?.taken ?? 1;
+  const ruled = findRuled(page, lines);
+  const found = new Set<Line | Row[]>();
+  for (let index = 0; index < lines.length; index += 1) {
+    const table = ruled.get(lines[index]!);
+    const [aligned = 1, rows] = table ? [] : readAligned(lines, index, (line) => ruled.has(line) || lists.has(line));
+    found.add(table ?? rows ?? lines[index]!);
+    index += aligned - 1;
   }
-  return found;
+  return [...found];
 }
 
 /** Finds the lines of drawn tables, with the rows of their table. */
@@ -79,36 +79,33 @@ function toRows(lines: readonly Line[], lefts: readonly number[], tops: readonly
   return rows;
 }
 
-/** Items in place of a number of lines. */
-interface Found {
-  readonly taken: number;
-  readonly items: readonly (Line | Row[])[];
-}
-
-function readAligned(all: readonly Line[], tables: ReadonlyMap<Line, Row[]>, lists: ReadonlyMap<Line, string>): Found {
+/** Reads a table from a line: the number of its lines, and its rows. */
+function readAligned(
+  all: readonly Line[],
+  from: number,
+  isOther: (line: Line) => boolean,
+): [lines?: number, rows?: Row[]] {
   const lines: Line[] = [];
   let columns: Cell[] = [];
-  for (const line of all) {
-    if (line.isCode || line.isRotated || lists.has(line) || tables.has(line)) break;
-    const above = lines.at(-1);
-    if (above && (line.box[1] < above.box[1] - 1 || line.box[1] - above.box[3] > above.size * 1.5)) break;
-    const united = line.cells.length > 1 ? uniteColumns([...columns, ...line.cells]) : columns;
+  for (let index = from; index < all.length; index += 1) {
+    const line = all[index]!;
+    const above = lines.at(-1) ?? line;
+    const isBelow = line.box[1] > above.box[1] - 1 && line.box[1] - above.box[3] < above.size * 1.5;
+    if (line.isCode || line.isRotated || isOther(line) || !isBelow) break;
+    const isDivided = line.cells.length > 1;
+    const united = isDivided ? uniteColumns([...columns, ...line.cells]) : columns;
     // A line with one cell continues one of a column behind the first.
-    if (united.length < Math.max(2, columns.length) || line.box[0] < (line.cells.length > 1 ? 0 : columns[1]!.left))
-      break;
+    if (united.length < Math.max(2, columns.length) || (!isDivided && line.box[0] < columns[1]!.left)) break;
     columns = united;
     lines.push(line);
   }
   const tops = lines.filter(({ cells }) => cells.length > 1).map(({ box }) => box[1]);
-  if (tops.length < leastAligned) return { taken: 1, items: [all[0]!] };
-  const cells = lines.flatMap((line) => line.cells);
-  const isProse =
-    columns.length === 2 && cells.reduce((sum, { text }) => sum + text.length, 0) > proseLength * cells.length;
+  if (tops.length < leastAligned) return [];
   const lefts = [...columns.map(({ left }) => left), columns.at(-1)!.right];
-  const items = isProse ? columns.flatMap((column) => toColumn(lines, column)) : [toRows(lines, lefts, tops, true)];
-  return { taken: lines.length, items };
+  return [lines.length, toRows(lines, lefts, tops, true)];
 }
 
+/** Joins cells below each other. */
 function uniteColumns(cells: readonly Cell[]): Cell[] {
   const united: Cell[] = [];
   for (const cell of cells.toSorted((a, b) => a.left - b.left)) {
@@ -117,14 +114,4 @@ function uniteColumns(cells: readonly Cell[]): Cell[] {
     else united.push({ ...cell });
   }
   return united;
-}
-
-/** Returns the lines of a column of text, which the file has row by row. */
-function toColumn(lines: readonly Line[], { left, right }: Cell): Line[] {
-  return lines.flatMap((line) => {
-    const cells = line.cells.filter((cell) => cell.left < right && cell.right > left);
-    if (cells.length === 0) return [];
-    const box: PageBox = [cells[0]!.left, line.box[1], cells.at(-1)!.right, line.box[3]];
-    return [{ ...line, cells, text: textOf(cells), box, edge: right }];
-  });
 }

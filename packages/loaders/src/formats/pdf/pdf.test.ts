@@ -8,9 +8,9 @@ import { column, left, right, scan, writePage, writePdf, type PlacedText } from 
 describe('PDF pages', () => {
   test('are read column by column, below the lines that cross both', async () => {
     const title = { text: 'How the store answers a query and how it writes records', x: 90, y: 760, size: 16 };
-    // In the file, lines of both columns alternate.
-    const lines = column(60, 700, left).flatMap((line, index) => [line, { ...line, x: 320, text: right[index]! }]);
-    expect(await read([[title, ...lines]])).toEqual([`# ${title.text}\n\n${left.join(' ')}\n\n${right.join(' ')}`]);
+    expect(await read([[title, ...column(60, 700, left), ...column(320, 700, right)]])).toEqual([
+      `# ${title.text}\n\n${left.join(' ')}\n\n${right.join(' ')}`,
+    ]);
   });
 
   test('get headings by font size, and paragraphs by distance and indentation', async () => {
