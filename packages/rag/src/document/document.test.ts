@@ -5,6 +5,15 @@ import { MDocument, type MDocumentOptions } from './document.js';
 const story = 'Once upon a time. '.repeat(100);
 
 describe('a document', () => {
+  test('has chunks of at most 2,000 characters by default', async () => {
+    for (const type of ['text', 'markdown', 'html'] as const) {
+      const chunks = await new MDocument({ text: 'Some words. '.repeat(1000), type }).chunk();
+      const longest = Math.max(...chunks.map(({ text }) => text.length));
+      expect(longest).toBeLessThanOrEqual(2000);
+      expect(longest).toBeGreaterThan(1900);
+    }
+  });
+
   test('gives verbatim chunks with their place and its metadata', async () => {
     const chunks = await MDocument.fromText(story, { source: 'story.txt' }).chunk({ maxSize: 200 });
     expect(chunks.length).toBeGreaterThan(8);

@@ -32,8 +32,10 @@ const documents = (more = {}): MDocument[] => [
   MDocument.fromMarkdown(text, { source: 'manual.md', ...more }),
   MDocument.fromMarkdown('# Other\n\nA short text about disks.', { source: 'other.md' }),
 ];
+/** The text is one chunk, which the embedder cannot read as a whole. */
+const chunkOptions = { maxSize: 4000 };
 const run = (maxInputTokens?: number, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
-  ingest({ documents: documents(), store, indexName, embedder: embedder(maxInputTokens), ...options });
+  ingest({ documents: documents(), store, indexName, embedder: embedder(maxInputTokens), chunkOptions, ...options });
 const records = async (): Promise<VectorRecord[]> => (await store.listVectors({ indexName })).records;
 const windowsOf = async (): Promise<VectorRecord[]> =>
   (await records()).filter(({ metadata }) => metadata['vectorOf'] !== undefined);
@@ -57,7 +59,7 @@ describe('ingest with an embedder that states how much it reads', () => {
     expect(first?.document).toContain(filler.join(' '));
     expect(others.map(({ metadata }) => metadata['source'])).toEqual(['other.md']);
     const whole = new LocalVector();
-    await ingest({ documents: documents(), store: whole, indexName, embedder: embedder() });
+    await ingest({ documents: documents(), store: whole, indexName, embedder: embedder(), chunkOptions });
     const [undivided] = await queryChunks(whole, { indexName, queryVector, topK: 1 });
     expect(first?.score).toBeGreaterThan(1.5 * (undivided?.score ?? 0));
   });
@@ -126,7 +128,11 @@ describe('ingest with an embedder that states how much it reads', () => {
         return lexical.embed(texts, options);
       },
     };
-    expect(await ingest({ documents: documents(), store, indexName, embedder: cutting })).toMatchObject({ cut: 1 });
-    expect(await ingest({ documents: documents(), store, indexName, embedder: cutting })).not.toHaveProperty('cut');
+    expect(await ingest({ documents: documents(), store, indexName, embedder: cutting, chunkOptions })).toMatchObject({
+      cut: 1,
+    });
+    expect(
+      await ingest({ documents: documents(), store, indexName, embedder: cutting, chunkOptions }),
+    ).not.toHaveProperty('cut');
   });
 });
