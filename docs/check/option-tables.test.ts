@@ -23,7 +23,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
   ],
   'guides/observability.md': ['@quiver/core/otel InstrumentOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
-  'guides/documents.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
+  'guides/chunks.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
   'guides/web-pages.md': ['@quiver/loaders LoadPagesOptions'],
   'guides/chunking/character.md': ['@quiver/rag CharacterChunkOptions'],
   'guides/chunking/html.md': ['@quiver/rag HtmlChunkOptions'],

@@ -94,6 +94,8 @@ describe('the site', { skip }, () => {
           'guides/retrieval',
           'guides/search',
           'guides/documents',
+          'guides/document-formats',
+          'guides/chunks',
           'reference/benchmarks',
           'concepts/why-quiver',
         ]) {

@@ -5,6 +5,7 @@ export {
   type ListedFile,
   type ListFilesOptions,
   type LoadDocumentsOptions,
+  type LoadedDocuments,
   type LoadProgress,
 } from './files/load-documents.js';
 export { loadPages, type LoadPagesOptions, type PageProgress } from './web/load-pages.js';

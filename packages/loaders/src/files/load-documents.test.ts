@@ -14,6 +14,23 @@ import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { listFiles, loadDocuments, type ListFilesOptions, type LoadDocumentsOptions } from './load-documents.js';
 
+const mailWithAttachment = [
+  'From: a@x.example',
+  'Subject: Two',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain',
+  '',
+  'Text.',
+  '--b',
+  'Content-Type: text/markdown; name=n.md',
+  'Content-Disposition: attachment; filename=n.md',
+  '',
+  '# N',
+  '--b--',
+].join('\r\n');
+
 let root: string;
 let skipped: SkippedFile[];
 
@@ -358,6 +375,23 @@ describe('path patterns', () => {
   test('are rejected if a brace is open', () => {
     expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
     expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+  });
+});
+
+describe('the total of a folder', () => {
+  test('is known after its list, and follows skipped files and attachments', async () => {
+    await writeFile(join(root, 'a.md'), 'A');
+    await writeFile(join(root, 'b.pdf'), 'no PDF');
+    await writeFile(join(root, 'c.eml'), mailWithAttachment);
+    const documents = loadDocuments(root, { onSkip: () => undefined });
+    expect(documents.total).toBeUndefined();
+    const totals: unknown[] = [];
+    for await (const document of documents) totals.push([document.sources.length, documents.total]);
+    expect(totals).toEqual([
+      [1, 3],
+      [1, 3],
+      [1, 3],
+    ]);
   });
 });
 

@@ -100,7 +100,28 @@ const defaultExclude = ['node_modules', '.*'];
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */
-export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
+export function loadDocuments(folder: string, options: LoadDocumentsOptions = {}): LoadedDocuments {
+  const count: DocumentCount = { total: undefined };
+  return Object.defineProperty(readFolder(folder, options, count), 'total', {
+    get: () => count.total,
+  }) as unknown as LoadedDocuments;
+}
+
+/** The documents of a folder. */
+export interface LoadedDocuments extends AsyncGenerator<MDocument> {
+  /** Number of documents as far as it is known: `undefined` until the folder is listed. Skipped files and attachments change it. */
+  readonly total: number | undefined;
+}
+
+interface DocumentCount {
+  total: number | undefined;
+}
+
+async function* readFolder(
+  folder: string,
+  options: LoadDocumentsOptions,
+  count: DocumentCount,
+): AsyncGenerator<MDocument> {
   checkOptions('loadDocuments', options, loadDocumentsChecks, loadSettings);
   const { include, exclude, paths: given, onProgress, onSkip = log, cache: cacheFolder, ...rest } = options;
   const { signal } = rest;
@@ -122,6 +143,7 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   };
   const paths = given ?? (await select(skip));
   const total = paths.length + skipped;
+  count.total = paths.length;
   const cache =
     cacheFolder === undefined ? undefined : await DocumentCache.open(resolve(cacheFolder), toSettings(rest));
   const isCompared = rest.content !== 'all' && paths.some(isPage);
@@ -137,6 +159,7 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     // The next files may be ready already.
     signal?.throwIfAborted();
     for (const part of parts) onSkip(part);
+    count.total += (documents?.length ?? 0) - 1;
     if (documents) loaded += 1;
     else skip(toSkippedFile(path, error));
     onProgress?.({ loaded, skipped, total, path });

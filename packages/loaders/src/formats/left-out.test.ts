@@ -36,8 +36,8 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
 /** Kinds that are tested where their format is: `boilerplate` of a folder, lists of PDF pages, and lists of links in Word. */
 const testedElsewhere: Readonly<Record<string, readonly string[]>> = { html: ['boilerplate'], docx: ['contents'] };
 
-const guide = readFileSync(new URL('../../../../docs/guides/documents.md', import.meta.url), 'utf8');
-const [, section = ''] = guide.split('### What each format leaves out');
+const guide = readFileSync(new URL('../../../../docs/guides/document-formats.md', import.meta.url), 'utf8');
+const [, section = ''] = guide.split('## What each format leaves out');
 const rows = section
   .slice(0, section.indexOf('\nIn an HTML page'))
   .split('\n')

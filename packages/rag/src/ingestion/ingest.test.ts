@@ -12,7 +12,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestRun, type IngestSettings } from './ingest.js';
+import { ingest, type IngestProgress, type IngestRun, type IngestSettings } from './ingest.js';
 
 const indexName = 'docs';
 const lexical = createLexicalEmbedder();
@@ -34,6 +34,40 @@ const stored = async (): Promise<string[]> =>
   (await store.listVectors({ indexName })).records.map(({ document }) => document ?? '').toSorted();
 
 describe('ingest', () => {
+  it('reports the share of its documents and the time left, if their number is known', async () => {
+    const documents = Array.from({ length: 4 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.md` }));
+    const read = (given: IngestSettings['documents']): Promise<IngestProgress[]> => {
+      const progress: IngestProgress[] = [];
+      const options = {
+        indexName,
+        batchSize: 1,
+        concurrency: 1,
+        onProgress: (one: IngestProgress) => progress.push(one),
+      };
+      return ingest({ documents: given, store: new LocalVector(), embedder, ...options }).then(() => progress);
+    };
+    async function* stream(): AsyncGenerator<MDocument> {
+      yield* documents;
+    }
+    for (const given of [documents, Object.assign(stream(), { total: 4 })]) {
+      const progress = await read(given);
+      expect(progress.at(-1)).toMatchObject({ documents: 4, totalDocuments: 4, share: 1, secondsLeft: 0 });
+      expect(progress.find((one) => one.documents === 2)).toMatchObject({ share: 0.5 });
+      expect(progress.find((one) => one.documents === 2)?.secondsLeft).toBeGreaterThan(0);
+    }
+    expect((await read(stream()))[0]).not.toHaveProperty('share');
+  });
+
+  it('counts what is not searched of a page in HTML', async () => {
+    const page = MDocument.fromHTML(
+      '<nav>Home</nav><h1>A</h1><p>Some text of a page that is long enough to be searched.',
+      { source: 'a' },
+    );
+    expect(await ingest({ documents: [page], store, indexName, embedder })).toMatchObject({
+      skippedText: { navigation: 4 },
+    });
+  });
+
   it('rejects a misspelled option, as does deleteDocuments', async () => {
     const misspelled = { scop: { tenant: 'b' } };
     await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({

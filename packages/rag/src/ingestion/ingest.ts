@@ -63,8 +63,12 @@ export interface IngestReport {
 
 /** The report so far. */
 export interface IngestProgress extends IngestReport {
-  /** Number of documents; present when `documents` is an array. */
+  /** Number of documents; present when `documents` is an array, or knows its `total` as `loadDocuments()` does. */
   totalDocuments?: number;
+  /** Part of the documents that is stored, from 0 to 1; present with `totalDocuments`. */
+  share?: number;
+  /** Time that the rest takes at the speed so far; present with `totalDocuments`, after the first document. */
+  secondsLeft?: number;
 }
 
 /** Options of `ingest()`. */
@@ -73,7 +77,7 @@ export type IngestOptions = IngestSettings & StoreOption & ModelOption;
 /** Options of `ingest()` without its store and its model. */
 export interface IngestSettings {
   /** Documents with `metadata.source`, which identifies a document from one run to the next, within the scope. */
-  documents: Iterable<MDocument> | AsyncIterable<MDocument>;
+  documents: (Iterable<MDocument> | AsyncIterable<MDocument>) & { readonly total?: number | undefined };
   /** Index to update. A missing index is created. */
   indexName: string;
   /**
@@ -219,8 +223,12 @@ async function update(target: IngestTarget, options: UpdateOptions): Promise<Ing
   const unavailable: Sources = new Map();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const skippedText: SkippedCounts = {};
-  const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
-  const notify = (): void => onProgress?.({ ...report, ...total });
+  const start = performance.now();
+  const notify = (): void =>
+    onProgress?.({
+      ...report,
+      ...toProgress(report.documents, Array.isArray(documents) ? documents.length : documents.total, start),
+    });
 
   const batches = readBatches(documents, {
     target,
@@ -253,6 +261,13 @@ async function update(target: IngestTarget, options: UpdateOptions): Promise<Ing
     }
   }
   return report;
+}
+
+function toProgress(stored: number, total: number | undefined, start: number): Partial<IngestProgress> {
+  if (total === undefined) return {};
+  const secondsLeft = ((performance.now() - start) / 1000) * ((total - stored) / stored);
+  const share = total === 0 ? 1 : Math.min(1, stored / total);
+  return { totalDocuments: total, share, ...(stored > 0 && { secondsLeft: Math.max(0, secondsLeft) }) };
 }
 
 /** Chunks that are compared and stored together. */
@@ -301,8 +316,9 @@ async function* readBatches(
     for (const { metadata } of document.sources)
       addSource(document.isUnavailable ? unavailable : sources, metadata['source']);
     if (document.isUnavailable) continue;
-    addSkipped(batch.skippedText, document.skippedText);
     const { chunks, stored } = await chunkDocument(target, document, chunkOptions, vectors);
+    // A page in HTML is read when it is chunked.
+    addSkipped(batch.skippedText, document.skippedText);
     for (const [index, chunk] of chunks.entries()) {
       const count = seen.size;
       if (seen.add(chunk.id).size === count) continue;
