@@ -30,8 +30,33 @@ export interface SchemaPart {
   readonly root: unknown;
 }
 
+/** Name of a rule of `lintTools()`. */
+export type LintRule =
+  | 'annotations-missing'
+  | 'const'
+  | 'definition-invalid'
+  | 'description-copied'
+  | 'description-missing'
+  | 'enum-not-text'
+  | 'invisible-characters'
+  | 'items-missing'
+  | 'name-characters'
+  | 'name-length'
+  | 'output-schema-missing'
+  | 'ref-siblings'
+  | 'ref-unresolved'
+  | 'reference'
+  | 'required-unknown'
+  | 'root-union'
+  | 'strict-additional-properties'
+  | 'strict-keyword'
+  | 'strict-required'
+  | 'type-list'
+  | 'type-missing'
+  | 'union-in-items';
+
 /** A problem: its message, which may come with other providers than those of the rule. */
-type Found = string | readonly [message: string, providers: readonly LintProvider[]] | undefined;
+export type Found = string | readonly [message: string, providers: readonly LintProvider[]] | undefined;
 
 export interface Rule {
   /** Documentation of the provider or of the protocol, or a thread that quotes the error of the provider. */
@@ -57,7 +82,8 @@ const unreadKeys: ReadonlySet<string> = new Set(['$defs', 'definitions', '$schem
 const maxNameLength = 64;
 const strictGuide = 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas';
 
-const table = {
+/** The rules by name. */
+export const lintRules: Readonly<Record<LintRule, Rule>> = {
   'annotations-missing': {
     source: 'https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations',
     isAdvice: true,
@@ -245,12 +271,7 @@ const table = {
       return keyword === 'items' && used.length > 0 ? `The items have ${list(used)}. Give them one type.` : undefined;
     },
   },
-} satisfies Record<string, Rule>;
-
-/** Name of a rule of `lintTools()`. */
-export type LintRule = keyof typeof table;
-
-export const lintRules: Readonly<Record<LintRule, Rule>> = table;
+};
 
 /** Words of a text, without the separators of names: `get_forecast` and `Get forecast.` have the same. */
 export function wordsOf(text: string): string {
