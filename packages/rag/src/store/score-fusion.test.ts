@@ -77,7 +77,7 @@ describe('fuseScores', () => {
     fc.assert(
       fc.property(fc.array(list, { maxLength: 4 }), (rankings) => {
         const fused = fuseScores<Match>(rankings);
-        for (const match of fused) expect(match.score).toSatisfy((value: number) => value >= 0 && value <= 1.000001);
+        for (const match of fused) expect(match.score).toSatisfy((value: number) => value >= 0 && value <= 1);
         expect(idsOf(fused).toSorted()).toEqual(
           [...new Set(rankings.flatMap(({ matches, weight }) => (weight > 0 ? idsOf(matches) : [])))].toSorted(),
         );
@@ -89,6 +89,21 @@ describe('fuseScores', () => {
     ]);
     expect(fuseScores([ranking('vector', { a: 1 }, 0)])).toEqual([]);
     expect(fuseScores([])).toEqual([]);
+  });
+
+  it('gives the best record no more than 1, whatever the weights round to', () => {
+    const records = fc.uniqueArray(fc.integer({ min: 1, max: 1e6 }), { minLength: 3, maxLength: 60 });
+    fc.assert(
+      fc.property(records, records, fc.integer({ min: 1, max: 9 }), (relevance, similarity, weight) => {
+        const list = (mode: 'vector' | 'keyword', scores: number[], share: number): Ranking<Match> => ({
+          ...ranking(mode, Object.fromEntries(scores.toSorted((a, b) => b - a).map((score, at) => [`r${at}`, score]))),
+          weight: share,
+        });
+        const fused = fuseScores([list('vector', similarity, 1), list('keyword', relevance, weight)]);
+        expect(fused[0]?.score).toSatisfy((best: number) => best <= 1 && best > 1 - 1e-9);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('gives the same first results for any number of results', () => {

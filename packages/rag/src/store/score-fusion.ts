@@ -38,7 +38,8 @@ export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'fou
   for (const { matches, scores, weight } of scaled) {
     for (const [rank, match] of matches.entries()) {
       const known = fused.get(match.id);
-      const score = (known?.match.score ?? lowest) + (1 - lowest) * (scores[rank] ?? 0) * (weight / total);
+      // The sum of shares can exceed 1 by rounding, and a score above 1 is an invalid result of a query tool.
+      const score = Math.min(1, (known?.match.score ?? lowest) + (1 - lowest) * (scores[rank] ?? 0) * (weight / total));
       const foundBy = [...new Set([...(known?.match.foundBy ?? []), ...(match.foundBy ?? [])])];
       const merged = { ...(known?.match ?? match), score, ...(foundBy.length > 0 && { foundBy }) };
       fused.set(match.id, { match: merged, rank: Math.min(rank, known?.rank ?? rank) });
