@@ -1,6 +1,6 @@
 // Loads what a mode needs: the cold start of the stdio server is measured.
 import { createTool } from '@quiver/core/tools';
-import { audit, MCPServer, rateLimit, timeLimit } from '@quiver/mcp/server';
+import { MCPServer, rateLimit, timeLimit } from '@quiver/mcp/server';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
 
@@ -36,7 +36,16 @@ const server = new MCPServer({ name: 'bench', version: '1.0.0', tools });
 let audited = 0;
 if (mode === 'middleware') {
   server
-    .use(audit((entry) => (audited += JSON.stringify(entry).length)))
+    .use({
+      async onRequest({ method, name, era, principal }, next) {
+        const started = performance.now();
+        const outcome = await next();
+        const { status, size } = outcome;
+        const durationMs = performance.now() - started;
+        audited += JSON.stringify({ time: new Date(), method, name, era, principal, status, size, durationMs }).length;
+        return outcome;
+      },
+    })
     .use(rateLimit({ capacity: 1e9, perSecond: 1e9 }))
     .use(timeLimit(60_000));
 }

@@ -68,7 +68,6 @@ export {
   type ToolCallProcessor,
 } from './client/index.js';
 export {
-  audit,
   cacheResults,
   InMemoryEventStore,
   InMemoryStore,
@@ -76,7 +75,6 @@ export {
   rateLimit,
   timeLimit,
   urlElicitationRequired,
-  type AuditEntry,
   type CallbackContext,
   type EventStore,
   type FetchOptions,

@@ -6,7 +6,7 @@ import { readPublicFunctions } from '../../../scripts/public-functions.js';
 import * as auth from './auth/index.js';
 import { loadMcpConfig, MCPClient } from './client/index.js';
 import { MastraMCPClient } from './compat/index.js';
-import { audit, cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
+import { cacheResults, InMemoryEventStore, MCPServer, rateLimit } from './server/index.js';
 import { PostgresStore } from './shared-store/pg/index.js';
 import { RedisStore } from './shared-store/redis/index.js';
 
@@ -62,7 +62,6 @@ const calls: Record<string, () => unknown> = {
   'MCPServer.elicitation.sendRequest': () => server.elicitation.sendRequest(unknown, unknown),
   rateLimit: () => rateLimit({ capacity: 1, perSecond: 1, ...unknownOption }),
   cacheResults: () => cacheResults({ ttlMs: 1, ...unknownOption }),
-  audit: () => audit(() => {}, unknown),
   InMemoryEventStore: () => new InMemoryEventStore(unknown),
   PostgresStore: () => new PostgresStore({ connectionString: 'postgres://localhost', ...unknownOption }),
   RedisStore: () => new RedisStore(unknown),

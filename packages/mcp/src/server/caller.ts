@@ -1,7 +1,6 @@
 import type { McpTraceEvent } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
-import { digestOf } from './digest.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
 /** Transport of a message, as trace events name it. */
@@ -68,14 +67,6 @@ export function principalOf(authInfo: McpAuthInfo): string {
   }
   if (typeof authInfo.token === 'string') return JSON.stringify(['token', authInfo.token]);
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
-}
-
-/** Returns a principal for logs: the subject, with its issuer if that is known, `client:<id>`, or `token:<digest>`. */
-export async function describePrincipal(principal: string): Promise<string> {
-  const [kind, id, issuer = ''] = JSON.parse(principal) as string[];
-  if (kind === 'token') return `token:${await digestOf(principal)}`;
-  const name = kind === 'client' ? `client:${id}` : String(id);
-  return issuer === '' ? name : `${name} (${issuer})`;
 }
 
 /** Returns the scopes of a caller; none when `scopes` is not an array. */

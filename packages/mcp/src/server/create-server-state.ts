@@ -68,7 +68,7 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     answeredRounds: new AnsweredRounds(instance, requestState.ttlSeconds * 1000),
     sessions,
     middleware: createMiddlewareTable(),
-    auditing: new Set(),
+    work: new Set(),
     instance,
     subscribers: new Subscribers({
       sessions,

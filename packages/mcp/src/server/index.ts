@@ -30,7 +30,6 @@ export type { ServerEvent, ServerEventBus } from './client/subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export { urlElicitationRequired } from './methods/url-elicitation.js';
 export type { CallToolContext, Middleware, MiddlewareContext, MiddlewareResult } from './middleware/middleware.js';
-export { audit, type AuditEntry, type AuditOptions } from './middleware/audit.js';
 export { cacheResults, type CacheResultsOptions } from '../features/result-cache/cache-results.js';
 export { rateLimit, type RateLimitOptions } from '../features/rate-limit/rate-limit.js';
 export { timeLimit } from '../features/time-limit/time-limit.js';

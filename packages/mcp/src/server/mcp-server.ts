@@ -195,7 +195,7 @@ export class MCPServer implements AsyncDisposable {
    * @returns the server
    * @throws `MIDDLEWARE_INVALID` for a value without hooks
    * @example
-   * server.use(rateLimit({ capacity: 20, perMinute: 60 })).use(audit((entry) => console.error(JSON.stringify(entry))));
+   * server.use(rateLimit({ capacity: 20, perMinute: 60 })).use(timeLimit(60_000));
    */
   use(middleware: Middleware): this {
     addMiddleware(this.#state.middleware, middleware);
@@ -304,7 +304,7 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Drains as `drain()`, stops the servers of `listen()`, and waits for in-flight calls. Requests that come in the meantime are served:
    * among them are the responses of users that those calls wait for. Calls that do not end in time are answered with an error. Then all
-   * connections and sessions end, and requests are refused with status 503. Waits as long again, at most, for entries of `audit()`, and
+   * connections and sessions end, and requests are refused with status 503. Waits as long again, at most, for work of hooks, and
    * for handlers of `onClose()`. A closed server cannot be started again.
    *
    * @throws `OPTIONS_INVALID`

@@ -160,7 +160,7 @@ export class Transports {
     const longest = listening.length === 0 ? DEFAULT_GRACE : Math.max(...listening.map(({ grace }) => grace));
     const { grace = longest } = options;
     const deadline = monotonicNow() + delay + grace;
-    const { features, auditing, subscribers, instance, lifecycle } = this.#state;
+    const { features, work, subscribers, instance, lifecycle } = this.#state;
     let left = options.grace;
     const isAwaited = (): boolean => features.some((feature) => feature.isAwaited);
     if (isAwaited()) {
@@ -173,8 +173,8 @@ export class Transports {
     // After the transports: a call in flight may have begun to continue after its response.
     const rest = Math.max(0, deadline - monotonicNow());
     await Promise.all(features.map((feature) => feature.close?.(rest)));
-    // Calls that were canceled just now have entries too.
-    await untilEmpty(auditing, grace);
+    // Hooks of calls that were canceled just now have work too.
+    await untilEmpty(work, grace);
     subscribers.close();
     await instance.close();
     this.#mayEnd = true;

@@ -4,7 +4,8 @@
 import { createTool } from '@quiver/core/tools';
 import { InMemoryStore, type SharedStore } from '@quiver/mcp';
 import { MCPClient } from '@quiver/mcp/client';
-import { audit, MCPServer } from '@quiver/mcp/server';
+import { MCPServer } from '@quiver/mcp/server';
+import { audit } from '../servers/audit.ts';
 import { commandFor } from './spawn-server.ts';
 
 const report = (text: string): void => void process.stderr.write(`${text}\n`);

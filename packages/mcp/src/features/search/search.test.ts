@@ -3,9 +3,10 @@ import { withToolSearch } from '@quiver/core/tool-search';
 import { createTool, type Tool, type ToolMcpOptions } from '@quiver/core/tools';
 import { createWebOAuth } from '@quiver/mcp/auth';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
-import { audit, MCPServer, rateLimit, type AuditEntry, type MCPServerConfig } from '@quiver/mcp/server';
+import { MCPServer, rateLimit, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
 import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 
 const opened: { disconnect(): Promise<void> }[] = [];
@@ -179,7 +180,7 @@ describe.each(['legacy', 'modern'] as const)('the search of a server (%s)', (pro
     stop();
     const calls = entries.filter(({ method }) => method === 'tools/call');
     expect(calls.map(({ name, outcome }) => [name, outcome])).toEqual([
-      ['get_forecast', 'ok'],
+      ['get_forecast', 'complete'],
       ['get_forecast', 'error'],
     ]);
     expect(names).toContain('get_forecast');

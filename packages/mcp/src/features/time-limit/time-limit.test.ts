@@ -4,7 +4,7 @@ import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller } from '../../../test/clients/task-caller.ts';
 import { MCPServer } from '../../server/mcp-server.js';
-import { audit, type AuditEntry } from '../../server/middleware/audit.js';
+import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
 import { timeLimit } from './time-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,4 +1,4 @@
-import { QuiverError, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import type { AnyRequestContext, McpAuthInfo, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
 import type { Caller } from '../caller.js';
@@ -17,15 +17,15 @@ export interface HookedServer {
   readonly tools: ToolRegistry;
   readonly maskErrors: boolean;
   readonly middleware: MiddlewareTable;
-  /** Requests whose audit entry is not written. */
-  readonly auditing: Set<unknown>;
+  /** Work of hooks that is not done. */
+  readonly work: Set<unknown>;
   /** This process among the instances of the server. */
   readonly instance: Instance;
   readonly logger: Logger;
 }
 
 /** The part of a request that hooks reach, through {@link HookContext}, and that of the ready-made hooks. */
-export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>, CatalogCaller {
+export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp' | 'waitUntil'>, CatalogCaller {
   readonly server: HookedServer;
   readonly toolContext: ToolMcpContext & McpExtra;
   readonly hookContext: MiddlewareContext & CatalogCaller;
@@ -33,8 +33,6 @@ export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp'>,
   /** Whether the run ended without a result: the client canceled the request, or its round ended. */
   readonly isDiscarded: boolean;
   readonly caller: Pick<Caller, 'transport'>;
-  /** Whether the client received a request, so that the result may depend on the user. */
-  readonly sentRequest: boolean;
   readonly remoteAddress: string | undefined;
   /** Output of the tool that its schema accepted: a schema that transforms values may not accept it twice. */
   checkedOutput: unknown;
@@ -117,6 +115,20 @@ export class HookContext implements MiddlewareContext, CatalogCaller {
 
   abort(reason: Error): void {
     this.#request.abort(reason);
+  }
+
+  get sentRequest(): boolean {
+    return this.#request.sentRequest;
+  }
+
+  waitUntil(given: PromiseLike<unknown>): void {
+    const { work, logger } = this.#request.server;
+    // Not the request: where the work hangs, its data can be freed.
+    const undone = {};
+    work.add(undone);
+    Promise.resolve(given)
+      .catch((error: unknown) => logger.error(`Work of a middleware failed: ${toErrorMessage(error)}`, error))
+      .finally(() => work.delete(undone));
   }
 }
 

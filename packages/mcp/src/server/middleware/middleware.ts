@@ -34,6 +34,13 @@ export interface MiddlewareContext {
   readonly signal: AbortSignal;
   /** Aborts `signal`. `next()` of the hook for the operation then rejects with the reason; the client still receives a response. */
   abort(reason: Error): void;
+  /** Whether the client has received a request during this one, so that the result may depend on its user. */
+  readonly sentRequest: boolean;
+  /**
+   * Lets `server.close()` wait for work that the response does not wait for, such as an entry of a log. A rejection goes to the logger of the
+   * server.
+   */
+  waitUntil(work: PromiseLike<unknown>): void;
 }
 
 /** A call of a tool that the server has. */
