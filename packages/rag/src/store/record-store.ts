@@ -90,7 +90,7 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   /** Returns the best records that share a term with the query, best first. Absent without the mode `keyword`. */
   byTerms?(search: TermSearch, params: Query): Awaitable<FoundRecord[]>;
   /** Score of a relevance that `byTerms` returns, from 0 to 1. Default: the relevance. */
-  toKeywordScore?(relevance: number): number;
+  toKeywordScore?(relevance: number, best: number): number;
   /** Stores new records and replaces existing ones. */
   write(records: readonly CheckedRecord[]): Promise<unknown>;
   /** Ignores ids that do not exist. */
@@ -249,9 +249,9 @@ export abstract class RecordStore<
         const vector = toVector(part.queryVector, index.dimension, 'The query vector');
         return index.nearest({ ...part, vector, filter }, params);
       };
-      const ofKeywords = index.toKeywordScore ?? ((relevance) => Math.min(1, relevance));
-      const scoreOf = (mode: 'vector' | 'keyword', similarity: number): number =>
-        mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity);
+      const ofKeywords = index.toKeywordScore ?? ((relevance: number) => Math.min(1, relevance));
+      const scoreOf = (mode: 'vector' | 'keyword', similarity: number, best: number): number =>
+        mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity, best);
       return fuseSearches(search, find, scoreOf);
     });
   }

@@ -1,8 +1,8 @@
 import type { VectorMetric } from './vector-store.js';
 
-/** Turns a relevance without an upper limit, such as that of BM25, into a score in [0, 1). */
-export function unboundedToScore(relevance: number): number {
-  return relevance / (1 + relevance);
+/** Turns a relevance without an upper limit, such as that of BM25, into a score in [0, 1), in proportion to the best one of the query. */
+export function unboundedToScore(relevance: number, best: number): number {
+  return relevance / (1 + best);
 }
 
 /**

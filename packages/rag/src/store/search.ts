@@ -123,11 +123,12 @@ function parseMmr(
 export async function fuseSearches(
   search: Search,
   find: (search: VectorSearch | KeywordSearch) => Promise<FoundRecord[]>,
-  toScore: (mode: 'vector' | 'keyword', similarity: number) => number,
+  toScore: (mode: 'vector' | 'keyword', similarity: number, best: number) => number,
 ): Promise<VectorMatch[]> {
   if (search.mode !== 'hybrid') {
     const found = await find(search);
-    return found.map(({ record, similarity }) => ({ ...record, score: toScore(search.mode, similarity) }));
+    const best = found[0]?.similarity ?? 0;
+    return found.map(({ record, similarity }) => ({ ...record, score: toScore(search.mode, similarity, best) }));
   }
   const { queryVector, queryText, fusion, limit, includeVector } = search;
   const common = { limit: Math.max(limit, fusedDepth), includeVector };
