@@ -1,8 +1,7 @@
 import type { QueryMode, VectorMatch } from './vector-store.js';
 
-/** Results of one search, best first, and how much they count. */
+/** Results of one search, best first, with scores that may be any numbers. */
 export interface Ranking<Match> {
-  /** Their scores are raw: larger is better, and any number. */
   readonly matches: readonly Match[];
   readonly weight: number;
   /** A record without a word of the query has the keyword relevance 0, while every record has a similarity. */
@@ -20,9 +19,7 @@ const manyVectors = 20;
  * Merges rankings by their scores. The first {@link fusedDepth} scores of each ranking are scaled to 0…1. A ranking counts by its weight times its
  * prominence, the distance of its first result from those behind it: a search that knows the answer ranks it far above other records. The
  * prominence of vectors is squared, because even vectors that mean nothing have a nearest one.
- *
- * Results behind {@link fusedDepth} follow in their order with the lowest score, so that the first ones do not depend on the number of results. Equal
- * scores are ordered by rank and by id.
+ * Results behind {@link fusedDepth} follow with the lowest score, so that the first ones do not depend on their number.
  *
  * @returns the matches of all rankings, best first, with scores up to 1, for the first result of every ranking that counts. Where keyword rankings are
  *   full, the lowest score is the share of the best relevance at which they end; otherwise 0
@@ -57,9 +54,8 @@ function scale<Match extends Pick<VectorMatch, 'score'>>({ matches, weight, mode
   // A list that is not full contains every record with a word of the query.
   const floor = Math.min(...numbers, ...(mode !== 'vector' && raw.length < fusedDepth ? [0] : []));
   const best = Math.max(...numbers);
-  const width = best - floor;
-  if (!(width > 0)) return { matches, scores: [], last: 0, weight: 0 };
-  const scores = raw.map((score) => Math.min(1, Math.max(0, (score - floor) / width)) || 0);
+  if (!(best > floor)) return { matches, scores: [], last: 0, weight: 0 };
+  const scores = raw.map((score) => Math.min(1, Math.max(0, (score - floor) / (best - floor))) || 0);
   const behind = scores.slice(1, 1 + comparedWith).reduce((sum, score) => sum + score, 0) / comparedWith;
   const prominence = Math.max(0, (scores[0] ?? 0) - behind);
   // Similarities have no natural 0.
