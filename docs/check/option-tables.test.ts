@@ -23,16 +23,16 @@ const described: Readonly<Record<string, readonly string[]>> = {
   ],
   'guides/observability.md': ['@quiver/core/otel InstrumentOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
-  'guides/chunks.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
+  'guides/chunks.md': ['@quiver/rag/document CommonChunkOptions', '@quiver/rag/document MeasureOptions'],
   'guides/web-pages.md': ['@quiver/loaders LoadPagesOptions'],
-  'guides/chunking/character.md': ['@quiver/rag CharacterChunkOptions'],
-  'guides/chunking/html.md': ['@quiver/rag HtmlChunkOptions'],
-  'guides/chunking/json.md': ['@quiver/rag JsonChunkOptions'],
-  'guides/chunking/markdown.md': ['@quiver/rag MarkdownChunkOptions'],
-  'guides/chunking/recursive.md': ['@quiver/rag RecursiveChunkOptions'],
-  'guides/chunking/semantic-markdown.md': ['@quiver/rag SemanticMarkdownChunkOptions'],
-  'guides/chunking/sentence.md': ['@quiver/rag SentenceChunkOptions'],
-  'guides/chunking/token.md': ['@quiver/rag TokenChunkOptions'],
+  'guides/chunking/character.md': ['@quiver/rag/document CharacterChunkOptions'],
+  'guides/chunking/html.md': ['@quiver/rag/document HtmlChunkOptions'],
+  'guides/chunking/json.md': ['@quiver/rag/document JsonChunkOptions'],
+  'guides/chunking/markdown.md': ['@quiver/rag/document MarkdownChunkOptions'],
+  'guides/chunking/recursive.md': ['@quiver/rag/document RecursiveChunkOptions'],
+  'guides/chunking/semantic-markdown.md': ['@quiver/rag/document SemanticMarkdownChunkOptions'],
+  'guides/chunking/sentence.md': ['@quiver/rag/document SentenceChunkOptions'],
+  'guides/chunking/token.md': ['@quiver/rag/document TokenChunkOptions'],
 };
 
 /** Options of every strategy are on one page. */
@@ -60,7 +60,7 @@ describe('the tables of options match the types:', () => {
 });
 
 function sharedOptions(): Set<string> {
-  return new Set([...common].flatMap((name) => optionsOf.get(`@quiver/rag ${name}`) ?? []).concat('strategy'));
+  return new Set([...common].flatMap((name) => optionsOf.get(`@quiver/rag/document ${name}`) ?? []).concat('strategy'));
 }
 
 /** Names in the first column of the tables whose header is `option`; `graphOptions.threshold` counts as `graphOptions`. */

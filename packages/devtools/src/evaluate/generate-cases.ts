@@ -14,7 +14,8 @@ import {
 } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
 import type { JsonSchema } from '@quiver/core/schema';
-import type { AnswerCache, LanguageModelInput, MDocument } from '@quiver/rag';
+import type { MDocument } from '@quiver/rag';
+import type { AnswerCache, LanguageModelInput } from '@quiver/rag/document';
 import { makeCases, type CasePassage, type ModelCost, type RetrievalCase } from '@quiver/rag/evaluate';
 import { askCached, countCalls, samplePassages, toLetters } from '@quiver/rag/internal';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';

@@ -15,7 +15,6 @@ import {
 } from '@quiver/core/internal';
 import {
   type EmbedderInput,
-  type FusionWeights,
   type MDocument,
   type QueryMode,
   type StoreOption,
@@ -31,6 +30,7 @@ import {
   evaluateRetrieval,
   makeCases,
 } from '@quiver/rag/evaluate';
+import type { FusionWeights } from '@quiver/rag/store';
 import { checkCases, parseMetric } from '@quiver/rag/internal';
 import { readStore, storeAndModel } from '../options.js';
 import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';

@@ -8,7 +8,6 @@ import {
   wholeNumber,
 } from '@quiver/core/internal';
 import {
-  type ChunkEdge,
   type ChunkGraph,
   type GraphOptions,
   type ModelOption,
@@ -17,6 +16,7 @@ import {
   toEmbedder,
   type VectorRecord,
 } from '@quiver/rag';
+import type { ChunkEdge } from '@quiver/rag/graph';
 import {
   describePlace,
   type IndexAnswer,

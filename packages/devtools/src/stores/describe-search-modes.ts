@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
-import type { FusionWeights, QueryMode, VectorMatch, VectorStore } from '@quiver/rag';
+import type { FusionWeights } from '@quiver/rag/store';
+import type { QueryMode, VectorMatch, VectorStore } from '@quiver/rag';
 import { referenceBm25, referenceDiversity } from './reference-rankings.js';
 
 const indexName = 'texts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLexicalEmbedder, createVectorQueryTool, ingest, type OtherPlace } from '@quiver/rag';
+import { createLexicalEmbedder, createVectorQueryTool, ingest } from '@quiver/rag';
 import { descriptionKeys, partKeys } from '@quiver/rag/document';
 import { LocalVector } from '@quiver/rag/local';
 import { epub, openDocument, presentation, wordTable, zip } from './archives.fixture.js';
@@ -80,7 +80,10 @@ test('a file and its copy in a mail are one result, with both places', async () 
   await ingest({ documents, vectorStore: store, indexName: 'offers', model });
   const search = createVectorQueryTool({ vectorStore: store, indexName: 'offers', model, mode: 'keyword' });
   const { sources } = await search.execute({ queryText: 'tier 2 storage' }, { onFailure: 'throw' });
-  const places = sources.map(({ metadata }) => [metadata, ...((metadata['alsoIn'] ?? []) as OtherPlace[])]);
+  const places = sources.map(({ metadata }) => [
+    metadata,
+    ...((metadata['alsoIn'] ?? []) as Record<string, unknown>[]),
+  ]);
   expect(places).toHaveLength(1);
   expect(places[0]?.map(({ source, attachment }) => [source, attachment])).toEqual(
     expect.arrayContaining([

@@ -21,7 +21,7 @@ export interface EmbeddingUsage {
   readonly cut?: number;
 }
 
-/** Embeds texts: similar texts get similar vectors. `toEmbedder()` makes one of a model or of a {@link CustomEmbedder}. */
+/** Embeds texts: similar texts get similar vectors. `toEmbedder()` makes one of a model or of a `CustomEmbedder`. */
 export interface Embedder {
   /** Id of the model and its settings. Vectors of different ids must never be compared. */
   readonly id: string;

@@ -89,7 +89,7 @@ const schema: JsonSchema = {
 };
 
 /**
- * Extracts statements from passages with a language model, as `triples` of a {@link GraphPassage}: passages about the same thing
+ * Extracts statements from passages with a language model, as `triples` of a `GraphPassage`: passages about the same thing
  * are connected then, with any wording. It costs one model call per new text.
  *
  * @returns by id; failed passages are absent

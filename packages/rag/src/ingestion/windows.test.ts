@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
-import { createLexicalEmbedder, type CustomEmbedder, type EmbeddingUsage } from '../embedding/index.js';
+import type { EmbeddingUsage } from '../embedding/embedder.js';
+import { createLexicalEmbedder, type CustomEmbedder } from '../embedding/index.js';
 import { mostTokens } from '../embedding/input-tokens.js';
 import { queryChunks } from '../passages/query-chunks.js';
 import type { VectorRecord } from '../store/index.js';

@@ -1,10 +1,3 @@
-export type {
-  LanceConnection,
-  LanceConnectionOptions,
-  LancePlainQuery,
-  LanceQuery,
-  LanceTable,
-  LanceVectorQuery,
-} from './lance-client.js';
+export type { LanceConnectionOptions } from './lance-client.js';
 export type { LanceCreateIndexParams } from './lance-index.js';
 export { LanceVectorStore, type LanceVectorStoreOptions } from './lance-vector-store.js';

@@ -1,6 +1,5 @@
 import type { LibSQLConfig } from './libsql-vector.js';
 
-export type { LibSQLClient, LibSQLConnectionOptions, LibSQLStatement, LibSQLValue } from './libsql-database.js';
 export type { LibSQLCreateIndexParams } from './libsql-index.js';
 export { LibSQLVector, type LibSQLConfig, type LibSQLQueryParams, type LibSQLVectorConfig } from './libsql-vector.js';
 

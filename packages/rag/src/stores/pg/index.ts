@@ -1,9 +1,8 @@
 import type { PgVectorConfig } from './search.js';
 
+export type { PgConnectionOptions, PgPool } from './database.js';
 export type { PgIndexConfig } from './build-index.js';
 export type { PgCreateIndexParams } from './create-index.js';
-export type { PgClient, PgConnectionOptions, PgPool } from './database.js';
-export type { PgIndexElements, PgIndexType, PgVectorType } from './pg-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';
 export type { PgQueryParams, PgVectorConfig } from './search.js';
 

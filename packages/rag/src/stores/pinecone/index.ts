@@ -1,6 +1,5 @@
 import type { PineconeConfig } from './pinecone-vector.js';
 
-export type { PineconeConnectionOptions, PineconeLikeClient } from './pinecone-client.js';
 export {
   PineconeVector,
   type PineconeConfig,

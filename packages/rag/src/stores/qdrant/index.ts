@@ -1,6 +1,5 @@
 import type { QdrantConfig } from './qdrant-vector.js';
 
-export type { QdrantConnectionOptions, QdrantLikeClient, QdrantLikePoint } from './qdrant-client.js';
 export type { QdrantCreateIndexParams } from './qdrant-index.js';
 export { QdrantVector, type QdrantConfig, type QdrantQueryParams, type QdrantVectorConfig } from './qdrant-vector.js';
 
