@@ -43,6 +43,18 @@ describe('rankCandidates', () => {
     expect(rank('reset forgotten password', matches)).toEqual(['line', 'scattered']);
   });
 
+  it('gives no text more than 1, however the shares of its trigrams round', () => {
+    const words = 'many customers share one index without seeing documents of each other'.split(' ');
+    for (const start of words.keys()) {
+      const question = words.slice(start).join(' ');
+      const headings = [question.split(' ').toReversed().join(' ')];
+      const others = words.map((word, at) => match(word, 0.5, words.slice(at).join(' ')));
+      const [best] = rankCandidates(new Question(question), [match('same', 1, '', { headings }), ...others]);
+      expect(best?.score).toBeLessThanOrEqual(1);
+      expect(best?.score).toBeGreaterThan(0.7);
+    }
+  });
+
   it('finds words of the same family', () => {
     const matches = [
       match('other', 0.5, 'Delete a cell.', { headings: ['Cells'] }),

@@ -27,7 +27,8 @@ export function rankCandidates<Match extends VectorMatch>(question: Question, ma
   const ranked = matches.map((match, place) => {
     const { above = [], lines = [] } = found[place] ?? {};
     const line = lines.reduce((most, each) => Math.max(most, shareOf(each)), 0);
-    const score = match.score + largest * (shareOf(above) + lineWeight * line);
+    // A sum of all shares can exceed 1 by rounding, and a score above 1 is an invalid result of a query tool.
+    const score = match.score + largest * Math.min(1, shareOf(above) + lineWeight * line);
     return { ...match, score: score / 2 };
   });
   const first = ranked.slice(0, candidateDepth).toSorted((a, b) => b.score - a.score);
