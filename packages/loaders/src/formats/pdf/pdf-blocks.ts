@@ -25,6 +25,11 @@ export interface Style {
 /** Size of a heading, in sizes of paragraphs; letters, and share of the text, that may have one. */
 const [headingSize, fewLetters, mostHeadings] = [1.08, 200, 0.1];
 
+/** Whether a line has five words or 15 letters of Chinese or Japanese. */
+function isProse(text: string): boolean {
+  return text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text);
+}
+
 export function readStyle(pages: readonly PdfPage[]): Style {
   const [prose, all] = [new Counts(), new Counts()];
   const leading = new Map<number, Counts>();
@@ -34,9 +39,8 @@ export function readStyle(pages: readonly PdfPage[]): Style {
       const isUsual = gap > size * 0.8 && gap < size * 2.2 && lines[index - 1]?.size === size;
       if (isUsual) leading.set(size, (leading.get(size) ?? new Counts()).add(gap, 1));
       if (isCode) continue;
-      const isProse = text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text);
       for (const word of words.filter(({ font }) => !isMonospaced(font)))
-        for (const counts of isProse ? [all, prose] : [all]) counts.add(word.size, word.text.length);
+        for (const counts of isProse(text) ? [all, prose] : [all]) counts.add(word.size, word.text.length);
     }
   }
   const counts = prose.size > 0 ? prose : all;
@@ -97,8 +101,8 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   if (isNext && text.length < 5 && gap < usual * 1.5) return true;
   // Words in a font of code that fill a line of a paragraph.
   const isHanging = dx > 0 && lines.length === 1;
-  const isProse = last.text.split(' ', 5).length === 5;
-  if (line.isCode) return isNext && isProse && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
+  if (line.isCode)
+    return isNext && isProse(last.text) && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
   if (Math.abs(size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
   if (line.isBold !== last.isBold && (!isFull || isEnded)) return false;
   if (!isNext) return isFull && !isEnded && size < body * headingSize;

@@ -66,7 +66,9 @@ const [wideGap, narrowGap] = [0.9, 0.16];
 const maxCharacters = 1_000_000;
 /** Replaces a hyphen at the end of a line whose word continues in the next one. */
 const hyphenMark = 2;
-const [lineEnd, space, fixedSpace, firstCjk, firstPrivate] = [10, 32, 0xa0, 0x2e80, 0xd800];
+const [lineEnd, space, fixedSpace, firstPrivate] = [10, 32, 0xa0, 0xd800];
+/** Letters that are not divided by spaces, as those of Korean words are. */
+const [firstCjk, firstHangul] = [0x2e80, 0xac00];
 /** Letters whose widths are compared, and letters of other fonts that a line of code may have. */
 const [firstLetter, lastLetter, leastLetters, mostOthers] = [0x61, 0x7a, 8, 6];
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
@@ -112,7 +114,7 @@ function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[][]
     if (isOther) font = readFont(pdfium, call.FPDFTextObj_GetFont(next), number, fonts);
     object = next;
     const gap = word ? Math.max(box[0] - word.box[2], word.box[0] - box[2]) : 0;
-    const isApart = gap > narrowGap * (y1 - y0) && code < firstCjk;
+    const isApart = gap > narrowGap * (y1 - y0) && !(code >= firstCjk && code < firstHangul);
     // The text of a cell may reach into the next one.
     if (!word || isApart || (isOther && isDivided(context, word.box[0], box))) {
       call.FPDFText_GetMatrix(content, index, out);

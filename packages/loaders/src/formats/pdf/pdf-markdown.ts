@@ -97,7 +97,9 @@ function writeText({ lines }: Block, [first = '', ...others]: readonly string[],
 
 /** Writes a listing with its indentation and empty lines. */
 function writeListing(lines: readonly Line[]): Piece[] {
-  const left = Math.min(...lines.map(({ box }) => box[0]));
+  // Margins of pages differ.
+  const lefts = new Map<number, number>();
+  for (const { page, box } of lines) lefts.set(page, Math.min(lefts.get(page) ?? Infinity, box[0]));
   const longest = lines.flatMap(({ words }) => words).reduce((a, b) => (b.text.length > a.text.length ? b : a));
   const width = (longest.box[2] - longest.box[0]) / longest.text.length;
   return lines.map((line, index) => {
@@ -106,7 +108,7 @@ function writeListing(lines: readonly Line[]): Piece[] {
       previous?.page === line.page && line.baseline - previous.baseline > 1.9 * Math.max(line.size, previous.size);
     let text = '';
     for (const cell of line.cells) {
-      const indent = Math.min(200, Math.round((cell.left - left) / width));
+      const indent = Math.min(200, Math.round((cell.left - lefts.get(line.page)!) / width));
       text = `${text.padEnd(Math.max(indent, text === '' ? 0 : text.length + 1))}${cell.text}`;
     }
     const start = index === 0 ? '```\n' : isApart ? '\n\n' : '\n';
