@@ -1,4 +1,4 @@
-import { Counts, isMonospaced, type Line } from './pdf-lines.js';
+import { Counts, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
 import { findLists } from './pdf-repeated.js';
 import { findTables, type Row } from './pdf-tables.js';
@@ -39,7 +39,7 @@ export function readStyle(pages: readonly PdfPage[]): Style {
       const isUsual = gap > size * 0.8 && gap < size * 2.2 && lines[index - 1]?.size === size;
       if (isUsual) leading.set(size, (leading.get(size) ?? new Counts()).add(gap, 1));
       if (isCode) continue;
-      for (const word of words.filter(({ font }) => !isMonospaced(font)))
+      for (const word of words.filter(({ font }) => !font.isMonospaced))
         for (const counts of isProse(text) ? [all, prose] : [all]) counts.add(word.size, word.text.length);
     }
   }

@@ -6,8 +6,8 @@ import type { Pdfium } from './pdfium.js';
 export interface PdfFont {
   readonly name: string;
   readonly isBold: boolean;
-  /** Whether the file says that its letters have one width. */
-  readonly isFixed: boolean;
+  /** Whether its letters have one width, as the file or their widths say. */
+  isMonospaced: boolean;
   /** Whether its codes may be no letters although PDFium takes them for such. */
   readonly isSymbolic: boolean;
   /** Widths of the first different letters, in heights of the line. */
@@ -140,8 +140,10 @@ function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[][]
       isEnded = true;
       continue;
     }
-    if (code >= firstLetter && code <= lastLetter && font.widths.size < leastLetters && x1 > x0)
+    if (code >= firstLetter && code <= lastLetter && font.widths.size < leastLetters && x1 > x0) {
       font.widths.set(code, (x1 - x0) / (y1 - y0));
+      if (font.widths.size === leastLetters) font.isMonospaced ||= measure(font);
+    }
     const isPlain = code >= space && code < firstPrivate && !font.isSymbolic;
     const letter = isPlain
       ? String.fromCharCode(code)
@@ -162,7 +164,7 @@ function toLine(words: readonly Word[], context: PageContext): Line {
     // Numbers of lines are no letters of a line of code.
     const letters = text.replace(/\d/g, '').length;
     sizes.add(size, letters);
-    if (isMonospaced(font)) code += letters;
+    if (font.isMonospaced) code += letters;
     else others += letters;
     const [left, , right] = box;
     const cell = cells.at(-1);
@@ -195,8 +197,7 @@ export class Counts extends Map<number, number> {
 
 export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join(' ');
 
-export function isMonospaced({ isFixed, widths }: PdfFont): boolean {
-  if (isFixed || widths.size < leastLetters) return isFixed;
+function measure({ widths }: PdfFont): boolean {
   const most = Math.max(...widths.values());
   return most - Math.min(...widths.values()) < 0.1 * most;
 }
@@ -210,8 +211,14 @@ function readFont(pdfium: Pdfium, address: number, page: number, fonts: Map<stri
   const name =
     address === 0 ? '' : pdfium.text((to, size) => call.FPDFFont_GetBaseFontName(address, to, size), 'utf-8');
   const isBold = /bold|black|heavy|medi$|cmb|cmssbx|semibd|sfbx|ecbx/i.test(name);
-  const isFixed = address !== 0 && (call.FPDFFont_GetFlags(address) & 1) === 1;
-  const font = fonts.get(name || key) ?? { name, isBold, isFixed, isSymbolic: isSymbolic(name), widths: new Map() };
+  const isMonospaced = address !== 0 && (call.FPDFFont_GetFlags(address) & 1) === 1;
+  const font = fonts.get(name || key) ?? {
+    name,
+    isBold,
+    isMonospaced,
+    isSymbolic: isSymbolic(name),
+    widths: new Map(),
+  };
   fonts.set(key, font).set(name, font);
   return font;
 }
