@@ -94,7 +94,7 @@ describe('loadPages', () => {
       language: 'en',
       team: 'docs',
     });
-    expect(notes).toEqual({ text: '# Notes', metadata: { source: `${url}/notes.md`, team: 'docs' } });
+    expect(notes).toMatchObject({ text: '# Notes', metadata: { source: `${url}/notes.md`, team: 'docs' } });
     expect(skipped).toEqual([]);
   });
 

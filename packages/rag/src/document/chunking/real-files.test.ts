@@ -19,7 +19,8 @@ beforeAll(async () => {
   const patterns = ['docs/**/*.md', 'packages/rag/src/**/*.ts'].concat(
     packages.map((name) => `packages/rag/node_modules/${name}/${readme}`),
   );
-  const exclude = (path: string): boolean => /^docs\/node_modules|^packages\/rag\/src\/node_modules/.test(path);
+  const exclude = (path: string): boolean =>
+    /^docs\/(node_modules|reference\/api)|^packages\/rag\/src\/node_modules/.test(path);
   for await (const path of glob(patterns, { cwd: repository, exclude })) {
     const text = await readFile(join(repository, path), 'utf8');
     const language = extname(path) === '.ts' ? { language: 'ts' as const } : {};
