@@ -5,12 +5,12 @@ import { MDocument, type MDocumentOptions } from './document.js';
 const story = 'Once upon a time. '.repeat(100);
 
 describe('a document', () => {
-  test('has chunks of at most 2,000 characters by default', async () => {
+  test('has chunks of at most 4,000 characters by default', async () => {
     for (const type of ['text', 'markdown', 'html'] as const) {
       const chunks = await new MDocument({ text: 'Some words. '.repeat(1000), type }).chunk();
       const longest = Math.max(...chunks.map(({ text }) => text.length));
-      expect(longest).toBeLessThanOrEqual(2000);
-      expect(longest).toBeGreaterThan(1900);
+      expect(longest).toBeLessThanOrEqual(4000);
+      expect(longest).toBeGreaterThan(3900);
     }
   });
 

@@ -16,7 +16,7 @@ import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';
 
 /** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless the strategy or a function measures otherwise. */
 export interface CommonChunkOptions {
-  /** Maximum size of a chunk. Only a single character (grapheme cluster) may exceed it. Default 2000. */
+  /** Maximum size of a chunk. Only a single character (grapheme cluster) may exceed it. Default 4000. */
   maxSize?: number;
   /** Alias of `maxSize`. */
   size?: number;
@@ -58,7 +58,7 @@ export function invalidOptions(message: string, cause?: unknown): QuiverError {
   return new QuiverError(settings.code, message, cause === undefined ? {} : { cause });
 }
 
-const defaultMaxSize = 2000;
+const defaultMaxSize = 4000;
 const defaultOverlap = 50;
 export const defaultMinSize = 200;
 

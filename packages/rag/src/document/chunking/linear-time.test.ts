@@ -47,7 +47,7 @@ test.each(cases)('$strategy with $options takes about twice the steps for twice 
     clearMergeCache();
     return counter.count(() => chunk(source));
   };
-  // Without a size, chunks have 2,000 characters, and shorter texts hardly any cut.
+  // Without a size, chunks have 4,000 characters, and shorter texts hardly any cut.
   const length = options.maxSize === undefined ? 20_000 : 6000;
   // The first run compiles patterns.
   await stepsOf('word ', 100);
