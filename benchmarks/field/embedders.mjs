@@ -111,14 +111,14 @@ function planted(quality, seed) {
   const random = createRandom(seed * 7919);
   const draw = () => Float32Array.from({ length: dimension }, () => random() + random() + random() + random() - 2);
   const vectors = texts.map(draw);
-  const ofQuestion = new Map(
+  const vectorsByQuery = new Map(
     cases.map(({ question, relevant }) => {
       const noise = draw();
       const right = vectors[placeOf.get(relevant[Math.floor(random() * relevant.length)])];
       return [question, random() < quality ? noise.map((value, at) => value + right[at]) : noise];
     }),
   );
-  const embed = async (own) => own.map((text) => ofQuestion.get(text));
+  const embed = async (own) => own.map((text) => vectorsByQuery.get(text));
   return { embedder: { id: `planted-${quality}-${seed}`, dimension, embed }, vectors: async () => vectors };
 }
 

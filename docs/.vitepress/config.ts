@@ -88,7 +88,7 @@ export default withMermaid({
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
   },
   async transformPageData(page, { siteConfig }) {
-    // Pages of the API are written from the sources, so nobody edits them.
+    // TypeDoc writes the pages of the API from the sources.
     if (page.relativePath.startsWith('reference/api/')) page.frontmatter['editLink'] = false;
     describe(page, await readFile(`${siteConfig.srcDir}/${page.filePath}`, 'utf8'));
   },

@@ -19,7 +19,7 @@ const library = libraryBuild(import.meta.dirname) as Options;
 
 const build: Options = {
   ...library,
-  // A file of its own, which imports a module of Node: bundlers drop it when they drop what calls it.
+  // A separate file, which imports a module of Node: bundlers drop it when they drop what calls it.
   entry: { ...(library.entry as Record<string, string>), 'load-builtin': './src/load-builtin.ts' },
   noExternal: ['zod-to-json-schema', 'zod/v3'],
   esbuildPlugins: [withoutZod],

@@ -1,4 +1,4 @@
-// Each program does what it shows, and the documentation quotes it as it is. The check of the README runs the three programs that it prints.
+// Each program does what it shows, and the documentation quotes it verbatim. The check of the README runs the three programs that it prints.
 import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { anyValue, type OptionCheck, readAlias } from '@quiver/core/internal';
 import type { EmbedderInput, ModelOption, StoreOption, VectorStore } from '@quiver/rag';
 
-/** Checks of the store and the model of an index. What they are passed to checks the values. */
+/** Checks of the store and the model of an index. The functions that receive them check the values. */
 export const storeAndModel: Readonly<Record<'vectorStore' | 'store' | 'model' | 'embedder', OptionCheck>> = {
   vectorStore: anyValue,
   store: anyValue,

@@ -1,5 +1,5 @@
 /**
- * What `@quiver/devtools` needs of this package beyond its public names. It is unsupported: any release may change it.
+ * Names for `@quiver/devtools` in addition to the public ones. It is unsupported: any release may change it.
  *
  * @internal
  * @module

@@ -1,5 +1,5 @@
 /**
- * `@quiver/devtools/stores`: contract suites for stores of your own. They need Vitest.
+ * `@quiver/devtools/stores`: contract suites for your own stores. They need Vitest.
  *
  * @module
  */

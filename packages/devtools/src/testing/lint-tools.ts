@@ -33,7 +33,7 @@ export interface ToolProblem {
   providers: LintProvider[];
   /** `rejected`: these providers answer the whole request with an error. `advice`: models or hosts use the tool less well. */
   effect: 'rejected' | 'advice';
-  /** What is wrong, and what to do. */
+  /** The problem and its remedy. */
   message: string;
   /** URL of the rule, or of a thread that quotes the error. */
   source: string;

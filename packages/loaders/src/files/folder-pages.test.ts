@@ -101,7 +101,7 @@ describe('what the HTML pages of a folder repeat', () => {
     expect(contents(parts)).toEqual(contents(whole));
   });
 
-  test('includes a heading above the title, and not one with a text of its own', async () => {
+  test('includes a heading above the title, and not one with text below it', async () => {
     const site = (path: string): string =>
       `<h1>The Site</h1><h2>${path}</h2><p>About ${path}.</p><h2>See also</h2><p>What is near ${path}.</p>`;
     await write(Object.fromEntries(pages.map((path) => [path, site(path)])));

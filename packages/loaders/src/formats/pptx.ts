@@ -64,7 +64,7 @@ function readSlidePaths(files: UnpackedFiles, name: string): string[] {
 
 interface Relation {
   readonly type: string;
-  /** Of a file in the presentation; of a link, its URL. */
+  /** Path of a file in the presentation, or the URL of a link. */
   readonly path: string;
 }
 
@@ -98,7 +98,7 @@ const tableNames: ReadonlyMap<string, string> = new Map([
   ['tc', 'td'],
 ]);
 
-/** Paragraphs of these placeholders have bullets, unless they say otherwise. */
+/** Paragraphs of these placeholders have bullets, unless they declare otherwise. */
 const listed = /^(?:obj|body)$/;
 
 /** @param relations - of a slide; without them, it is a page of notes, which has no title and no bullets */

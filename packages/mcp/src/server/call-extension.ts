@@ -41,7 +41,7 @@ export interface ResolvedCall {
   toResult(error: unknown): Result | undefined;
 }
 
-/** What a feature adds to calls of tools. Extensions run in the order of the table of features, hooks and the tool inside of all. */
+/** Addition of a feature to calls of tools. Extensions run in the order of the table of features, hooks and the tool inside of all. */
 export interface CallExtension {
   /** Returns the call that a `tools/call` stands for; `undefined` for the one that it names. Hooks, traces, limits and scopes see that call. */
   resolve?(message: JsonRpcRequest): ResolvedCall | undefined;

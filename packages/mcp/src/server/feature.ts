@@ -16,7 +16,7 @@ export interface AcceptedFilter {
 }
 
 /**
- * What a feature adds to one server. `features.ts` is the table of all features, and each member has one user in `server/`: whatever is left out
+ * Additions of a feature to one server. `features.ts` is the table of all features, and each member has one user in `server/`: a member that is left out
  * there does not happen.
  */
 export interface Feature {
@@ -24,7 +24,7 @@ export interface Feature {
   readonly transport?: Transport;
   /** Sessions over HTTP, in place of those in the memory of each endpoint. */
   readonly sessions?: CommonSessions;
-  /** What it adds to calls of tools. */
+  /** Its additions to calls of tools. */
   readonly call?: CallExtension;
   /** Answers of further methods of the protocol. The request is a `ServerRequest`. */
   readonly methods?: { readonly [Method in RequestMethod]?: FeatureMethod };

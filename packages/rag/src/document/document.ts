@@ -302,7 +302,7 @@ function parseSource(source: SourceDocument, type: DocumentType): DocumentText {
   return { text, metadata: { ...metadata }, places, skip };
 }
 
-/** Returns pages in HTML as Markdown. What the caller says about a page takes precedence. */
+/** Returns pages in HTML as Markdown. Metadata of the caller takes precedence. */
 async function readPages(sources: readonly DocumentText[], params: ChunkParams = {}): Promise<DocumentText[]> {
   const { readPage } = await import('./html/read-page.js');
   const { sections = [] } = params as HtmlChunkOptions;

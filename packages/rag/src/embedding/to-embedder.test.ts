@@ -276,7 +276,7 @@ describe('an AI SDK embedding model', () => {
   });
 });
 
-test('prefixes stand before queries and documents, belong to the id, and take room', async () => {
+test('prefixes precede queries and documents, belong to the id, and take room', async () => {
   const prefixes = { query: 'search_query: ', document: 'search_document: ' };
   const embedder = toEmbedder(model(), { prefixes, maxInputTokens: 100 });
   await embedder.embed(['a'], { purpose: 'query' });

@@ -77,7 +77,7 @@ const searchChecks: OptionChecks<SearchConfiguration> = {
   reranker: rerankConfigValue,
 };
 
-/** What configurations have that name none. */
+/** Settings of configurations without any. */
 interface Defaults {
   readonly indexName: string | undefined;
   readonly model: EmbedderInput | undefined;

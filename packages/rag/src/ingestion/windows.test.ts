@@ -97,7 +97,7 @@ describe('ingest with an embedder that states how much it reads', () => {
     expect((await windowsOf()).length).toBeGreaterThan(2);
   });
 
-  it('divides further vectors too, whose text keyword search still finds', async () => {
+  it('splits the texts of further vectors too, whose text keyword search still finds', async () => {
     const question = `Which locks? ${filler.slice(0, 20).join(' ')} And what of ospreys?`;
     await run(200, { vectors: ({ metadata }) => (metadata['source'] === 'manual.md' ? [question] : []) });
     const chunk = (await records()).find(({ document }) => document?.includes('Herons'));

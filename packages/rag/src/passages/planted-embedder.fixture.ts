@@ -8,7 +8,7 @@ export interface FieldPassage {
   readonly source: string;
 }
 
-/** A question, with the ids of the passages that answer it. */
+/** A query, with the ids of the passages that answer it. */
 export interface FieldQuestion {
   readonly question: string;
   readonly relevant: readonly string[];

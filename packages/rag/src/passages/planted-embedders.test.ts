@@ -69,7 +69,7 @@ async function hitRate(index: Index, mode: QueryMode, topK: number, asked = ques
   return mean(hits);
 }
 
-/** The passages of small indexes: one that answers the question, and others. */
+/** The passages of small indexes: one that answers the query, and others. */
 function drawPassages(count: number, relevant: readonly string[], random: () => number): FieldPassage[] {
   const others = passages.filter(({ id }) => !relevant.includes(id));
   const drawn = new Set(passages.filter(({ id }) => id === relevant[0]));

@@ -1,5 +1,5 @@
 /**
- * `@quiver/rag/store`: the contract of vector stores, for stores of your own.
+ * `@quiver/rag/store`: the contract of vector stores, for your own stores.
  *
  * @module
  */

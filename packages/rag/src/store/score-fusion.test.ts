@@ -67,7 +67,7 @@ describe('fuseScores', () => {
     expect(idsOf(fused).slice(0, 2)).toEqual(['a', 'b']);
   });
 
-  it('returns numbers from 0 to 1 for whatever scores and weights', () => {
+  it('returns numbers from 0 to 1 for any scores and weights', () => {
     const score = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Infinity, -Infinity, 0, -0, 5e-324, 1e308, -1e308));
     const list = fc.record({
       matches: fc.uniqueArray(fc.record({ id: fc.string({ maxLength: 2 }), score }), { selector: ({ id }) => id }),
@@ -91,7 +91,7 @@ describe('fuseScores', () => {
     expect(fuseScores([])).toEqual([]);
   });
 
-  it('gives the best record no more than 1, whatever the weights round to', () => {
+  it('gives the best record no more than 1, for any rounding of the weights', () => {
     const records = fc.uniqueArray(fc.integer({ min: 1, max: 1e6 }), { minLength: 3, maxLength: 60 });
     fc.assert(
       fc.property(records, records, fc.integer({ min: 1, max: 9 }), (relevance, similarity, weight) => {

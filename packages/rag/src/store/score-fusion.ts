@@ -47,7 +47,7 @@ export function fuseScores<Match extends Pick<VectorMatch, 'id' | 'score' | 'fou
     .map(({ match }) => match);
 }
 
-/** Returns the scores that count, from 0 to 1; the weight, 0 where all are equal, which says nothing; and the share of the best at which they end. */
+/** Returns the scores that count, from 0 to 1; the weight, 0 where all are equal, which has no effect; and the share of the best at which they end. */
 function scale<Match extends Pick<VectorMatch, 'score'>>({ matches, weight, mode }: Ranking<Match>) {
   const raw = matches.slice(0, fusedDepth).map(({ score }) => score);
   const numbers = raw.filter((score) => Number.isFinite(score));

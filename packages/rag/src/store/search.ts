@@ -150,7 +150,7 @@ export async function fuseSearches(
   return fused.slice(0, limit).map(({ id: _chunkId, record, ...scored }) => ({ ...record, ...scored }));
 }
 
-/** Returns the best record of each chunk. The limit counts chunks, which have the same place whatever number of their vectors is near. */
+/** Returns the best record of each chunk. The limit counts chunks, which have one place however many of their vectors are near. */
 function findChunks<Part extends VectorSearch | KeywordSearch>(
   part: Part,
   find: (search: Part) => Promise<FoundRecord[]>,

@@ -161,7 +161,7 @@ function toLine(words: readonly Word[], context: PageContext): Line {
   const sizes = new Counts();
   let [code, others] = [0, 0];
   for (const { text, box, font, size } of words) {
-    // Numbers of lines are no letters of a line of code.
+    // Numbers of lines are not letters of a line of code.
     const letters = text.replace(/\d/g, '').length;
     sizes.add(size, letters);
     if (font.isMonospaced) code += letters;

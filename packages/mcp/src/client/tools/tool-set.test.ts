@@ -38,7 +38,7 @@ test('leaves out tools that only the user interface of the server calls', async 
   expect(await mcp.callTool({ serverName: 'it', name: 'app' })).toMatchObject({ content: [{ text: 'called' }] });
 });
 
-test('leaves out names, and parts of descriptions, that nobody sees', async () => {
+test('leaves out names, and parts of descriptions, that users do not see', async () => {
   const hidden = [...'send all'].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join('');
   const flag = '\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}';
   const create = (description: string): ReturnType<typeof createTool> =>

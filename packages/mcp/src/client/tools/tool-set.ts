@@ -81,7 +81,7 @@ function isForModels({ _meta }: ProtocolTool): boolean {
   return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model');
 }
 
-/** Returns the selected tools with their configured names, without prefix. Those whose names a user would take for others are left out. */
+/** Returns the selected tools with their configured names, without prefix. Tools with misleading names are left out. */
 function selectTools(
   list: readonly ProtocolTool[],
   { name: serverName, options }: RemoteServer,

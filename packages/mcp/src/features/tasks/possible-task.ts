@@ -14,7 +14,7 @@ export class PossibleTask implements Continuation {
   readonly #tasks: Tasks;
   readonly #request: ModernRequest;
   readonly #options: TaskOptions;
-  /** Those of the start: `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not. */
+  /** Hooks of the start: `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not. */
   readonly #arguments: Record<string, unknown> | undefined;
   #run!: ContinuableRun;
   #cancelTimer!: () => void;

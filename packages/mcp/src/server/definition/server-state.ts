@@ -15,7 +15,7 @@ import type { Provider } from '../provider.js';
 /** State of a server that eras and transports share; made once from its configuration. */
 export interface ServerState extends HookedServer {
   readonly instructions: string | undefined;
-  /** Those of providers are added with them. */
+  /** A provider adds its own. */
   capabilities: ServerCapabilities;
   /** Rule that decides which items a caller can see. */
   readonly catalog: Catalog;
@@ -35,6 +35,6 @@ export interface ServerState extends HookedServer {
   readonly lifecycle: Lifecycle;
   /** Set once, when the server is created. */
   features: readonly Feature[];
-  /** Those of the features, in their order. */
+  /** Extensions of the features, in their order. */
   calls: readonly CallExtension[];
 }

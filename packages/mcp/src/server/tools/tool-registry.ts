@@ -27,7 +27,7 @@ export type ProvidedTools = ReadonlyMap<string, RegisteredTool>;
 
 /** The part of a request that decides which tools it can name. */
 export interface ToolsRequest extends CatalogRequest {
-  /** Tools of providers, in order of precedence. Those of the server precede them. */
+  /** Tools of providers, in order of precedence. Tools of the server precede them. */
   readonly providedTools?: readonly ProvidedTools[];
 }
 

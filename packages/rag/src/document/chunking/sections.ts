@@ -51,7 +51,7 @@ export function readSections(text: string, blocks: readonly Block[]): Section[] 
   return sections;
 }
 
-/** A table of contents is above nothing, whatever its level. */
+/** A table of contents of any level is above nothing. */
 const contentsTitle =
   /^(?:table of contents|contents|toc|inhalt|inhaltsverzeichnis|table des matières|sommaire|contenido|índice|tabla de contenidos|indice|sommario|inhoud|inhoudsopgave|spis treści|содержание|оглавление|目次|目录|目錄|차례|목차)\s*:?$/i;
 

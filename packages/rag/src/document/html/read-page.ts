@@ -46,7 +46,7 @@ function withTitle(page: PageText, title: string | undefined): PageText {
   return { text: start + text, skip: skip.map(move), elements: elements.map(move) };
 }
 
-/** Leaves out the title that stands alone before a part that is not searched: it is in the metadata. */
+/** Leaves out the title alone before a part that is not searched: it is in the metadata. */
 function withoutTitleOnly({ text, skip, elements }: PageText, title: string | undefined): PageText {
   if (!title) return { text, skip, elements };
   const parts = skip.flatMap((part, index) => {
