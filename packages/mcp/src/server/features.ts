@@ -9,6 +9,7 @@ import { SharedSessions } from '../features/shared-sessions/shared-sessions.js';
 import { HttpSSE } from '../features/sse/sse.js';
 import type { ServerConfig } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
+import type { Feature } from './feature.js';
 
 export type {
   ConnectHonoSSEOptions,
@@ -68,7 +69,7 @@ export function createFeatures(server: ServerState, config: FeatureOptions): Fea
   };
   // Proxies become a provider when the first one is added.
   const { gateway: _, ...members } = features;
-  server.features = Object.values(members).filter((feature) => feature !== undefined);
+  server.features = Object.values<Feature | undefined>(members).filter((feature) => feature !== undefined);
   server.calls = server.features.flatMap(({ call }) => call ?? []);
   return features;
 }
