@@ -16,7 +16,7 @@ export type SearchedPassages = Omit<EmbeddedQuery, 'embedder'> & {
 /**
  * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
  * embedder recommends, and, for a query with words, ranked again by {@link rankCandidates}. Searches by vectors alone and diverse results keep the
- * order of the store.
+ * order of the store. The question keeps how far the vectors of passages stand out, for the confidence, if those of the embedder have a meaning.
  *
  * @throws `QUERY_EMBEDDER_CHANGED` if another embedder made the vectors of the index; errors of the store
  */
@@ -25,8 +25,17 @@ export async function findPassages(
   { mode = 'vector', ...query }: Omit<QueryParams, keyof IndexRead>,
 ): Promise<VectorMatch[]> {
   const fusion = mode === 'hybrid' ? fusionWith(embedder, query.fusion) : undefined;
-  const find = (): Promise<VectorMatch[]> => queryRanked(store, { ...read, ...query, mode, fusion }, question);
-  return embedder && mode !== 'keyword' ? withSameEmbedder({ store, read, embedder }, find) : find();
+  const { topK = defaultTopK } = query;
+  const hasMeaning = mode !== 'keyword' && embedder?.hybridWeight !== 0;
+  // Fewer results do not show how far the first ones stand out.
+  const depth = hasMeaning && !query.mmr ? Math.max(topK, candidateDepth) : topK;
+  const params = { ...read, ...query, mode, fusion, topK: depth };
+  const find = (): Promise<VectorMatch[]> => queryRanked(store, params, question);
+  const found = await (embedder && mode !== 'keyword' ? withSameEmbedder({ store, read, embedder }, find) : find());
+  return found.slice(0, topK).map(({ standsOut, ...match }) => {
+    if (hasMeaning && standsOut !== undefined) question.standsOut.set(match.id, standsOut);
+    return match;
+  });
 }
 
 /** Returns the weights of a hybrid query, with that of the embedder for its vectors unless they are given. */

@@ -12,29 +12,34 @@ export interface FieldPassage {
 export interface FieldQuestion {
   readonly question: string;
   readonly relevant: readonly string[];
+  /** Whether the question uses other words than the answer. */
+  readonly isReworded: boolean;
 }
 
-/** Reads the questions of the field benchmark, and the quotes of real documents that answer them: each one is a passage. */
-export function readFieldCases(): { passages: FieldPassage[]; questions: FieldQuestion[] } {
+/** Reads the questions of the field benchmark, those without an answer, and the quotes of real documents that answer them: each one is a passage. */
+export function readFieldCases(): { passages: FieldPassage[]; questions: FieldQuestion[]; unanswerable: string[] } {
   const passages = new Map<string, FieldPassage>();
   const questions: FieldQuestion[] = [];
+  const unanswerable: string[] = [];
   for (const half of ['visible', 'held-out']) {
     const file = new URL(`../../../../benchmarks/field/cases/${half}.json`, import.meta.url);
     const cases = JSON.parse(readFileSync(file, 'utf8')) as {
       question: string;
+      isReworded?: boolean;
       answers: { source: string; quote?: string; row?: string[] }[];
     }[];
-    for (const { question, answers } of cases) {
+    for (const { question, answers, isReworded = false } of cases) {
       const relevant = answers.map(({ source, quote, row = [] }) => {
         const text = quote ?? row.join(', ');
         const known = passages.get(text) ?? { id: `p${String(passages.size).padStart(3, '0')}`, text, source };
         passages.set(text, known);
         return known.id;
       });
-      if (relevant.length > 0) questions.push({ question, relevant });
+      if (relevant.length > 0) questions.push({ question, relevant, isReworded });
+      else unanswerable.push(question);
     }
   }
-  return { passages: [...passages.values()], questions };
+  return { passages: [...passages.values()], questions, unanswerable };
 }
 
 const dimension = 64;
@@ -48,7 +53,10 @@ export function plantedEmbedder({
   seed,
   passages,
   questions,
-}: { quality: number; seed: number } & ReturnType<typeof readFieldCases>): CustomEmbedder {
+}: { quality: number; seed: number } & Pick<
+  ReturnType<typeof readFieldCases>,
+  'passages' | 'questions'
+>): CustomEmbedder {
   const textOf = new Map(passages.map(({ id, text }) => [id, text]));
   const answersOf = new Map(questions.map(({ question, relevant }) => [question, relevant]));
   const embedOne = (text: string, purpose: string | undefined): Float32Array => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isLongRun, readTestVariable } from '../../../../scripts/test-variable.ts';
+import { separation } from '../evaluate/metrics.js';
 import { retrieve } from '../planning/retrieve.js';
 import type { QueryMode, VectorFilter, VectorStore } from '../store/index.js';
 import { LanceVectorStore } from '../stores/lance/index.js';
@@ -12,7 +13,7 @@ import { PgVector } from '../stores/pg/index.js';
 import { pgliteForTests, postgresForTests } from '../stores/pg/open-stores.fixture.js';
 import { plantedEmbedder, randomFrom, readFieldCases, type FieldPassage } from './planted-embedder.fixture.js';
 
-const { passages, questions: allQuestions } = readFieldCases();
+const { passages, questions: allQuestions, unanswerable } = readFieldCases();
 /** A quarter of the questions takes seconds in memory. */
 const questions = allQuestions.filter((_, at) => at % 4 === 0);
 const seeds = [1, 2, 3, 4, 5];
@@ -135,6 +136,52 @@ describe.each(stores)('hybrid search in %s', (name, open) => {
         );
         expect(mean(hits.hybrid), `${count} records`).toBeGreaterThanOrEqual(mean(hits.keyword) - 0.03);
       }
+    },
+  );
+
+  it(
+    'rates what the vectors find, and what they find for questions without an answer',
+    { timeout: 600_000 },
+    async () => {
+      const rate = async (
+        { store, ...index }: Index,
+        mode: QueryMode,
+        question: string,
+        relevant?: readonly string[],
+      ) => {
+        const { matches } = await retrieve({ vectorStore: store, ...index, question, mode });
+        const rated = relevant ? matches.slice(0, 3).filter(({ id }) => relevant.includes(id)) : matches;
+        return rated.length === 0 ? [] : [Math.max(...rated.map(({ confidence }) => confidence))];
+      };
+      const rateAll = async (quality: number, mode: QueryMode) => {
+        const [found, reworded, others] = [[] as number[], [] as number[], [] as number[]];
+        for (const seed of seeds) {
+          const index = await fill(await open(seed), passages, quality, seed);
+          for (const { question, relevant, isReworded } of questions) {
+            const rated = await rate(index, mode, question, relevant);
+            found.push(...rated);
+            if (isReworded) reworded.push(...rated);
+          }
+          for (const question of unanswerable) others.push(...(await rate(index, mode, question)));
+        }
+        const figures = {
+          auc: separation(found, others),
+          rejected: mean(reworded.map((confidence) => (confidence < 0.5 ? 1 : 0))),
+          accepted: mean(others.map((confidence) => (confidence >= 0.5 ? 1 : 0))),
+        };
+        process.stderr.write(`${name}, ${mode}, quality ${quality}: confidence ${JSON.stringify(figures)}\n`);
+        return figures;
+      };
+      const words = await rateAll(0.9, 'keyword');
+      for (const mode of ['vector', 'hybrid'] as const) {
+        const { auc, rejected, accepted } = await rateAll(0.9, mode);
+        expect(auc).toBeGreaterThanOrEqual(0.95);
+        // Quotes have fewer words of their question than whole chunks with headings, of which .05 remain.
+        expect(rejected).toBeLessThanOrEqual(words.rejected - 0.1);
+        expect(accepted).toBeLessThanOrEqual(words.accepted + 0.03);
+      }
+      const { accepted } = await rateAll(0, 'hybrid');
+      expect(accepted).toBeLessThanOrEqual(words.accepted + 0.03);
     },
   );
 

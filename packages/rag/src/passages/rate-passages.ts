@@ -35,7 +35,7 @@ export function ratePassages<Passage extends Pick<VectorRecord, 'id' | 'document
   { question, minConfidence = 0 }: { question: Question; minConfidence?: number | undefined },
 ): { passages: RatedPassage<Passage>[] } & NothingFound {
   const rated = passages.map((passage) => {
-    const confidence = confidenceOf(question, question.findIn(passage));
+    const confidence = confidenceOf(question, question.findIn(passage), question.standsOut.get(passage.id));
     return { ...passage, confidence: Math.round(confidence * digits) / digits };
   });
   const accepted = rated.filter(({ confidence }) => confidence >= minConfidence);

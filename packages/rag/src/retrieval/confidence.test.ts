@@ -70,6 +70,20 @@ describe('the confidence of a passage', () => {
     expect(rate(question, other)).toBeLessThan(0.1);
   });
 
+  it('grows with how far a vector stands out, and stays low without a word of the question', () => {
+    const rateVector = (document: string, standsOut?: number): number => {
+      const question = new Question('restrict the values of an option');
+      return confidenceOf(question, question.findIn({ id: 'passage', document, metadata: {} }), standsOut);
+    };
+    const text = 'The choices of an option.';
+    const [none, usual, far, farther] = [undefined, 3, 8, 12].map((standsOut) => rateVector(text, standsOut));
+    expect(usual).toBe(none);
+    expect(none).toBeLessThan(0.1);
+    expect(far).toBeGreaterThan(none as number);
+    expect(farther).toBeGreaterThan(0.5);
+    expect(rateVector('banana pancake', Number.MAX_VALUE)).toBeLessThan(0.1);
+  });
+
   it('is a number between 0 and 1, which a longer passage never lowers', () => {
     const words = fc.array(fc.constantFrom('apple', 'bridge', 'candle', 'Dragon', 'engines'), { maxLength: 60 });
     fc.assert(

@@ -10,14 +10,24 @@ const leastShare = 0.5;
 const coefficients = { coverage: 4.7, nearness: 5.9, matched: 1.9, constant: -7.5 };
 
 /**
+ * What a vector adds that stands out more than random ones do. The weight is that of an exponential distribution, whose density halves with each unit. It is
+ * limited, so that a passage without a word of the question has .08 at most: encoders put texts of one language or form together, too.
+ */
+const ofVector = { usual: 3, weight: Math.LN2, most: 5 };
+
+/**
  * Returns the confidence that a passage is about what a question asks for, between 0 and 1: .5 separates answered from unanswered
  * questions best.
  *
  * It depends on the share of the question's words that the passage contains, on the share that one line or sentence of it contains together
  * with title, source and headings (words far apart are rarely an answer), and on their number: six of twelve words are more than one of two.
+ *
+ * @param standsOut - how far the vector of the passage stands out in the index, see `VectorMatch`; 0 where vectors have no meaning
  */
-export function confidenceOf(question: Question, matches: QuestionMatches): number {
-  return 1 / (1 + Math.exp(-logarithmOfOdds(question, matches)));
+export function confidenceOf(question: Question, matches: QuestionMatches, standsOut = 0): number {
+  const { usual, weight, most } = ofVector;
+  const gain = Math.min(most, weight * Math.max(0, standsOut - usual));
+  return 1 / (1 + Math.exp(-logarithmOfOdds(question, matches) - gain));
 }
 
 function logarithmOfOdds({ words, size }: Question, { above, lines }: QuestionMatches): number {

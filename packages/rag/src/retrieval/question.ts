@@ -52,6 +52,8 @@ const longestText = 20_000;
  */
 export class Question {
   readonly words: readonly QuestionWord[];
+  /** How far the vectors of records stand out, by id, where they have a meaning. */
+  readonly standsOut: Map<string, number> = new Map<string, number>();
   readonly #trigrams = new TrigramSet();
   readonly #known = new Map<string, QuestionMatches>();
 

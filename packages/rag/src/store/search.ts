@@ -128,7 +128,9 @@ export async function fuseSearches(
   if (search.mode !== 'hybrid') {
     const found = await find(search);
     const best = found[0]?.similarity ?? 0;
-    return found.map(({ record, similarity }) => ({ ...record, score: toScore(search.mode, similarity, best) }));
+    return rateDistances(search.mode, found).map(({ record, similarity, ...rated }) => {
+      return { ...record, ...rated, score: toScore(search.mode, similarity, best) };
+    });
   }
   const { queryVector, queryText, fusion, limit, includeVector } = search;
   const common = { limit: Math.max(limit, fusedDepth), includeVector };
@@ -139,15 +141,32 @@ export async function fuseSearches(
   const rankings = parts.map(async (part) => {
     const { mode } = part;
     const found = fusion[mode] === 0 ? [] : await findChunks(part, find);
-    const matches = found.map(({ record, similarity }) => {
-      return { id: chunkIdOf(record), score: similarity, foundBy: [mode], record };
+    const matches = rateDistances(mode, found).map(({ record, similarity, ...rated }) => {
+      return { id: chunkIdOf(record), score: similarity, foundBy: [mode], record, ...rated };
     });
     return { matches, mode, weight: fusion[mode] };
   });
-  const fused = fuseScores<Pick<VectorMatch, 'id' | 'score' | 'foundBy'> & { record: VectorRecord }>(
-    await Promise.all(rankings),
-  );
+  const fused = fuseScores<Omit<VectorMatch, 'metadata'> & { record: VectorRecord }>(await Promise.all(rankings));
   return fused.slice(0, limit).map(({ id: _chunkId, record, ...scored }) => ({ ...record, ...scored }));
+}
+
+/**
+ * Adds how far they stand out to the first records of a search by vectors. The largest similarities of a question with texts that do not answer it fall by
+ * about the same amount each time that the rank doubles.
+ */
+function rateDistances(
+  mode: 'vector' | 'keyword',
+  found: readonly FoundRecord[],
+): (FoundRecord & Pick<VectorMatch, 'standsOut'>)[] {
+  const chunks = new Map(found.toReversed().map(({ record, similarity }) => [chunkIdOf(record), similarity]));
+  const similarities = [...chunks.values()].toSorted((a, b) => b - a);
+  const [tenth = 0, twentieth = 0, fortieth] = [10, 20, 40].map((rank) => similarities[rank - 1]);
+  if (mode !== 'vector' || fortieth === undefined) return [...found];
+  const unit = Math.max(tenth - twentieth, twentieth - fortieth);
+  return found.map((one) => {
+    const standsOut = (one.similarity - twentieth) / unit;
+    return standsOut > 0 && Number.isFinite(standsOut) ? { ...one, standsOut } : one;
+  });
 }
 
 /** Returns the best record of each chunk. The limit counts chunks, which have one place however many of their vectors are near. */

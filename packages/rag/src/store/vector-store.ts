@@ -25,6 +25,11 @@ export interface VectorMatch extends VectorRecord {
   score: number;
   /** Searches of a hybrid query that found the record. A search that no match names found nothing that ranks among the results. */
   foundBy?: readonly ('vector' | 'keyword')[];
+  /**
+   * How far its similarity is above that of the 20th nearest chunk. The unit is the distance from there to the 40th, or from the 10th, whichever is
+   * larger; the nearest of random vectors has about 3. Only where a search by vectors has found 40 chunks, in stores whose hybrid search is Quiver's.
+   */
+  standsOut?: number;
 }
 
 /** How records are found: by their vectors, by the words of their texts, or by both. */
