@@ -5,41 +5,35 @@ import { loadDocuments } from '@quiver/loaders';
 import { LocalVector } from '@quiver/rag/local';
 
 const [, , folder = 'notes', path = '.index'] = process.argv;
-const target = {
-  store: new LocalVector({ path }),
-  indexName: 'notes',
-  embedder: createLexicalEmbedder(),
-};
+const store = new LocalVector({ path });
+const embedder = createLexicalEmbedder();
 
 async function sync(): Promise<void> {
   const skipped: string[] = [];
-  const documents = loadDocuments(folder, {
-    onSkip: ({ path, reason }) => skipped.push(`${path} (${reason})`),
-  });
-  const onProgress = ({ share = 0, secondsLeft = 0 }): void =>
-    console.error(
-      `${Math.round(100 * share)} %, ${Math.ceil(secondsLeft)} s left`,
-    );
   const { added, unchanged, removed } = await ingest({
-    ...target,
-    documents,
+    store,
+    indexName: 'notes',
+    embedder,
+    documents: loadDocuments(folder, {
+      onSkip: ({ path, reason }) => skipped.push(`${path} (${reason})`),
+    }),
     cleanup: 'all',
-    onProgress,
+    onProgress: ({ share = 0, secondsLeft = 0 }) =>
+      console.error(
+        `${Math.round(100 * share)} %, ${Math.ceil(secondsLeft)} s left`,
+      ),
   });
-  const left =
-    skipped.length === 0 ? 'nothing skipped' : `skipped ${skipped.join(', ')}`;
+  const rest = skipped.length > 0 ? `skipped ${skipped}` : 'nothing skipped';
   console.log(
-    `${added} added, ${unchanged} unchanged, ${removed} removed, ${left}`,
+    `${added} added, ${unchanged} unchanged, ${removed} removed, ${rest}`,
   );
 }
 
 let running = sync();
 let timer: NodeJS.Timeout | undefined;
+const rerun = () => (running = running.then(sync).catch(console.error));
 watch(folder, { recursive: true }, () => {
   clearTimeout(timer);
   // Programs write a file in several steps.
-  timer = setTimeout(
-    () => (running = running.then(sync).catch(console.error)),
-    500,
-  );
+  timer = setTimeout(rerun, 500);
 });

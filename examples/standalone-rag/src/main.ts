@@ -59,7 +59,9 @@ async function main(): Promise<void> {
   const fusion = { vector: embedder.hybridWeight ?? 1 };
   const search = { mode: 'hybrid', queryVector, queryText: question, fusion } as const;
   const found = await store.query({ indexName, ...search, topK: 20, signal });
-  const best = await rerank(found, question, judge, { topK: 3, signal });
+  // Scores of hybrid search spread from 0 to 1, so the judge gets more weight than its default of .4.
+  const weights = { semantic: 0.8, vector: 0.1, position: 0.1 };
+  const best = await rerank(found, question, judge, { topK: 3, weights, signal });
   console.log(`Question   ${question} (${since(askingStarted)})`);
   for (const [index, { result, score }] of best.entries()) {
     const { source, headings = [] } = result.metadata as { source: string; headings?: string[] };
