@@ -1,6 +1,12 @@
-import { oneOf } from '@quiver/core/internal';
+import { oneOf, type OptionChecks } from '@quiver/core/internal';
 import { describe, expect, it } from 'vitest';
-import { OptionReader } from '../document/chunking/chunk-options.js';
+import {
+  commonChecks,
+  readOptions,
+  toPackOptions,
+  type CommonChunkOptions,
+  type RawOptions,
+} from '../document/chunking/chunk-options.js';
 import { findViolation } from '../document/chunking/find-violation.fixture.js';
 import { packSpans, type Chunker } from '../document/chunking/pack-spans.js';
 import { createLexicalEmbedder, createVectorQueryTool, rerank, type RerankingModel } from '../index.js';
@@ -62,10 +68,13 @@ describe('a new vector store in a query tool', () => {
 });
 
 describe('a new chunking strategy', () => {
-  /** All of its file: options, their checks, and the choice of cuts. The table of strategies gets its name. */
-  function commas(read: OptionReader): Chunker {
-    const options = read.common({ overlap: 0 });
-    const mark = read.value<string>('mark', oneOf(',', ';')) ?? ',';
+  interface CommaOptions extends CommonChunkOptions {
+    mark?: ',' | ';';
+  }
+
+  /** All of its file: options, and the choice of cuts. */
+  function commas({ mark = ',', ...given }: CommaOptions): Chunker {
+    const options = toPackOptions(given, { overlap: 0 });
     return (text) =>
       packSpans(text, options, ({ first, last }) => {
         const at = text.lastIndexOf(mark, last - 1);
@@ -73,18 +82,22 @@ describe('a new chunking strategy', () => {
       });
   }
 
+  /** Its row in the table of strategies. */
+  const checks: OptionChecks<CommaOptions> = { ...commonChecks, mark: oneOf(',', ';') };
+  const create = (options: RawOptions): Chunker => commas(readOptions('commas', options, checks));
+
   it('has the property of all strategies', () => {
     const text = 'one,two,three;four,five,six,a-very-long-word-without-any-mark,seven';
     const sizes = { maxSize: 12, overlap: 0, stripWhitespace: true };
-    const spans = commas(new OptionReader('commas', { maxSize: 12 }))(text);
+    const spans = create({ maxSize: 12 })(text);
     expect(spans.slice(0, 2).map(({ start, end }) => text.slice(start, end))).toEqual(['one,two,', 'three;four,']);
     expect(findViolation(text, spans, { ...sizes, measure: ({ length }) => length })).toBeUndefined();
   });
 
   it('rejects unknown options and values like all strategies', () => {
-    const read = new OptionReader('commas', { mark: ';', marks: ';' });
-    commas(read);
-    expect(() => read.requireNoOthers()).toThrow("The strategy 'commas' has no option 'marks'. Did you mean 'mark'?");
-    expect(() => commas(new OptionReader('commas', { mark: '.' }))).toThrow("'mark' must be one of ',', ';', not '.'.");
+    expect(() => create({ mark: ';', marks: ';' })).toThrow(
+      "The strategy 'commas' has no option 'marks'. Did you mean 'mark'?",
+    );
+    expect(() => create({ mark: '.' })).toThrow("'mark' must be one of ',', ';', not '.'.");
   });
 });

@@ -1,4 +1,4 @@
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import { toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
 import { createPacker, packSpans, type Chunker, type Span } from './pack-spans.js';
 import {
   findCuts,
@@ -17,11 +17,11 @@ export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOption
  * The `character` strategy: chunks end at one separator only, and contain as many parts as fit. With a separator and without a size, each
  * part is a chunk. A part that is too long is cut between words, and a word that is too long between characters.
  */
-export function character(read: OptionReader): Chunker {
-  const given = readSeparators(read);
+export function character(given: CharacterChunkOptions): Chunker {
+  const separators = readSeparators(given);
   // An empty separator means any place between words or characters.
-  const isSplit = given !== undefined && !given.includes('') && !read.isGiven('maxSize', 'size');
-  const options = { ...read.common(isSplit ? { overlap: 0 } : {}), separators: given ?? ['\n\n'] };
+  const isSplit = separators !== undefined && !separators.includes('') && given.maxSize === undefined;
+  const options = { ...toPackOptions(given, isSplit ? { overlap: 0 } : {}), separators: separators ?? ['\n\n'] };
   return (text) => {
     const betweenWords = findWordCut(text, options);
     if (!isSplit) {

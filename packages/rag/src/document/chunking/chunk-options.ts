@@ -3,16 +3,13 @@ import {
   anyValue,
   booleanValue,
   checkOptions,
-  functionValue,
   oneOf,
-  type OptionCheck,
+  type OptionChecks,
   readAlias,
-  valueThat,
   wholeNumber,
 } from '@quiver/core/internal';
-import { fixedKeys } from '../metadata-keys.js';
 import type { ExtractParams } from '../extract/extract-options.js';
-import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';
+import type { PackOptions, SeparatorPosition } from './pack-spans.js';
 
 /** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless the strategy or a function measures otherwise. */
 export interface CommonChunkOptions {
@@ -40,8 +37,8 @@ export interface MeasureOptions {
   lengthFunction?: (text: string) => number;
 }
 
-/** Option of the strategies that join small chunks. */
-export interface MinSizeOptions {
+/** Options of the strategies that join small chunks. */
+export interface MinSizeOptions extends CommonChunkOptions, MeasureOptions {
   /**
    * Size below which a chunk joins its neighbor in the same section; at most `maxSize`. Default 200, or a quarter of `maxSize` if that is
    * less. A smaller chunk remains where the neighbor leaves no room, and where a section is smaller.
@@ -58,128 +55,73 @@ export function invalidOptions(message: string, cause?: unknown): QuiverError {
   return new QuiverError(settings.code, message, cause === undefined ? {} : { cause });
 }
 
+const positions = oneOf('start', 'end', true, false);
+
+/** Checks of the options of every strategy. */
+export const commonChecks: OptionChecks<CommonChunkOptions & { strategy?: string }> = {
+  strategy: anyValue,
+  maxSize: wholeNumber(1),
+  size: wholeNumber(1),
+  overlap: wholeNumber(0),
+  stripWhitespace: booleanValue,
+  separatorPosition: positions,
+  keepSeparator: positions,
+  addStartIndex: booleanValue,
+  extract: anyValue,
+};
+
+/** Options with two names: strategies read the first. */
+const aliases = [
+  ['maxSize', 'size'],
+  ['separatorPosition', 'keepSeparator'],
+  ['separators', 'separator'],
+] as const;
+
 const defaultMaxSize = 4000;
 const defaultOverlap = 50;
 export const defaultMinSize = 200;
 
-interface CommonPresets {
-  readonly overlap?: number;
-  readonly separatorPosition?: SeparatorPosition;
-  readonly inTokens?: boolean;
-  /** Default of `minSize`, unless a quarter of `maxSize` is less. Without it, there is no such option. */
-  readonly minSize?: number;
+/**
+ * Checks the options of a strategy, and returns them under their first names.
+ *
+ * @throws `CHUNK_OPTIONS_INVALID` for an unknown option, an invalid value, or a size that does not fit in `maxSize`
+ */
+export function readOptions<Options extends CommonChunkOptions>(
+  strategy: string,
+  given: RawOptions,
+  checks: OptionChecks<Options>,
+): Options {
+  const owner = `The strategy '${strategy}'`;
+  checkOptions<RawOptions>(owner, given, checks, settings);
+  const options: Record<string, unknown> = { ...given };
+  for (const names of aliases) options[names[0]] = readAlias(owner, given, names, settings);
+  // The checks accept values of these types only.
+  const { maxSize = defaultMaxSize, overlap = 0 } = options as CommonChunkOptions;
+  if (overlap >= maxSize)
+    throw invalidOptions(
+      `${owner}: 'overlap' (${overlap}) must be less than 'maxSize' (${maxSize}). Reduce one or raise the other.`,
+    );
+  for (const name of ['minSize', 'targetSize'])
+    if ((options[name] as number) > maxSize)
+      throw invalidOptions(`${owner}: '${name}' (${options[name]}) must not exceed 'maxSize' (${maxSize}).`);
+  return options as Options;
 }
 
-/** A check for each smallest number: making one takes longer than reading an option. */
-const counts = [wholeNumber(0), wholeNumber(1)] as const;
-const pairList = valueThat(Array.isArray, 'a list of pairs');
-const positions = oneOf('start', 'end', true, false);
-const textList = valueThat((value) => {
-  const list: unknown = typeof value === 'string' ? [value] : value;
-  return Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string');
-}, 'a string or a list of strings');
-
-/**
- * Reads and checks the options of a strategy one by one, and remembers their names: options that nothing has read are unknown.
- *
- * Every method throws `CHUNK_OPTIONS_INVALID` for an invalid value.
- */
-export class OptionReader {
-  readonly #owner: string;
-  readonly #options: RawOptions;
-  readonly #checks: Record<string, OptionCheck> = { strategy: anyValue, extract: anyValue };
-
-  constructor(strategy: string, options: RawOptions) {
-    this.#owner = `The strategy '${strategy}'`;
-    this.#options = options;
-  }
-
-  /** Returns the value of an option with one name or two, if it passes the check. Two different values are an error. */
-  value<Value>(name: string, check: OptionCheck, alias: string = name): Value | undefined {
-    this.#checks[name] = check;
-    this.#checks[alias] = check;
-    const value = name === alias ? this.#options[name] : readAlias(this.#owner, this.#options, [name, alias], settings);
-    const given = this.#options[name] === undefined ? alias : name;
-    const problem = value === undefined ? undefined : check(value, given);
-    if (problem !== undefined) throw invalidOptions(`${this.#owner}: ${problem}`);
-    // The check accepts values of this type only.
-    return value as Value | undefined;
-  }
-
-  /** Returns whether an option has a value, under one of its names. */
-  isGiven(...names: readonly string[]): boolean {
-    return names.some((name) => this.#options[name] !== undefined);
-  }
-
-  boolean(name: string, fallback: boolean): boolean {
-    return this.value<boolean>(name, booleanValue) ?? fallback;
-  }
-
-  /** @param limits.maxSize - the option must not exceed it */
-  wholeNumber(name: string, limits: { fallback: number; least?: 0 | 1; maxSize?: number; alias?: string }): number {
-    const { fallback, least = 0, maxSize = Number.POSITIVE_INFINITY, alias } = limits;
-    const value = this.value<number>(name, counts[least], alias) ?? fallback;
-    if (value > maxSize)
-      throw invalidOptions(`${this.#owner}: '${name}' (${value}) must not exceed 'maxSize' (${maxSize}).`);
-    return value;
-  }
-
-  /** Reads a string or a list of strings as a list. */
-  strings(name: string, alias?: string): readonly string[] | undefined {
-    const value = this.value<string | readonly string[]>(name, textList, alias);
-    return typeof value === 'string' ? [value] : value;
-  }
-
-  /** Reads pairs of a mark and a metadata key, such as `[['h1', 'title']]`. `parseMark` returns `undefined` for an invalid mark. */
-  pairs<Mark>(
-    name: string,
-    parseMark: (mark: string, index: number) => Mark | undefined,
-  ): ReadonlyMap<Mark, string> | undefined {
-    const value = this.value<readonly unknown[]>(name, pairList);
-    if (value === undefined) return undefined;
-    return new Map(
-      value.map((pair, index) => {
-        const [mark, key] = Array.isArray(pair) ? (pair as unknown[]) : [];
-        const parsed = typeof mark === 'string' ? parseMark(mark.trim(), index) : undefined;
-        if (parsed === undefined || typeof key !== 'string' || key === '' || fixedKeys.has(key))
-          throw invalidOptions(
-            `${this.#owner}: '${name}' must hold pairs of a mark and a metadata key, not ${JSON.stringify(pair)}.`,
-          );
-        return [parsed, key];
-      }),
-    );
-  }
-
-  /** Reads the common options. `inTokens` excludes `lengthFunction`. */
-  common(presets: CommonPresets = {}): PackOptions {
-    const maxSize = this.wholeNumber('maxSize', { fallback: defaultMaxSize, least: 1, alias: 'size' });
-    const usual = Math.min(presets.overlap ?? defaultOverlap, Math.floor(maxSize / 4));
-    const overlap = this.wholeNumber('overlap', { fallback: usual });
-    if (overlap >= maxSize)
-      throw invalidOptions(
-        `${this.#owner}: 'overlap' (${overlap}) must be less than 'maxSize' (${maxSize}). Reduce one or raise the other.`,
-      );
-    const measure = presets.inTokens ? undefined : this.value<Measure>('lengthFunction', functionValue);
-    const fallback = Math.min(presets.minSize ?? 0, Math.floor(maxSize / 4));
-    const minSize = presets.minSize === undefined ? 0 : this.wholeNumber('minSize', { fallback, maxSize });
-    this.boolean('addStartIndex', true);
-    const position =
-      this.value<boolean | string>('separatorPosition', positions, 'keepSeparator') ?? presets.separatorPosition;
-    return {
-      maxSize,
-      overlap,
-      minSize,
-      stripWhitespace: this.boolean('stripWhitespace', true),
-      separatorPosition: position === true || position === 'start' ? 'start' : 'end',
-      // The result of a function of the caller is checked at every call.
-      ...(measure && { measure }),
-    };
-  }
-
-  /** @throws `CHUNK_OPTIONS_INVALID` for options that were not read */
-  requireNoOthers(): void {
-    // Values were checked when they were read, and an index of the checks for each document would take as long as chunking a short one.
-    if (Object.keys(this.#options).every((name) => Object.hasOwn(this.#checks, name))) return;
-    checkOptions(this.#owner, this.#options, this.#checks, settings);
-  }
+/** Returns the common options, with these defaults. Of the default sizes, each is a quarter of `maxSize` if that is less. */
+export function toPackOptions(
+  options: MinSizeOptions,
+  defaults: { overlap?: number; minSize?: number; separatorPosition?: SeparatorPosition } = {},
+): PackOptions {
+  const { maxSize = defaultMaxSize, stripWhitespace = true, lengthFunction } = options;
+  const quarter = Math.floor(maxSize / 4);
+  const position: unknown = options.separatorPosition ?? defaults.separatorPosition;
+  return {
+    maxSize,
+    overlap: options.overlap ?? Math.min(defaults.overlap ?? defaultOverlap, quarter),
+    minSize: options.minSize ?? Math.min(defaults.minSize ?? 0, quarter),
+    stripWhitespace,
+    separatorPosition: position === true || position === 'start' ? 'start' : 'end',
+    // The result of a function of the caller is checked at every call.
+    ...(lengthFunction && { measure: lengthFunction }),
+  };
 }

@@ -1,12 +1,18 @@
-import type { CharacterChunkOptions } from './character.js';
 import {
-  invalidOptions,
-  OptionReader,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type MinSizeOptions,
-  type RawOptions,
-} from './chunk-options.js';
+  booleanValue,
+  functionValue,
+  listOf,
+  oneOf,
+  stringValue,
+  valueThat,
+  wholeNumber,
+  type OptionCheck,
+  type OptionChecks,
+} from '@quiver/core/internal';
+import { fixedKeys } from '../metadata-keys.js';
+import type { CharacterChunkOptions } from './character.js';
+import { commonChecks, invalidOptions, readOptions, type MinSizeOptions, type RawOptions } from './chunk-options.js';
+import { codeLanguages } from './code-languages.js';
 import type { HtmlChunkOptions } from './html.js';
 import type { JsonChunkOptions } from './json.js';
 import type { LatexChunkOptions } from './latex.js';
@@ -15,6 +21,7 @@ import type { RecursiveChunkOptions } from './recursive.js';
 import type { SemanticMarkdownChunkOptions } from './semantic-markdown.js';
 import type { SentenceChunkOptions } from './sentence.js';
 import type { Chunker } from './pack-spans.js';
+import { encodingNames } from './token-counter.js';
 import type { TokenChunkOptions } from './token.js';
 
 /** The options of each strategy. */
@@ -32,11 +39,54 @@ interface StrategyOptions {
 
 export type StrategyName = keyof StrategyOptions;
 
-/** Reads the options of a strategy, and returns its chunker. */
-export type ChunkingStrategy = (read: OptionReader) => Chunker | Promise<Chunker>;
+type Load<Options> = () => Promise<(options: Options) => Chunker | Promise<Chunker>>;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const count = wholeNumber(0);
+const textList = valueThat(
+  (value) => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+  'a string or a list of strings',
+);
+const specialMarks = valueThat(
+  (value) => isText(value) || ((Array.isArray(value) || value instanceof Set) && [...value].every(isText)),
+  "'all', or a list or Set of strings",
+);
+
+/** Accepts pairs such as `['h1', 'title']`. */
+function pairsOf(mark: string, pattern: RegExp): OptionCheck {
+  const isPair = (pair: unknown): boolean => {
+    const [name = '', key = ''] = Array.isArray(pair) && pair.every(isText) ? (pair as string[]) : [];
+    return pattern.test(name.trim()) && key !== '' && !fixedKeys.has(key);
+  };
+  return listOf(valueThat(isPair, `a pair of ${mark} and a metadata key that Quiver does not write`));
+}
+
+const measured = { ...commonChecks, lengthFunction: functionValue };
+const joined = { ...measured, minSize: count };
+const separated = { separators: textList, separator: textList, isSeparatorRegex: booleanValue };
+const models = { encodingName: oneOf(...encodingNames, 'gpt2'), modelName: stringValue };
+const counted = { ...commonChecks, ...models, allowedSpecial: specialMarks, disallowedSpecial: specialMarks };
+const lines = { ...joined, returnEachLine: booleanValue };
+const elements = { headers: pairsOf('a heading', /^h[1-6]$/i), sections: pairsOf('an element', /^[a-z][a-z0-9-]*$/i) };
+const marks = { headers: pairsOf('a mark', /^[^\s\p{L}\p{N}]+$/u), stripHeaders: booleanValue };
+const sentences = { targetSize: wholeNumber(1), sentenceEnders: textList };
+const fallbacks = { fallbackToWords: booleanValue, fallbackToCharacters: booleanValue };
+
+/** The checks of the options of each strategy. */
+const checks: { readonly [Name in StrategyName]: OptionChecks<StrategyOptions[Name]> } = {
+  recursive: { ...joined, ...separated, language: oneOf(...codeLanguages) },
+  character: { ...measured, ...separated },
+  token: counted,
+  sentence: { ...joined, ...sentences, ...fallbacks },
+  markdown: { ...lines, ...marks },
+  'semantic-markdown': { ...counted, joinThreshold: count },
+  html: { ...lines, ...elements },
+  json: { ...joined, ensureAscii: booleanValue, convertLists: booleanValue },
+  latex: joined,
+};
 
 /** All strategies. A strategy is loaded at its first use. */
-const strategies: Readonly<Record<StrategyName, () => Promise<ChunkingStrategy>>> = {
+const strategies: { readonly [Name in StrategyName]: Load<StrategyOptions[Name]> } = {
   recursive: once(async () => (await import('./recursive.js')).recursive),
   character: once(async () => (await import('./character.js')).character),
   token: once(async () => (await import('./token.js')).token),
@@ -49,15 +99,15 @@ const strategies: Readonly<Record<StrategyName, () => Promise<ChunkingStrategy>>
 };
 
 /** Evaluating `import()` for each document took 40 µs, a fifth of the time of chunking a page of 10,000 characters. */
-function once(load: () => Promise<ChunkingStrategy>): () => Promise<ChunkingStrategy> {
-  let loaded: ChunkingStrategy | undefined;
+function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loaded: Value | undefined;
   return async () => (loaded ??= await load());
 }
 
 /** Chunking options. Without `strategy`, the type of the document decides: see `DocumentType`. */
 export type ChunkParams =
   | { [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & { strategy: Name } }[StrategyName]
-  | (CommonChunkOptions & MeasureOptions & MinSizeOptions & { strategy?: never });
+  | (MinSizeOptions & { strategy?: never });
 
 /**
  * Returns the chunker of a strategy with the given options.
@@ -65,12 +115,13 @@ export type ChunkParams =
  * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy, an unknown option or an invalid value; `TOKENIZER_MISSING`
  */
 export async function createChunker(strategy: string, options: RawOptions): Promise<Chunker> {
-  const known: Readonly<Record<string, () => Promise<ChunkingStrategy>>> = strategies;
-  const load = Object.hasOwn(known, strategy) ? known[strategy] : undefined;
-  if (!load)
-    throw invalidOptions(`There is no chunking strategy '${strategy}'. Known: ${Object.keys(known).join(', ')}.`);
-  const read = new OptionReader(strategy, options);
-  const chunker = await (await load())(read);
-  read.requireNoOthers();
-  return chunker;
+  if (!Object.hasOwn(strategies, strategy))
+    throw invalidOptions(`There is no chunking strategy '${strategy}'. Known: ${Object.keys(strategies).join(', ')}.`);
+  return readAndLoad(strategy as StrategyName, options);
+}
+
+async function readAndLoad<Name extends StrategyName>(name: Name, given: RawOptions): Promise<Chunker> {
+  const options = readOptions<StrategyOptions[Name]>(name, given, checks[name]);
+  const load: Load<StrategyOptions[Name]> = strategies[name];
+  return (await load())(options);
 }

@@ -155,7 +155,7 @@ describe('options', () => {
 
   test('are rejected if they are unknown, and the known ones named', async () => {
     expect(await reject({ maxsize: 5, foo: 1 })).toMatch(
-      /^The strategy 'recursive' has no option 'maxsize'\. Did you mean 'maxSize'\? Its options are: strategy, extract, language, separators,/,
+      /^The strategy 'recursive' has no option 'maxsize'\. Did you mean 'maxSize'\? Its options are: strategy, maxSize, size, overlap,/,
     );
     expect(await reject({ separators: ['\n'] }, 'markdown')).toMatch(
       /^The strategy 'markdown' has no option 'separators'\./,
@@ -167,7 +167,7 @@ describe('options', () => {
     expect(await reject({ maxSize: 100, overlap: 100 })).toMatch(
       /: 'overlap' \(100\) must be less than 'maxSize' \(100\)/,
     );
-    for (const maxSize of [0, -1, 1.5, Number.NaN, '100', Infinity])
+    for (const maxSize of [0, -1, 1.5, Number.NaN, '100', null, Infinity])
       expect(await reject({ maxSize })).toMatch(
         /^The strategy 'recursive': 'maxSize' must be an integer of at least 1, not /,
       );
@@ -175,10 +175,27 @@ describe('options', () => {
     expect(await reject({ overlap: -1 })).toMatch(/'overlap' must be an integer of at least 0, not -1/);
     expect(await reject({ size: 10, maxSize: 20 })).toMatch(/'maxSize' and 'size' are two names of one option/);
     expect(await reject({ maxSize: 100, minSize: 101 })).toMatch(/'minSize' \(101\) must not exceed 'maxSize' \(100\)/);
+    expect(await reject({ maxSize: 100, targetSize: 101 }, 'sentence')).toBe(
+      "The strategy 'sentence': 'targetSize' (101) must not exceed 'maxSize' (100).",
+    );
     expect(await reject({ minSize: 10 }, 'character')).toMatch(/has no option 'minSize'/);
     expect(await reject({ separators: [] })).toMatch(/'separators' must be a string or a list of strings/);
     expect(await reject({ separatorPosition: 'middle' })).toMatch(/'separatorPosition' must be one of 'start', 'end'/);
     expect(await reject({ stripWhitespace: 'no' })).toMatch(/'stripWhitespace' must be true or false, not 'no'/);
+    expect(await reject({ headers: '#' }, 'markdown')).toMatch(/'headers' must be a list, not '#'/);
+    for (const pair of [['word', 'title'], ['#', '__proto__'], ['#', ''], ['#'], '#'])
+      expect(await reject({ headers: [['##', 'part'], pair] }, 'markdown')).toMatch(
+        /'headers\[1\]' must be a pair of a mark and a metadata key that Quiver does not write/,
+      );
+    expect(await reject({ headers: [['h7', 'title']] }, 'html')).toMatch(/'headers\[0\]' must be a pair of a heading/);
+    expect(await reject({ sections: [['a b', 'title']] }, 'html')).toMatch(
+      /'sections\[0\]' must be a pair of an element/,
+    );
+    expect(await reject({ sentenceEnders: [''] }, 'sentence')).toMatch(
+      /'sentenceEnders' must name what ends a sentence/,
+    );
+    expect(await reject({ allowedSpecial: [1] }, 'token')).toMatch(/'allowedSpecial' must be 'all', or a list or Set/);
+    expect(await reject({ encodingName: 'gpt' }, 'token')).toMatch(/'encodingName' must be one of 'cl100k_base', /);
   });
 
   test('have two spellings', async () => {

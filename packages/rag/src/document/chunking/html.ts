@@ -1,10 +1,4 @@
-import {
-  defaultMinSize,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type MinSizeOptions,
-  type OptionReader,
-} from './chunk-options.js';
+import { defaultMinSize, toPackOptions, type MinSizeOptions } from './chunk-options.js';
 import { headingLevel, type ElementPlace } from '../html/html-tags.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
@@ -13,7 +7,7 @@ import { findSections, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
 /** Options of the strategy `html`. */
-export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
+export interface HtmlChunkOptions extends MinSizeOptions {
   strategy?: 'html';
   /** Headings that begin a chunk, and the metadata key of their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */
   headers?: readonly (readonly [tag: string, key: string])[];
@@ -26,21 +20,19 @@ export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions, Mi
 /**
  * The `html` strategy: chunks of the page as Markdown, as of the strategy `markdown`. Headings are a part of their chunk.
  */
-export function html(read: OptionReader): Chunker {
-  const common = read.common({ minSize: defaultMinSize });
-  const headings = read.pairs('headers', (tag) => headingLevel(tag.toLowerCase()));
-  const pairs = read.pairs('sections', (tag) => (/^[a-z][a-z0-9-]*$/i.test(tag) ? tag.toLowerCase() : undefined));
-  const returnEachLine = read.boolean('returnEachLine', false);
+export function html(given: HtmlChunkOptions): Chunker {
+  const { headers: headings, sections: elementPairs = [], returnEachLine = false } = given;
   // The v0 API lists headings among the sections.
   const levels = new Map<number, string>();
   const asked = new Map<string, string>();
-  for (const [tag, key] of pairs ?? []) {
+  for (const [name, key] of [...elementPairs, ...(headings ?? [])]) {
+    const tag = name.trim().toLowerCase();
     const level = headingLevel(tag);
     if (level === undefined) asked.set(tag, key);
     else levels.set(level, key);
   }
-  for (const [level, key] of headings ?? []) levels.set(level, key);
   const headers = headings === undefined && levels.size === 0 ? undefined : levels;
+  const common = toPackOptions(given, { minSize: defaultMinSize });
   const options = { ...common, ...((returnEachLine || asked.size > 0) && { minSize: 0 }) };
   return (text, elements = []) => {
     const blocks = readMarkdownBlocks(text);

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import { toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
 import { DecodedText } from './decoded-text.js';
 import { readJson, type JsonText } from './json-reader.js';
 import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
@@ -27,16 +27,10 @@ export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
  * @throws (from the chunker) `JSON_INVALID`; `JSON_TOO_DEEP` when a value must be split that is nested more than 10,000 deep
  * @see [RFC 6901, JavaScript Object Notation (JSON) Pointer](https://www.rfc-editor.org/rfc/rfc6901.html)
  */
-export function json(read: OptionReader): Chunker {
-  const common = read.common({ overlap: 0 });
-  read.wholeNumber('minSize', { fallback: 0, maxSize: common.maxSize });
-  const options = {
-    ...common,
-    ensureAscii: read.boolean('ensureAscii', false),
-    convertLists: read.boolean('convertLists', false),
-  };
+export function json({ ensureAscii = false, convertLists = false, ...given }: JsonChunkOptions): Chunker {
+  const options = { ...toPackOptions({ ...given, minSize: 0 }, { overlap: 0 }), convertLists };
   return (source) => {
-    const json = readJson(source, options.ensureAscii);
+    const json = readJson(source, ensureAscii);
     return json.starts.length > 0 ? splitValues(source, json, options) : [];
   };
 }

@@ -1,17 +1,11 @@
-import {
-  defaultMinSize,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type MinSizeOptions,
-  type OptionReader,
-} from './chunk-options.js';
+import { defaultMinSize, toPackOptions, type MinSizeOptions } from './chunk-options.js';
 import type { Chunker } from './pack-spans.js';
 import { packSections } from './pack-sections.js';
 import { findSections, type Block, type Heading } from './sections.js';
 import { isGraphemeBoundary, skipWhiteSpace } from './text-boundary.js';
 
 /** Options of the strategy `latex`. */
-export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
+export interface LatexChunkOptions extends MinSizeOptions {
   strategy?: 'latex';
 }
 
@@ -19,8 +13,8 @@ export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions, M
  * The `latex` strategy: one chunk for each part, chapter, section, … down to paragraphs with a title, with the headings above it. A
  * section longer than `maxSize` is split between paragraphs and environments, and inside an environment only if it is too long.
  */
-export function latex(read: OptionReader): Chunker {
-  const options = read.common({ minSize: defaultMinSize });
+export function latex(given: LatexChunkOptions): Chunker {
+  const options = toPackOptions(given, { minSize: defaultMinSize });
   return (text) => {
     const blocks = readLatexBlocks(text);
     return packSections(text, blocks, findSections(text, blocks, options), options);

@@ -1,17 +1,11 @@
-import {
-  defaultMinSize,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type MinSizeOptions,
-  type OptionReader,
-} from './chunk-options.js';
+import { defaultMinSize, toPackOptions, type MinSizeOptions } from './chunk-options.js';
 import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
 import { packSections } from './pack-sections.js';
 import { findSections, splitAtLines } from './sections.js';
 
 /** Options of the strategy `markdown`. */
-export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions, MinSizeOptions {
+export interface MarkdownChunkOptions extends MinSizeOptions {
   strategy?: 'markdown';
   /**
    * Headings that begin a chunk, and the metadata key of their titles: `[['#', 'title'], ['##', 'section']]`. Other marks, such as
@@ -31,17 +25,14 @@ export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions
  * own, which joins its first subsection. A section longer than `maxSize` is split between blocks (paragraphs, fences, tables, list
  * items), and inside a block only if the block is too long. With `headers`, only those headings begin a section.
  */
-export function markdown(read: OptionReader): Chunker {
-  const common = read.common({ minSize: defaultMinSize });
-  const marks: string[] = [];
-  const headers = read.pairs('headers', (mark) => {
-    if (/^#{1,6}$/.test(mark)) return mark.length;
-    if (mark === '' || /[\s\p{L}\p{N}]/u.test(mark)) return undefined;
-    marks.push(mark);
-    return firstMarkedLevel + marks.length - 1;
-  });
-  const stripHeaders = read.boolean('stripHeaders', true);
-  const returnEachLine = read.boolean('returnEachLine', false);
+export function markdown(given: MarkdownChunkOptions): Chunker {
+  const { stripHeaders = true, returnEachLine = false } = given;
+  const pairs = given.headers?.map(([mark, key]) => [mark.trim(), key] as const);
+  const marks = (pairs ?? []).flatMap(([mark]) => (/^#{1,6}$/.test(mark) ? [] : [mark]));
+  const levelOf = (mark: string): number =>
+    marks.includes(mark) ? firstMarkedLevel + marks.indexOf(mark) : mark.length;
+  const headers = pairs && new Map(pairs.map(([mark, key]) => [levelOf(mark), key]));
+  const common = toPackOptions(given, { minSize: defaultMinSize });
   const options = { ...common, ...(returnEachLine && { minSize: 0 }), headers, stripHeaders };
   return (text) => {
     const blocks = readMarkdownBlocks(text, marks);

@@ -1,20 +1,11 @@
-import { oneOf } from '@quiver/core/internal';
 import { Bond, findBond } from './bonds.js';
-import {
-  defaultMinSize,
-  invalidOptions,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type MinSizeOptions,
-  type OptionReader,
-} from './chunk-options.js';
-import { codeLanguages, codeSeparators, type CodeLanguage } from './code-languages.js';
+import { defaultMinSize, invalidOptions, toPackOptions, type MinSizeOptions } from './chunk-options.js';
+import { codeSeparators, type CodeLanguage } from './code-languages.js';
 import { packSpans, type Chunker } from './pack-spans.js';
 import { findSeparatorCut, readSeparators, type Separator, type SeparatorChunkOptions } from './separator-cut.js';
 
 /** Default separators: blank lines, line breaks, full stops of Chinese and Japanese, spaces, anywhere. */
-export interface RecursiveChunkOptions
-  extends CommonChunkOptions, MeasureOptions, MinSizeOptions, SeparatorChunkOptions {
+export interface RecursiveChunkOptions extends MinSizeOptions, SeparatorChunkOptions {
   strategy?: 'recursive';
   /**
    * Language of source code, which is cut between declarations; excludes `separators`. Chunks have it in their metadata as `codeLanguage`:
@@ -22,8 +13,6 @@ export interface RecursiveChunkOptions
    */
   language?: CodeLanguage;
 }
-
-const anyLanguage = oneOf(...codeLanguages);
 
 /** Matches behind the full stop and its closing quotation marks, of which it reads eight: it looks back from every position. */
 const cjkSentenceEnd = /(?<=[。！？][」』）”’]{0,8})(?![。！？」』）”’])/g;
@@ -35,18 +24,18 @@ const prose: readonly Separator[] = ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, '
  * characters; in source code, declarations first. With the default separators, a term stays with its definition, and a line that ends with
  * a colon with the next one.
  */
-export function recursive(read: OptionReader): Chunker {
-  const language = read.value<CodeLanguage>('language', anyLanguage);
-  const given = readSeparators(read);
-  const isProse = language === undefined && given === undefined;
-  const common = read.common({
+export function recursive(given: RecursiveChunkOptions): Chunker {
+  const { language } = given;
+  const named = readSeparators(given);
+  const isProse = language === undefined && named === undefined;
+  const common = toPackOptions(given, {
     // Between the parts that a caller or a language names, a small chunk is better than a cut at another place.
     minSize: isProse ? defaultMinSize : 0,
     ...(language && { separatorPosition: 'start' }),
   });
-  if (language !== undefined && given !== undefined)
+  if (language !== undefined && named !== undefined)
     throw invalidOptions("'language' and 'separators' exclude each other: a language brings its own separators.");
-  const separators = language === undefined ? (given ?? prose) : codeSeparators(language);
+  const separators = language === undefined ? (named ?? prose) : codeSeparators(language);
   return (text) => {
     // The look-behind runs at every position of a text, also of those without such sentences.
     const used = separators.filter((separator) => separator !== cjkSentenceEnd || /[。！？]/.test(text));

@@ -1,10 +1,10 @@
-import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
+import { toPackOptions, type CommonChunkOptions } from './chunk-options.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
 import { createSizeLimit, type Chunker } from './pack-spans.js';
 import { packSections } from './pack-sections.js';
 import { commonPath, joinBareHeadings, readSections, type Section } from './sections.js';
 import { skipWhiteSpace } from './text-boundary.js';
-import { readTokenCounter, type TokenOptions } from './token-counter.js';
+import { createTokenCounter, type TokenOptions } from './token-counter.js';
 
 /** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
 export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {
@@ -17,11 +17,10 @@ export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenO
  * The `semantic-markdown` strategy: joins sections of together at most `joinThreshold` tokens, first with their own subsections, then
  * with their neighbors. The headings of a chunk are the headings above all of it.
  */
-export async function semanticMarkdown(read: OptionReader): Promise<Chunker> {
-  const common = read.common({ inTokens: true });
-  const fallback = Math.min(500, common.maxSize);
-  const joinThreshold = Math.min(read.wholeNumber('joinThreshold', { fallback }), common.maxSize);
-  const { count, requireAllowed } = await readTokenCounter(read);
+export async function semanticMarkdown(given: SemanticMarkdownChunkOptions): Promise<Chunker> {
+  const common = toPackOptions(given);
+  const joinThreshold = Math.min(given.joinThreshold ?? 500, common.maxSize);
+  const { count, requireAllowed } = await createTokenCounter(given);
   const options = { ...common, measure: count };
   return (text) => {
     requireAllowed(text);

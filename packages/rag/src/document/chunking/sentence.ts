@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidOptions, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
+import { invalidOptions, toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
 import { createSizeLimit, packSpans, type Chunker, type FindCut } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
 import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore, startOfWhiteSpace } from './text-boundary.js';
@@ -23,19 +23,16 @@ export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions
  * The `sentence` strategy: whole sentences up to `targetSize`. A longer sentence becomes a chunk, and a sentence longer than `maxSize`
  * is cut between words. The rest at the end is one chunk if it fits.
  */
-export function sentence(read: OptionReader): Chunker {
-  const common = read.common({ overlap: 0 });
+export function sentence({ minSize = 0, ...given }: SentenceChunkOptions): Chunker {
+  const common = toPackOptions(given, { overlap: 0 });
   const { maxSize } = common;
-  const targetSize = read.wholeNumber('targetSize', { fallback: Math.ceil(maxSize * 0.8), least: 1, maxSize });
-  const minSize = read.wholeNumber('minSize', { fallback: 0, maxSize });
+  const { targetSize = Math.ceil(maxSize * 0.8), fallbackToWords = true, fallbackToCharacters = true } = given;
   // Empty texts among others have no effect.
-  const sentenceEnders = read.strings('sentenceEnders')?.filter((ender) => ender !== '');
+  const sentenceEnders = given.sentenceEnders && [given.sentenceEnders].flat().filter((ender) => ender !== '');
   if (sentenceEnders?.length === 0)
     throw invalidOptions(
       "'sentenceEnders' must name what ends a sentence. Omit it for the sentence terminals of Unicode.",
     );
-  const fallbackToWords = read.boolean('fallbackToWords', true);
-  const fallbackToCharacters = read.boolean('fallbackToCharacters', true);
   return (text) => {
     let sentences: SentenceStarts | undefined;
     const target = createSizeLimit(text, { ...common, maxSize: targetSize });

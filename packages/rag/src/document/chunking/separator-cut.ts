@@ -1,4 +1,4 @@
-import { invalidOptions, type OptionReader } from './chunk-options.js';
+import { invalidOptions } from './chunk-options.js';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
 import {
   floorWordBoundary,
@@ -30,9 +30,9 @@ export interface SeparatorOptions {
 }
 
 /** @throws `CHUNK_OPTIONS_INVALID` */
-export function readSeparators(read: OptionReader): readonly Separator[] | undefined {
-  const separators = read.strings('separators', 'separator');
-  if (!read.boolean('isSeparatorRegex', false)) return separators;
+export function readSeparators(options: SeparatorChunkOptions): readonly Separator[] | undefined {
+  const separators = options.separators === undefined ? undefined : [options.separators].flat();
+  if (!options.isSeparatorRegex) return separators;
   return separators?.map((source) => {
     if (source === '') return '';
     try {

@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { oneOf, stringValue, valueThat } from '@quiver/core/internal';
-import { invalidOptions, type OptionReader } from './chunk-options.js';
+import { invalidOptions } from './chunk-options.js';
 import type { Measure } from './pack-spans.js';
 import { isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';
 
@@ -39,7 +38,7 @@ const encodings: Readonly<Record<TokenEncoding, Encoding>> = {
   },
   r50k_base: { load: () => import('gpt-tokenizer/encoding/r50k_base').catch(explainMissing), marks: 'endoftext' },
 };
-const encodingNames = Object.keys(encodings) as TokenEncoding[];
+export const encodingNames = Object.keys(encodings) as TokenEncoding[];
 
 /** Definition of a token. */
 export interface TokenOptions {
@@ -60,18 +59,20 @@ export interface TokenCounter {
 }
 
 /**
- * Reads the options of tokens, and returns a counter that uses `gpt-tokenizer`, an optional peer dependency.
+ * Returns a counter that uses `gpt-tokenizer`, an optional peer dependency.
  *
  * @throws `TOKENIZER_MISSING` when the package is not installed; `CHUNK_OPTIONS_INVALID` for an unknown model
  */
-export async function readTokenCounter(read: OptionReader): Promise<TokenCounter> {
-  const encoding = encodings[await readEncoding(read)];
-  const allowedSpecial = readSpecial('allowedSpecial', read);
-  const disallowedSpecial = readSpecial('disallowedSpecial', read);
+export async function createTokenCounter(options: TokenOptions): Promise<TokenCounter> {
+  const { allowedSpecial = [], disallowedSpecial = [] } = options;
+  const encoding = encodings[await readEncoding(options)];
   const tokenizer = await encoding.load();
   const all = encoding.marks.split(' ').map((name) => `<|${name}|>`);
-  const allowed = allowedSpecial === 'all' ? all : all.filter((mark) => allowedSpecial.includes(mark));
-  const disallowed = disallowedSpecial === 'all' ? all.filter((mark) => !allowed.includes(mark)) : disallowedSpecial;
+  const toMarks = (marks: string | Iterable<string>): readonly string[] =>
+    marks === 'all' ? all : typeof marks === 'string' ? [marks] : [...marks];
+  const listed = toMarks(allowedSpecial);
+  const allowed = all.filter((mark) => listed.includes(mark));
+  const disallowed = toMarks(disallowedSpecial).filter((mark) => disallowedSpecial !== 'all' || !listed.includes(mark));
   // Marks are handled here: the tokenizer itself finds them only at the start of a text.
   const ordinary = { disallowedSpecial: new Set<string>() };
   const countOrdinary = countByWords((text) => tokenizer.countTokens(text, ordinary));
@@ -93,25 +94,12 @@ export async function readTokenCounter(read: OptionReader): Promise<TokenCounter
   };
 }
 
-const specialMarks = valueThat((value) => {
-  const marks: unknown = value instanceof Set ? [...(value as Set<unknown>)] : value;
-  return typeof marks === 'string' || (Array.isArray(marks) && marks.every((mark) => typeof mark === 'string'));
-}, "'all', or a list or Set of strings");
-
-function readSpecial(name: string, read: OptionReader): 'all' | readonly string[] {
-  const value = read.value<string | Iterable<string>>(name, specialMarks) ?? [];
-  if (value === 'all') return 'all';
-  return typeof value === 'string' ? [value] : [...value];
-}
-
 function toPattern(marks: readonly string[]): RegExp | undefined {
   if (marks.length === 0) return undefined;
   return new RegExp(marks.map((mark) => mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'));
 }
 
-async function readEncoding(read: OptionReader): Promise<TokenEncoding> {
-  const encodingName = read.value<TokenEncoding | 'gpt2'>('encodingName', oneOf(...encodingNames, 'gpt2'));
-  const modelName = read.value<string>('modelName', stringValue);
+async function readEncoding({ encodingName, modelName }: TokenOptions): Promise<TokenEncoding> {
   const toEncoding = (name: TokenEncoding | 'gpt2'): TokenEncoding => (name === 'gpt2' ? 'r50k_base' : name);
   if (modelName === undefined) return toEncoding(encodingName ?? 'cl100k_base');
   if (encodingName !== undefined)

@@ -1,7 +1,7 @@
-import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
+import { toPackOptions, type CommonChunkOptions } from './chunk-options.js';
 import { packSpans, type Chunker } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
-import { readTokenCounter, type TokenOptions } from './token-counter.js';
+import { createTokenCounter, type TokenOptions } from './token-counter.js';
 
 /** `maxSize` and `overlap` are numbers of tokens. */
 export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
@@ -12,10 +12,9 @@ export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
  * The `token` strategy: chunks of as many tokens as fit, cut between words, or between characters where there are none. The metadata
  * contains the number of tokens of each chunk, counted in that chunk alone.
  */
-export async function token(read: OptionReader): Promise<Chunker> {
-  const common = read.common({ inTokens: true });
-  const { count, requireAllowed } = await readTokenCounter(read);
-  const options = { ...common, measure: count };
+export async function token(given: TokenChunkOptions): Promise<Chunker> {
+  const { count, requireAllowed } = await createTokenCounter(given);
+  const options = { ...toPackOptions(given), measure: count };
   return (text) => {
     requireAllowed(text);
     return packSpans(text, options, findWordCut(text, options)).map(({ start, end }) => ({
