@@ -12,6 +12,8 @@ export const MAX_BATCH_MESSAGES = 100;
 export const MAX_SUBSCRIPTIONS = 1_000;
 /** Open `subscriptions/listen` requests. */
 export const MAX_LISTENERS = 1_024;
+/** Milliseconds for which a notification waits for the changes before it. */
+export const MAX_TURN = 1_000;
 /** Resources that one `subscriptions/listen` request may name. */
 export const MAX_LISTENED_RESOURCES = 1_000;
 /** Rounds of one request with `input_required` results. */

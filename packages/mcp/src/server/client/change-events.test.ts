@@ -145,6 +145,56 @@ describe('the event bus', () => {
   });
 });
 
+describe('the order of notifications', () => {
+  const updated = 'notifications/resources/updated';
+  const changed = 'notifications/tools/list_changed';
+
+  /** Serves resources that callers see by their scopes, so that a callback decides whom an update concerns. */
+  async function serveSlow(): Promise<{ server: MCPServer; readers: EventReader[]; state: { delay: number } }> {
+    const state = { delay: 0 };
+    const { server, url } = await serve({
+      visible: () => true,
+      resources: {
+        listResources: async () => {
+          if (state.delay > 0) await new Promise((resolve) => setTimeout(resolve, state.delay).unref());
+          return [{ uri: 'note://a', name: 'a' }];
+        },
+        getResourceContent: async () => ({ text: 'A' }),
+      },
+    });
+    const headers = await openSession(url);
+    await send(url, { headers, body: rpc('resources/subscribe', { uri: 'note://a' }) });
+    const session = await readEvents(url, { headers });
+    opened.push({ close: () => session.destroy() });
+    const listener = await listen(url, { toolsListChanged: true, resourceSubscriptions: ['note://a'] });
+    await eventually(() => expect(messagesOf(listener)).toHaveLength(1));
+    return { server, readers: [session, listener], state };
+  }
+
+  const methods = (reader: EventReader): string[] =>
+    messagesOf(reader).flatMap(({ method }) => (method === updated || method === changed ? [method] : []));
+
+  test('is that of the changes, also when a callback decides late whom one concerns', async () => {
+    const { server, readers, state } = await serveSlow();
+    state.delay = 50;
+    await server.resources.notifyUpdated({ uri: 'note://a' });
+    await server.toolActions.notifyListChanged();
+    await eventually(() => {
+      for (const reader of readers) expect(methods(reader)).toEqual([updated, changed]);
+    });
+  });
+
+  test('is given up for a callback that does not return', async () => {
+    const { server, readers, state } = await serveSlow();
+    state.delay = 1_000_000;
+    await server.resources.notifyUpdated({ uri: 'note://a' });
+    await server.toolActions.notifyListChanged();
+    await eventually(() => {
+      for (const reader of readers) expect(methods(reader)).toEqual([changed]);
+    });
+  });
+});
+
 describe('sessions', () => {
   test('sends updates of a resource only to the session that subscribed', async () => {
     const { server, url } = await serve();

@@ -1,6 +1,7 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
 import type { Instance } from '../../shared-store/instance.js';
 import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
+import { MAX_TURN } from '../limits.js';
 import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
@@ -42,10 +43,19 @@ export interface SubscribersOptions {
   readonly logger: Logger;
 }
 
-/** Clients of both eras that receive change notifications. */
+/** A client that receives changes by an open request. */
+export interface Listener {
+  /** Returns whether to notify it of a change. Never rejects. */
+  concerns(event: ServerEvent): boolean | Promise<boolean>;
+  notify(event: ServerEvent): void;
+}
+
+/** Clients of both eras that receive change notifications, each in the order of the changes. */
 export class Subscribers {
   readonly #options: SubscribersOptions;
-  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #listeners = new Set<Listener>();
+  /** Settles when a client has received the changes so far, for clients that wait for one. */
+  readonly #turns = new WeakMap<object, Promise<void>>();
   readonly #unsubscribe: (() => void) | undefined;
 
   constructor(options: SubscribersOptions) {
@@ -66,7 +76,7 @@ export class Subscribers {
   }
 
   /** @returns a function that removes the listener */
-  listen(listener: (event: ServerEvent) => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -82,12 +92,32 @@ export class Subscribers {
     if (list) onListChanged(list);
     // Buses may carry events of other programs.
     else if (event.kind !== 'resource_updated') return;
-    for (const listener of this.#listeners) this.#guarded(() => listener(event));
+    for (const listener of this.#listeners)
+      this.#inTurn(listener, listener.concerns(event), () => listener.notify(event));
     if (sessions.size === 0) return;
     const text = notificationText(event);
     for (const session of sessions)
-      if (isSubscribed(session, event))
-        whenConcerned(concerns(session, event), () => this.#guarded(() => session.send(text)));
+      if (isSubscribed(session, event)) this.#inTurn(session, concerns(session, event), () => session.send(text));
+  }
+
+  /**
+   * Notifies a client unless its caller cannot see what changed. Callbacks of the application may decide that later than about the next change,
+   * which waits for {@link MAX_TURN} at most: then they may overtake.
+   */
+  #inTurn(client: object, isConcerned: boolean | Promise<boolean>, notify: () => void): void {
+    const before = this.#turns.get(client);
+    const send = (is: boolean): void => {
+      if (is) this.#guarded(notify);
+    };
+    if (!before && typeof isConcerned === 'boolean') return send(isConcerned);
+    const take = async (): Promise<void> => {
+      const turnBefore = before && withinTime(before, MAX_TURN, () => new Error('Overtaken')).catch(() => {});
+      const [is] = await Promise.all([isConcerned, turnBefore]);
+      send(is);
+      if (this.#turns.get(client) === turn) this.#turns.delete(client);
+    };
+    const turn = take();
+    this.#turns.set(client, turn);
   }
 
   /** One broken connection must not keep notifications from the others. */
@@ -101,12 +131,6 @@ export class Subscribers {
       );
     }
   }
-}
-
-/** Notifies a client unless its caller cannot see what changed. */
-export function whenConcerned(isConcerned: boolean | Promise<boolean>, notify: () => void): void {
-  if (isConcerned === true) notify();
-  else if (isConcerned) void isConcerned.then((is) => is && notify());
 }
 
 function isSubscribed({ receivesChanges, client }: LegacySession, event: ServerEvent): boolean {

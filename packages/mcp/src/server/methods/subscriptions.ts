@@ -8,7 +8,7 @@ import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes, watchProvided } from './resources.js';
 import { isConcerned } from './is-concerned.js';
-import { changedList, toNotification, whenConcerned, type ServerEvent } from '../client/subscribers.js';
+import { changedList, toNotification, type ServerEvent } from '../client/subscribers.js';
 
 type ListenFilter = Partial<Record<(typeof listChanges)[ListKind]['filter'], true>> & {
   resourceSubscriptions?: string[];
@@ -46,10 +46,12 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
     }
     if (Object.keys(filter).length === 0) return new Result('', { meta: identity });
     stops.push(
-      subscribers.listen((event) => {
-        if (!accepts(filter, event)) return;
-        const { method, params: about } = toNotification(event);
-        whenConcerned(isConcerned(request, event), () => request.notify(method, { ...about, _meta: identity }));
+      subscribers.listen({
+        concerns: (event) => accepts(filter, event) && isConcerned(request, event),
+        notify: (event) => {
+          const { method, params: about } = toNotification(event);
+          request.notify(method, { ...about, _meta: identity });
+        },
       }),
     );
     for (const part of accepted) if (part) stops.push(await part.start(identity));
