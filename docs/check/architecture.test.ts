@@ -72,7 +72,9 @@ describe('@quiver/mcp: features', () => {
   test('have a README each, which the tour of a call names', () => {
     const tour = readFileSync(new URL('../concepts/tour-of-a-call.md', import.meta.url), 'utf8');
     const named = Array.from(tour.matchAll(/features\/([\w-]+)\/README\.md/g), ([, name]) => name);
-    const existing = readdirSync(join(source, 'features'));
+    const existing = readdirSync(join(source, 'features'), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
     assert.deepEqual(named.toSorted(), existing.toSorted());
     for (const name of existing)
       assert.match(readFileSync(join(source, 'features', name, 'README.md'), 'utf8'), /\*\*Seam:\*\*/);

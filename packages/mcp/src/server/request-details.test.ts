@@ -187,7 +187,7 @@ test.each(['legacy', 'modern'] as const)(
     ];
     expect(seen['tool']).toEqual([...caller, ...extra, ...ofTool].sort());
     const request = ['annotations', 'arguments', 'era', 'extra', 'headers', 'mcp', 'method', 'name', 'params'];
-    const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'signal'];
+    const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'sentRequest', 'signal', 'waitUntil'];
     expect(seen['hook']).toEqual([...caller, ...request, ...ofHook].sort());
   },
 );
