@@ -37,7 +37,7 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
 const testedElsewhere: Readonly<Record<string, readonly string[]>> = { html: ['boilerplate'], docx: ['contents'] };
 
 const guide = readFileSync(new URL('../../../../docs/guides/document-formats.md', import.meta.url), 'utf8');
-const [, section = ''] = guide.split('## What each format leaves out');
+const [, section = ''] = guide.split('## Omissions of each format');
 const rows = section
   .slice(0, section.indexOf('\nIn an HTML page'))
   .split('\n')
