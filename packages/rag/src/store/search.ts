@@ -158,10 +158,11 @@ function rateDistances(
   mode: 'vector' | 'keyword',
   found: readonly FoundRecord[],
 ): (FoundRecord & Pick<VectorMatch, 'standsOut'>)[] {
+  if (mode !== 'vector') return [...found];
   const chunks = new Map(found.toReversed().map(({ record, similarity }) => [chunkIdOf(record), similarity]));
   const similarities = [...chunks.values()].toSorted((a, b) => b - a);
   const [tenth = 0, twentieth = 0, fortieth] = [10, 20, 40].map((rank) => similarities[rank - 1]);
-  if (mode !== 'vector' || fortieth === undefined) return [...found];
+  if (fortieth === undefined) return [...found];
   const unit = Math.max(tenth - twentieth, twentieth - fortieth);
   return found.map((one) => {
     const standsOut = (one.similarity - twentieth) / unit;
