@@ -24,7 +24,7 @@ export interface Bm25SearchOptions {
 
 export interface Bm25Match {
   readonly doc: number;
-  /** Share of the largest score that any text could reach for the query: above 0, below 1. */
+  /** Share of the largest score that a text in the language of the query could reach: above 0, at most 1. */
   readonly score: number;
 }
 
@@ -103,16 +103,16 @@ export class Bm25Index {
     this.#prepare();
     const [scores, docs, touched] = [this.#scores, this.#docs, this.#touched];
     let touchedCount = 0;
-    /** Upper bound of all scores. */
+    /** Upper bound of the scores of texts in the language of the query. */
     let largest = 0;
-    for (const { forms, weight: occurrences, isQuestionWord } of terms) {
+    for (const { forms, weight: occurrences, isQuestionWord, isOfOtherLanguage = false } of terms) {
       const lists = forms.map((form) => this.#postings.get(form)).filter((pairs) => pairs !== undefined);
       // A text has one language, so that texts with two forms of a word are rare.
       const together = lists.reduce((sum, pairs) => sum + this.#frequency(pairs), 0);
       const frequency = Math.min(this.count, together);
       const rarity = Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
       const weight = occurrences * (isQuestionWord ? Math.min(rarity, mostOfQuestionWord) : rarity);
-      largest += weight * (k1 + 1);
+      if (!isOfOtherLanguage) largest += weight * (k1 + 1);
       for (const pairs of lists) touchedCount = this.#addScores(pairs, weight, touchedCount);
     }
     const found = new TopK(limit, idOf);

@@ -12,6 +12,8 @@ export interface QueryTerm {
   readonly weight: number;
   /** Whether questions often have it, and texts rarely: its rarity means little. */
   readonly isQuestionWord: boolean;
+  /** Whether a text in the language of the query does not have it: a score is not compared with it. */
+  readonly isOfOtherLanguage?: boolean;
 }
 
 /**
@@ -85,9 +87,8 @@ export function queryTermsIn(
       found.set(key, { forms, weight, isQuestionWord: ofQuestion.has(word) });
     }
     const affixes = affixWeight === 0 ? [] : inOthers.flatMap((other) => termsOfWord(part, other).slice(1));
-    for (const affix of affixes)
-      if (!found.has(affix))
-        found.set(affix, { forms: [affix], weight: affixWeight, isQuestionWord: ofQuestion.has(word) });
+    const ofAffix = { weight: affixWeight, isQuestionWord: ofQuestion.has(word), isOfOtherLanguage: true };
+    for (const affix of affixes) if (!found.has(affix)) found.set(affix, { forms: [affix], ...ofAffix });
   }
   return [...found.values()];
 }

@@ -281,6 +281,20 @@ describe('a keyword index', () => {
     }
   });
 
+  it('compares scores with those that a text in the language of the query could have', async () => {
+    const texts = [
+      'Winter coats keep warm below ten degrees, and they are sold by Anna Berg in the old town.',
+      'Die Mietverträge der Häuser am See sind alt, und die Kündigungsfrist beträgt drei Monate.',
+    ];
+    const scoreIn = async (language: string): Promise<number> => {
+      const index = new KeywordIndex(await loadAnalyzer(toAnalyzerId(language)));
+      for (const [doc, each] of texts.entries()) index.set(doc, each);
+      const terms = await index.toTerms('winter coats degrees');
+      return index.search(terms, { limit: 1, idOf: String })[0]?.score ?? 0;
+    };
+    expect(await scoreIn('auto')).toBeGreaterThan(0.97 * (await scoreIn('en')));
+  });
+
   it('finds texts whose language is loaded after they were changed', async () => {
     const change = fc.record({
       kind: fc.constantFrom('set', 'set', 'set', 'delete', 'move', 'search'),
