@@ -1,5 +1,5 @@
 import { RequestContext } from '@quiver/core/request-context';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
 import type { FilterFields } from './model-filter.js';
 import { createVectorQueryTool, type VectorQueryTool } from './vector-query-tool.js';
@@ -97,6 +97,16 @@ describe('filters with declared fields', () => {
     const tool = toolOf({ year: 'year of the report', team: 'team' });
     expect(await idsOf(tool, { year: '2024' })).toEqual(['2024']);
     expect(await errorOf(tool, { tenant: 'y' })).toContain('"team" (string): team. Values: "Blue", "Red".');
+  });
+
+  it('read one sample of the index in a call', async () => {
+    const list = vi.spyOn(store, 'listVectors');
+    const { filterHint } = await toolOf({ year: 'year of the report' }).execute(
+      { queryText: 'report', filter: { year: '2050' } },
+      { onFailure: 'throw' },
+    );
+    expect(filterHint).toContain('"year". Values: 2019, 2020, 2024.');
+    expect(list.mock.calls.filter(([{ limit = 0 }]) => limit > 1)).toHaveLength(1);
   });
 
   it('name at most 20 frequent values, the most frequent first, and no long ones', async () => {

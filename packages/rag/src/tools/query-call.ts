@@ -8,8 +8,8 @@ import { checkQuestion, Question } from '../retrieval/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { argumentSettings, defaultTopK, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
-import { parseScope, toScopeFilter } from '../store/scope.js';
-import { readModelFilter } from './model-filter.js';
+import { parseScope, type RunScope, toScopeFilter } from '../store/scope.js';
+import { type ModelFilter, readModelFilter } from './model-filter.js';
 import {
   isRegistry,
   isStore,
@@ -18,7 +18,6 @@ import {
   type VectorQueryToolOptions,
   type VectorStoreRegistry,
 } from './query-tool-options.js';
-import { SampledIndex } from './sampled-index.js';
 
 /** Input of a query tool. */
 export interface VectorQueryInput {
@@ -71,10 +70,10 @@ export interface QueryCall extends CallSettings {
   readonly cursor: string | undefined;
   /** The records that the application allows. */
   readonly allowed: IndexRead;
-  /** The same, with what a filter of a model needs to know of them. */
-  readonly sample: SampledIndex;
+  /** The owner whose records these are. */
+  readonly scope: RunScope;
   /** Filter of the model, if filters are enabled. */
-  readonly modelFilter: CheckedFilter | undefined;
+  readonly modelFilter: ModelFilter | undefined;
   /** The records that match both filters: that of the model can narrow the search, never widen it. */
   readonly read: IndexRead;
   readonly requestContext: AnyRequestContext;
@@ -146,9 +145,10 @@ export async function resolveCall(
   const indexName = setting('indexName');
   const databaseConfig = setting('databaseConfig');
   const allowed = toIndexRead(store, { indexName, databaseConfig, filter: trustedFilter, signal });
-  const sample = new SampledIndex({ store, read: allowed, scope: scopeOfContext ?? parseScope(options.scope) });
+  const scope = scopeOfContext ?? parseScope(options.scope);
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
-  const modelFilter = hasModelFilter ? await readModelFilter(filter, options.filterFields, sample) : undefined;
+  const scoped = { store, read: allowed, scope };
+  const modelFilter = hasModelFilter ? await readModelFilter(filter, options.filterFields, scoped) : undefined;
   const settings = Object.fromEntries(callSettings.map((key) => [key, setting(key)])) as unknown as CallSettings;
   return {
     ...settings,
@@ -156,9 +156,9 @@ export async function resolveCall(
     ...(options.mode === 'filter' && { mode: options.mode }),
     store,
     allowed,
-    sample,
+    scope,
     modelFilter,
-    read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter) },
+    read: { ...allowed, filter: bothFilters(trustedFilter, modelFilter?.filter) },
     queryText,
     question: new Question(queryText ?? ''),
     topK: resolveTopK(requestContext.get('topK'), topK, limits),

@@ -6,7 +6,6 @@ import { expandMatches } from '../passages/expand-passages.js';
 import { mergeCopies } from '../passages/merge-copies.js';
 import { ratePassages } from '../passages/rate-passages.js';
 import { readTrustedFilter, requireScope } from '../store/trusted-filter.js';
-import { explainNoMatch } from './explain-no-match.js';
 import { writePassages } from './passage-text.js';
 import {
   createEmbedderOf,
@@ -58,7 +57,7 @@ export function createQueryTool<Output extends PassagesOutput>(
       const call = await resolveCall(tool, input, context);
       try {
         const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
-        requireScope(call.sample, result.sources);
+        requireScope({ ...call, read: call.allowed }, result.sources);
         const { passages, ...emptiness } =
           call.mode === 'filter' ? { passages: result.sources } : ratePassages(result.sources, call);
         // Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround.
@@ -67,10 +66,7 @@ export function createQueryTool<Output extends PassagesOutput>(
         // Two chunks of two copies have the same section.
         const sources = call.mode === 'filter' ? expanded : mergeCopies(expanded);
         const { text, omitted } = writePassages(sources, call.maxTokens);
-        const isFiltered = result.sources.length === 0 && call.modelFilter !== undefined;
-        const filterHint = isFiltered
-          ? await explainNoMatch(call.modelFilter, options.filterFields, call.sample)
-          : undefined;
+        const filterHint = result.sources.length === 0 ? await call.modelFilter?.explainNoMatch() : undefined;
         return {
           relevantContext: text,
           ...result,
