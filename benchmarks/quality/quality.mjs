@@ -8,7 +8,7 @@ import {
   findRegressions,
   guardedMetrics,
   readTestCollections,
-} from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
+} from '../../packages/rag/src/search/test-collection.fixture.ts';
 import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';

@@ -36,15 +36,15 @@ export type {
 export type { StoreOption } from './store/options.js';
 export { exportIndex, type ExportIndexOptions } from './transfer/export-index.js';
 export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
-export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete-documents.js';
-export type { IngestEstimate } from './ingestion/dry-run.js';
-export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
+export { deleteDocuments, type DeleteDocumentsOptions } from './ingest/delete-documents.js';
+export type { IngestEstimate } from './ingest/dry-run.js';
+export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingest/ingest.js';
 export type { IngestScope } from './store/scope.js';
-export { verifyQuotes, type Citation, type QuoteReport, type VerifyQuotesOptions } from './citations/verify-quotes.js';
-export type { Quote } from './citations/find-quotes.js';
-export { queryChunks } from './passages/query-chunks.js';
-export { expandPassages, type ExpandedPassage, type ExpandPassagesOptions } from './passages/expand-passages.js';
-export type { NothingFound, RatedPassage } from './passages/rate-passages.js';
+export { verifyQuotes, type Citation, type QuoteReport, type VerifyQuotesOptions } from './cite/verify-quotes.js';
+export type { Quote } from './cite/find-quotes.js';
+export { queryChunks } from './search/query-chunks.js';
+export { expandPassages, type ExpandedPassage, type ExpandPassagesOptions } from './search/expand-passages.js';
+export type { NothingFound, RatedPassage } from './search/rate-passages.js';
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,
@@ -81,8 +81,8 @@ export {
   type Retrieval,
   type RetrieveOptions,
   type StepTrace,
-} from './planning/retrieve.js';
-export type { RetrievalSteps } from './planning/steps.js';
+} from './retrieve/retrieve.js';
+export type { RetrievalSteps } from './retrieve/steps.js';
 export {
   rerank,
   rerankWithScorer,
@@ -91,9 +91,9 @@ export {
   type RerankResult,
   type RerankWithScorerOptions,
   type WeightConfig,
-} from './rerank/rerank.js';
-export { createReranker, type RerankApiOptions } from './rerank/rerank-api.js';
-export type { RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
+} from './search/rerank.js';
+export { createReranker, type RerankApiOptions } from './search/rerank-api.js';
+export type { RelevanceScorer, RerankingModel } from './search/score-texts.js';
 export type { ChromaConfig } from './stores/chroma/index.js';
 export type { LibSQLConfig } from './stores/libsql/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';

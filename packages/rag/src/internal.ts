@@ -13,6 +13,6 @@ export { parseMetric } from './evaluate/metrics.js';
 export { parseGraphOptions } from './graph/graph-options.js';
 export { toPassage } from './graph/passage.js';
 export { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './graph/query-graph.js';
-export { describePlace, mergeCopies, otherPlaces } from './passages/merge-copies.js';
-export { englishAnalysis, termsOf } from './retrieval/terms/analysis.js';
+export { describePlace, mergeCopies, otherPlaces } from './search/merge-copies.js';
+export { englishAnalysis, termsOf } from './words/analysis.js';
 export { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from './store/trusted-filter.js';

@@ -3,7 +3,7 @@ import { executeTool } from '@quiver/core/tools';
 import { describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createDocumentChunkerTool, createGraphRAGTool, createVectorQueryTool } from './index.js';
 

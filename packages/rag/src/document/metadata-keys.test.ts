@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { MDocument } from './document.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';

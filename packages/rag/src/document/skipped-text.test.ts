@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, nat } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';

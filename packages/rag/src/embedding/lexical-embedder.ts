@@ -2,7 +2,7 @@ import { checkOptions, type OptionChecks, wholeNumber } from '@quiver/core/inter
 import { traceEmbedding } from './call-model.js';
 import { lacksDirection } from '../store/checked-record.js';
 import type { Embedder, EmbedOptions } from './embedder.js';
-import { contentTermsOf, englishAnalysis } from '../retrieval/terms/analysis.js';
+import { contentTermsOf, englishAnalysis } from '../words/analysis.js';
 
 /** Options of `createLexicalEmbedder()`. */
 export interface LexicalEmbedderOptions {

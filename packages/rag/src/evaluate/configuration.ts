@@ -3,8 +3,8 @@ import { anyValue, checkOptions, type OptionChecks, readAlias, stringValue } fro
 import { RequestContext } from '@quiver/core/request-context';
 import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { modelChecks } from '../embedding/model-option.js';
-import { expandValue } from '../passages/expand-passages.js';
-import { rerankConfigValue } from '../rerank/rerank.js';
+import { expandValue } from '../search/expand-passages.js';
+import { rerankConfigValue } from '../search/rerank.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { mmrValue, fusionValue, modeValue, topKValue } from '../store/options.js';
 import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';

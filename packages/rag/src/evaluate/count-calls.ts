@@ -1,4 +1,4 @@
-import type { RelevanceModel } from '../rerank/score-texts.js';
+import type { RelevanceModel } from '../search/score-texts.js';
 
 /** Calls of the models of a configuration. */
 export interface ModelCost {

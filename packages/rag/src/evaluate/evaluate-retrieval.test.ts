@@ -2,7 +2,7 @@ import { assert, asyncProperty, constantFrom, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 import type { RetrievalCase } from './cases.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { otherPlaces, type OtherPlace } from '../passages/merge-copies.js';
+import { otherPlaces, type OtherPlace } from '../search/merge-copies.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { scanPages } from '../store/scan-pages.js';

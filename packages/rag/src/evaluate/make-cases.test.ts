@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLexicalEmbedder, type CustomEmbedder } from '../embedding/index.js';
 import { MDocument } from '../document/document.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { evaluateRetrieval } from './evaluate-retrieval.js';
 import type { Evaluation } from './evaluation.js';

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/internal';
-import { TopK } from '../retrieval/top-k.js';
+import { TopK } from '../store/top-k.js';
 import { defaultTopK } from '../store/options.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
 import { defaultWalk, graphSettings, type EdgeKind } from './graph-options.js';

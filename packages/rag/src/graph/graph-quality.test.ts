@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { evaluateRetrieval } from '../evaluate/index.js';
-import { findRegressions, guardedMetrics, readTestCollections } from '../retrieval/test-collection.fixture.js';
+import { findRegressions, guardedMetrics, readTestCollections } from '../search/test-collection.fixture.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 

@@ -1,6 +1,6 @@
-import { english, type Language } from '../retrieval/terms/languages.js';
-import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
-import { TopK } from '../retrieval/top-k.js';
+import { english, type Language } from '../words/languages.js';
+import { loadAnalyzer, toAnalyzerId } from '../words/term-analyzer.js';
+import { TopK } from '../store/top-k.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { roundScore, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';

@@ -1,4 +1,4 @@
-import { Heap } from '../retrieval/top-k.js';
+import { Heap } from '../store/top-k.js';
 import type { Adjacency } from './adjacency.js';
 
 export interface StrongestPathsOptions {

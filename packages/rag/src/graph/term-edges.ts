@@ -1,4 +1,4 @@
-import { englishStopWords } from '../retrieval/terms/stop-word-lists.js';
+import { englishStopWords } from '../words/stop-word-lists.js';
 import type { Edge } from './adjacency.js';
 import type { EdgeKind } from './graph-options.js';
 import { groupBySource, type GraphPassage, type Triple } from './passage.js';

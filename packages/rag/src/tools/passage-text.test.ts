@@ -4,7 +4,7 @@ import { majors, toolResultsSeenBy } from '../../../core/test/ai-sdk-majors.js';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from './graph-rag-tool.js';
 import { writePassages } from './passage-text.js';

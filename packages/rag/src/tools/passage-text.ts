@@ -1,7 +1,7 @@
 import { headerKeys } from '../document/metadata-keys.js';
 import { readSentenceStarts } from '../document/chunking/sentence.js';
 import { floorGraphemeBoundary } from '../document/chunking/text-boundary.js';
-import { describePlace, otherPlaces } from '../passages/merge-copies.js';
+import { describePlace, otherPlaces } from '../search/merge-copies.js';
 import { estimateTokens } from '../embedding/rate-limit.js';
 import type { VectorMetadata } from '../store/index.js';
 import { startOfText, textAbove } from '../store/record-text.js';

@@ -4,7 +4,7 @@ import { checkOptions } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
-import { checkQuestion, Question } from '../retrieval/question.js';
+import { checkQuestion, Question } from '../search/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { argumentSettings, defaultTopK, invalidArgument } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';

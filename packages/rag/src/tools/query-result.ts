@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@quiver/core/schema';
-import type { MergedRecord } from '../passages/expand-passages.js';
-import type { NothingFound } from '../passages/rate-passages.js';
+import type { MergedRecord } from '../search/expand-passages.js';
+import type { NothingFound } from '../search/rate-passages.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 

@@ -10,8 +10,8 @@ import {
 } from '@quiver/core/internal';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
-import { expandValue, type PassageExpansion } from '../passages/expand-passages.js';
-import { rerankConfigValue, type RerankConfig } from '../rerank/rerank.js';
+import { expandValue, type PassageExpansion } from '../search/expand-passages.js';
+import { rerankConfigValue, type RerankConfig } from '../search/rerank.js';
 import { confidenceValue, mmrValue, fusionValue, modeValue, objectsByName, topKValue } from '../store/options.js';
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';

@@ -2,9 +2,9 @@ import { isQuiverError, traceChannels, type QuiverError, type RetrievalTraceEven
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { ingestKeys } from '../document/metadata-keys.js';
-import { expandMatches } from '../passages/expand-passages.js';
-import { mergeCopies } from '../passages/merge-copies.js';
-import { ratePassages } from '../passages/rate-passages.js';
+import { expandMatches } from '../search/expand-passages.js';
+import { mergeCopies } from '../search/merge-copies.js';
+import { ratePassages } from '../search/rate-passages.js';
 import { readTrustedFilter, requireScope } from '../store/trusted-filter.js';
 import { writePassages } from './passage-text.js';
 import {

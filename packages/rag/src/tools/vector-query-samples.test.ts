@@ -7,7 +7,7 @@ import { getToolId } from '@quiver/core/tools';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createVectorQueryTool as createV0Tool } from '../compat/index.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest } from '../ingestion/ingest.js';
+import { ingest } from '../ingest/ingest.js';
 import { MDocument } from '../document/document.js';
 import type { QueryParams, VectorFilter, VectorMatch } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, TopK } from '../retrieval/top-k.js';
+import { type Candidate, TopK } from '../store/top-k.js';
 import { QuantizedRows } from '../simd/quantized-rows.js';
 import type { VectorMetric } from '../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';

@@ -1,4 +1,4 @@
-import { type Candidate, TopK } from '../retrieval/top-k.js';
+import { type Candidate, TopK } from '../store/top-k.js';
 import type { QuantizedRows } from '../simd/quantized-rows.js';
 import { dot, type VectorTable } from './vector-table.js';
 

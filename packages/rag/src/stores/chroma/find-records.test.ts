@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { englishAnalysis, termsOf } from '../../retrieval/terms/analysis.js';
+import { englishAnalysis, termsOf } from '../../words/analysis.js';
 import { beginningOf } from './find-records.js';
 
 const endings =

@@ -1,9 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { createFilterTest } from '../../filter/index.js';
-import { Bm25Index } from '../../retrieval/bm25-index.js';
-import { englishAnalysis, termsOf } from '../../retrieval/terms/analysis.js';
-import { english } from '../../retrieval/terms/languages.js';
-import { queryTermsIn } from '../../retrieval/terms/query-terms.js';
+import { Bm25Index } from '../../words/bm25-index.js';
+import { englishAnalysis, termsOf } from '../../words/analysis.js';
+import { english } from '../../words/languages.js';
+import { queryTermsIn } from '../../words/query-terms.js';
 import { keywordText } from '../../store/record-text.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import { inOrder, type NearestSearch, type TermSearch } from '../../store/record-store.js';

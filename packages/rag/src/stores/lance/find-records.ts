@@ -1,4 +1,4 @@
-import { plainQueryTerms } from '../../retrieval/terms/record-terms.js';
+import { plainQueryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { nearestMatching } from '../../store/nearest-matching.js';
 import type { FoundRecord } from '../../store/search.js';

@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { indexNotFound, type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { IndexCache } from '../../store/index-cache.js';
 import { createUnlessExists } from '../../store/store-call.js';

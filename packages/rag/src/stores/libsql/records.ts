@@ -1,5 +1,5 @@
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
-import { recordTerms } from '../../retrieval/terms/record-terms.js';
+import { recordTerms } from '../../words/record-terms.js';
 import { invalidArgument } from '../../store/options.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
 import { keepMatching, readPage } from '../../store/matching-rows.js';

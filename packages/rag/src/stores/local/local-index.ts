@@ -1,7 +1,7 @@
 import type { Filter } from '../../filter/index.js';
-import { KeywordIndex } from '../../retrieval/terms/keyword-index.js';
-import type { QueryTerm } from '../../retrieval/terms/query-terms.js';
-import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
+import { KeywordIndex } from '../../words/keyword-index.js';
+import type { QueryTerm } from '../../words/query-terms.js';
+import { loadAnalyzer, type TermAnalyzer } from '../../words/term-analyzer.js';
 import { keywordText } from '../../store/record-text.js';
 import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js';
 import type { FoundRecord } from '../../store/search.js';

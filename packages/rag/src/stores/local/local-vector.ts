@@ -1,5 +1,5 @@
 import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
-import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { toFilter } from '../../filter/index.js';
 import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { invalidArgument } from '../../store/options.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';

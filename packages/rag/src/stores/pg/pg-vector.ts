@@ -12,7 +12,7 @@ import {
   stringValue,
   wholeNumber,
 } from '@quiver/core/internal';
-import { languageOfAnalyzer } from '../../retrieval/terms/term-analyzer.js';
+import { languageOfAnalyzer } from '../../words/term-analyzer.js';
 import { requireIndexName, requireSameShape } from '../../store/index-shape.js';
 import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { MDocument } from '../../document/document.js';
 import { createLexicalEmbedder } from '../../embedding/index.js';
-import { ingest } from '../../ingestion/ingest.js';
+import { ingest } from '../../ingest/ingest.js';
 import { PgVector } from './index.js';
 
 const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');

@@ -1,4 +1,4 @@
-import { queryTerms, recordTerms } from '../../retrieval/terms/record-terms.js';
+import { queryTerms, recordTerms } from '../../words/record-terms.js';
 import { contextKey } from '../../document/metadata-keys.js';
 import { textKeys } from '../../store/record-text.js';
 import { invalidArgument } from '../../store/options.js';

@@ -12,7 +12,7 @@ export {
   type LexicalSparseEncoderOptions,
   type SparseEncoder,
   type SparseVector,
-} from '../../retrieval/lexical-sparse-encoder.js';
+} from '../../words/lexical-sparse-encoder.js';
 
 declare module '../../store/database-config.js' {
   interface DatabaseConfig {

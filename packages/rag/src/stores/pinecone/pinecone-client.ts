@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
+import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
 import { invalidArgument } from '../../store/options.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 

@@ -1,5 +1,5 @@
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
-import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
+import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
 import { invalidArgument } from '../../store/options.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import { type CheckedRecord, lacksDirection } from '../../store/checked-record.js';

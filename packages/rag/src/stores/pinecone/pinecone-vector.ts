@@ -1,6 +1,6 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, numberIn, type OptionChecks, stringValue, valueThat } from '@quiver/core/internal';
-import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
+import type { SparseEncoder, SparseVector } from '../../words/lexical-sparse-encoder.js';
 import { requireSameShape } from '../../store/index-shape.js';
 import { keywordText } from '../../store/record-text.js';
 import { checkUpsert } from '../../store/checked-record.js';

@@ -1,5 +1,5 @@
-import { toSparseVector } from '../../retrieval/lexical-sparse-encoder.js';
-import { queryTerms } from '../../retrieval/terms/record-terms.js';
+import { toSparseVector } from '../../words/lexical-sparse-encoder.js';
+import { queryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { nearestMatching } from '../../store/nearest-matching.js';
 import type { FoundRecord } from '../../store/search.js';

@@ -1,7 +1,7 @@
 import { createFilterTest, type Filter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
-import { recordTerms } from '../../retrieval/terms/record-terms.js';
-import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { recordTerms } from '../../words/record-terms.js';
+import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
 import { type ConditionLanguage, type EqualityPart, toEqualityPart } from '../../store/equality-conditions.js';

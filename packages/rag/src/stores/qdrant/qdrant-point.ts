@@ -1,4 +1,4 @@
-import { type SparseVector, weighDocumentTerms } from '../../retrieval/lexical-sparse-encoder.js';
+import { type SparseVector, weighDocumentTerms } from '../../words/lexical-sparse-encoder.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
 import { equalityConditions } from '../../store/equality-conditions.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';

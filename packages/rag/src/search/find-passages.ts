@@ -1,6 +1,6 @@
 import type { Embedder } from '../embedding/index.js';
-import type { Question } from '../retrieval/question.js';
-import { candidateDepth, rankCandidates } from '../retrieval/rank-candidates.js';
+import type { Question } from './question.js';
+import { candidateDepth, rankCandidates } from './rank-candidates.js';
 import type { IndexRead } from '../store/index-read.js';
 import { defaultTopK } from '../store/options.js';
 import type { FusionWeights, QueryParams, VectorMatch, VectorStore } from '../store/vector-store.js';

@@ -3,7 +3,7 @@ import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { evaluateRetrieval, type RetrievalConfiguration } from '../evaluate/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { Bm25Index } from './bm25-index.js';
+import { Bm25Index } from '../words/bm25-index.js';
 import { guardedMetrics, readTestCollections, type TestCollection } from './test-collection.fixture.js';
 
 const { collections, missing } = readTestCollections(readTestVariable('QUIVER_DATA'));

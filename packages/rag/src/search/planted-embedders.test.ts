@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isLongRun, readTestVariable } from '../../../../scripts/test-variable.ts';
 import { separation } from '../evaluate/metrics.js';
-import { retrieve } from '../planning/retrieve.js';
+import { retrieve } from '../retrieve/retrieve.js';
 import type { QueryMode, VectorFilter, VectorStore } from '../store/index.js';
 import { LanceVectorStore } from '../stores/lance/index.js';
 import { LocalVector } from '../stores/local/index.js';

@@ -1,9 +1,9 @@
 import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 import { wordHash } from '../document/content-hash.js';
-import { englishAnalysis, isFunctionTerm, termsOf } from './terms/analysis.js';
-import { english } from './terms/languages.js';
-import { queryTermsIn } from './terms/query-terms.js';
-import { type WeightedTerm, weighTerms } from './terms/record-terms.js';
+import { englishAnalysis, isFunctionTerm, termsOf } from './analysis.js';
+import { english } from './languages.js';
+import { queryTermsIn } from './query-terms.js';
+import { type WeightedTerm, weighTerms } from './record-terms.js';
 
 /** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
 export interface SparseVector {

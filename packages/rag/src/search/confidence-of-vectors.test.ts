@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CustomEmbedder } from '../embedding/index.js';
-import { retrieve } from '../planning/retrieve.js';
+import { retrieve } from '../retrieve/retrieve.js';
 import { LocalVector } from '../stores/local/index.js';
 
 const indexName = 'docs';

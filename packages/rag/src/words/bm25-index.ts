@@ -1,6 +1,6 @@
-import { copyOf, isFunctionTerm } from './terms/analysis.js';
-import type { QueryTerm } from './terms/query-terms.js';
-import { TopK } from './top-k.js';
+import { copyOf, isFunctionTerm } from './analysis.js';
+import type { QueryTerm } from './query-terms.js';
+import { TopK } from '../store/top-k.js';
 
 /** Saturation: how soon further occurrences of a word in a text stop to count. */
 const k1 = 1.2;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { english, findLanguage, type Language, languages } from './languages.js';
-import { Bm25Index } from '../bm25-index.js';
+import { Bm25Index } from './bm25-index.js';
 import { KeywordIndex } from './keyword-index.js';
 import { toQueryTerms } from './query-terms.js';
 import { loadAnalyzer, type TermAnalyzer, toAnalyzerId } from './term-analyzer.js';

@@ -1,11 +1,11 @@
 import { invalidArgument } from '../store/options.js';
 import { recordText, textAbove } from '../store/record-text.js';
 import type { VectorRecord } from '../store/vector-store.js';
-import { englishAnalysis, hasUnspaced, termsOf } from './terms/analysis.js';
-import { detectLanguage } from './terms/detect-language.js';
-import { english } from './terms/languages.js';
-import { questionWords } from './terms/question-words.js';
-import { stopWordLists } from './terms/stop-word-lists.js';
+import { englishAnalysis, hasUnspaced, termsOf } from '../words/analysis.js';
+import { detectLanguage } from '../words/detect-language.js';
+import { english } from '../words/languages.js';
+import { questionWords } from '../words/question-words.js';
+import { stopWordLists } from '../words/stop-word-lists.js';
 import { TrigramSet } from './trigram-set.js';
 
 /** Default of `maxQuestionLength`. A search takes time for each word: megabytes would block the process for seconds. */

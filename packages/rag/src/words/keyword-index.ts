@@ -1,4 +1,4 @@
-import { Bm25Index, type Bm25Match, type Bm25SearchOptions } from '../bm25-index.js';
+import { Bm25Index, type Bm25Match, type Bm25SearchOptions } from './bm25-index.js';
 import { english, type Language, languages } from './languages.js';
 import { type QueryTerm, toQueryTerms } from './query-terms.js';
 import type { TermAnalyzer } from './term-analyzer.js';

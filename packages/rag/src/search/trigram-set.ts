@@ -1,5 +1,5 @@
-import { hasPaired, hasUnspaced } from './terms/analysis.js';
-import { foldWord, normalizeText } from './terms/fold-word.js';
+import { hasPaired, hasUnspaced } from '../words/analysis.js';
+import { foldWord, normalizeText } from '../words/fold-word.js';
 
 /** The different sequences of three letters in some words, numbered from 0. The boundaries of words count as letters. */
 export class TrigramSet {

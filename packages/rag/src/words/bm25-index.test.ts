@@ -4,9 +4,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceBm25 } from '../../../devtools/src/stores/reference-rankings.ts';
 import { Bm25Index } from './bm25-index.js';
-import { englishAnalysis, termsOf } from './terms/analysis.js';
-import { english } from './terms/languages.js';
-import { queryTermsIn, type QueryTerm } from './terms/query-terms.js';
+import { englishAnalysis, termsOf } from './analysis.js';
+import { english } from './languages.js';
+import { queryTermsIn, type QueryTerm } from './query-terms.js';
 
 const idOf = (doc: number): string => String(doc).padStart(6, '0');
 const word = fc.constantFrom('red', 'green', 'blue', 'grey', 'lila', 'gold', 'black', 'white');

@@ -20,11 +20,11 @@ import {
 import { toEmbedder, type Embedder } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import { bothFilters } from '../filter/index.js';
-import { mergeCopies, otherPlaces } from '../passages/merge-copies.js';
-import { findPassages } from '../passages/find-passages.js';
-import { ratePassages, type NothingFound, type RatedPassage } from '../passages/rate-passages.js';
-import { checkQuestion, Question } from '../retrieval/question.js';
-import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../rerank/rerank.js';
+import { mergeCopies, otherPlaces } from '../search/merge-copies.js';
+import { findPassages } from '../search/find-passages.js';
+import { ratePassages, type NothingFound, type RatedPassage } from '../search/rate-passages.js';
+import { checkQuestion, Question } from '../search/question.js';
+import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../search/rerank.js';
 import { fusedDepth, fuseScores } from '../store/score-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import { parseScope } from '../store/scope.js';

@@ -1,6 +1,6 @@
 import type { Chunk } from '../document/chunk.js';
-import { languageOfText } from '../retrieval/terms/detect-language.js';
-import { english, type Language } from '../retrieval/terms/languages.js';
+import { languageOfText } from '../words/detect-language.js';
+import { english, type Language } from '../words/languages.js';
 
 /** Number of chunks, evenly spaced. With 8, one of 1,900 documents in 21 languages lost its language; with 12, none did. */
 const sampleSize = 12;

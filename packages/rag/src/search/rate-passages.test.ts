@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Question } from '../retrieval/question.js';
+import { Question } from './question.js';
 import { ratePassages } from './rate-passages.js';
 
 type Metadata = Record<string, unknown>;

@@ -1,5 +1,5 @@
-import { keywordText } from '../../store/record-text.js';
-import type { VectorRecord } from '../../store/vector-store.js';
+import { keywordText } from '../store/record-text.js';
+import type { VectorRecord } from '../store/vector-store.js';
 import { english } from './languages.js';
 import { type QueryTerm, toQueryTerms } from './query-terms.js';
 import { loadAnalyzer } from './term-analyzer.js';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { partKeys } from '../document/metadata-keys.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest, type IngestSettings } from '../ingestion/ingest.js';
+import { ingest, type IngestSettings } from '../ingest/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';

@@ -1,5 +1,5 @@
-import { confidenceOf } from '../retrieval/confidence.js';
-import type { Question } from '../retrieval/question.js';
+import { confidenceOf } from './confidence.js';
+import type { Question } from './question.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { passageTopic } from './passage-topic.js';
 
