@@ -38,7 +38,11 @@ export const projects = ['core', 'mcp', 'rag', 'loaders', 'devtools'].map((name)
       ...(name === 'loaders' && { execArgv }),
       include: ['src/**/*.test.ts'],
       setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
-      typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },
+      // Files of one worker share loaded modules, half of the time of a run: a test that replaces a module or global restores it.
+      isolate: false,
+      restoreMocks: true,
+      unstubEnvs: true,
+      unstubGlobals: true,
       // Limits end tests that hang. They leave room for machines that run many programs at once; a poll ends as soon as it can.
       testTimeout: 120_000,
       hookTimeout: 120_000,

@@ -1,14 +1,8 @@
-import * as crypto from 'node:crypto';
 import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } from '@quiver/mcp/auth';
 import { InMemoryStore } from '@quiver/mcp/server';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoredValues } from './oauth-storage.js';
 import { setUp } from '../../../test/oauth/oauth-stage.ts';
-
-vi.mock('node:crypto', async (original) => {
-  const actual = await original<typeof crypto>();
-  return { ...actual, scrypt: vi.fn(actual.scrypt), scryptSync: vi.fn(actual.scryptSync) };
-});
 
 /** Everything that a store contains, as text. */
 async function contentOf(store: InMemoryStore): Promise<string> {
@@ -52,10 +46,18 @@ describe('SharedOAuthStorage', () => {
   });
 
   it('derives the key once for the storages of all users, without blocking', async () => {
+    const actual = await import('node:crypto');
+    const crypto = { ...actual, scrypt: vi.fn(actual.scrypt), scryptSync: vi.fn(actual.scryptSync) };
+    vi.resetModules();
+    vi.doMock('node:crypto', () => crypto);
+    onTestFinished(() => {
+      vi.doUnmock('node:crypto');
+      vi.resetModules();
+    });
+    const { SharedOAuthStorage } = await import('@quiver/mcp/auth');
     const store = new InMemoryStore();
     const open = (owner: string): SharedOAuthStorage =>
       new SharedOAuthStorage({ store, owner, encryptionKey: 'of many users' });
-    vi.mocked(crypto.scrypt).mockClear();
     await Promise.all(['ada', 'bob'].map((owner) => open(owner).set('tokens', owner)));
     expect(await Promise.all(['ada', 'bob', 'ada'].map((owner) => open(owner).get('tokens')))).toEqual([
       'ada',
