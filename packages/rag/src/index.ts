@@ -42,7 +42,7 @@ export { ingest, type IngestOptions, type IngestProgress, type IngestReport } fr
 export type { IngestScope } from './store/scope.js';
 export { verifyQuotes, type Citation, type QuoteReport, type VerifyQuotesOptions } from './cite/verify-quotes.js';
 export type { Quote } from './cite/find-quotes.js';
-export { queryChunks } from './search/query-chunks.js';
+export { queryChunks } from './search/find-passages.js';
 export { expandPassages, type ExpandedPassage, type ExpandPassagesOptions } from './search/expand-passages.js';
 export type { NothingFound, RatedPassage } from './search/rate-passages.js';
 export {

@@ -134,5 +134,11 @@ export const contextKey = 'excerptContext';
 /** Metadata key of a record with a further vector: id of its chunk. */
 export const vectorOfKey = 'vectorOf';
 
+/** Returns the id of the chunk that a record is a further vector of, or its own. */
+export function chunkIdOf({ id, metadata }: { id: string; metadata: Readonly<Record<string, unknown>> }): string {
+  const of = metadata[vectorOfKey];
+  return typeof of === 'string' ? of : id;
+}
+
 /** Metadata key of a result: the other places of its text. It is not stored. */
 export const alsoInKey = 'alsoIn';

@@ -2,13 +2,11 @@ import { QuiverError } from '@quiver/core';
 import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
-import { withSameEmbedder } from '../search/check-embedder.js';
-import { fusionWith } from '../search/find-passages.js';
+import { fusionWith, searchIndex } from '../search/find-passages.js';
 import { mergeCopies } from '../search/merge-copies.js';
-import { candidatesFor, replaceFurtherVectors } from '../search/query-chunks.js';
 import { Question } from '../search/question.js';
 import { rankCandidates } from '../search/rank-candidates.js';
-import { findDifferent } from '../store/different-results.js';
+import { findDifferent, recordDepth } from '../store/depths.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
@@ -88,8 +86,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   let mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
   const search = searchOf(query);
   // Without explicit seeds, the embedder of the index decides the mode.
-  const searchSeeds: IndexSearch = (params) =>
-    query.seeds === 'keyword' ? search(params) : withSameEmbedder(query, () => search(params));
+  const searchSeeds = query.seeds === 'keyword' ? search : searchOf(query, embedder);
   const embed = async (): Promise<Float32Array | undefined> =>
     (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
   const queryVector = mode === 'keyword' ? undefined : await embed();
@@ -130,7 +127,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
         : undefined,
   });
   let records: ReadonlyMap<string, VectorRecord> = found;
-  const best = await findDifferent(topK, candidatesFor(topK), async (limit) => {
+  const best = await findDifferent(topK, recordDepth(topK), async (limit) => {
     const ranked = ranking.best(limit);
     const ids = ranked.map(({ id }) => id);
     if (!explored) records = await readRecords(query, ids);
@@ -156,16 +153,18 @@ const maxDepth = 1000;
 
 /** Search in an index with the filters of a query. */
 type IndexSearch = (
-  search: Pick<QueryParams, 'mode' | 'queryText' | 'topK' | 'includeVector' | 'fusion'> & {
+  search: Pick<QueryParams, 'mode' | 'queryText' | 'includeVector' | 'fusion'> & {
+    topK: number;
     /** Absent in the mode `keyword`. */
     queryVector: Float32Array | undefined;
   },
 ) => Promise<VectorMatch[]>;
 
-function searchOf({ store, read }: IndexQuery): IndexSearch {
+/** @param embedder - of the query vector, if the vectors of the index must be those of the same one */
+function searchOf({ store, read }: IndexQuery, embedder?: Embedder): IndexSearch {
   return async ({ fusion, ...search }) => {
-    const params = { ...read, ...search, fusion: search.mode === 'hybrid' ? fusion : undefined };
-    return replaceFurtherVectors(store, params, await store.query(params));
+    const query = { ...search, fusion: search.mode === 'hybrid' ? fusion : undefined };
+    return (await searchIndex({ store, read, embedder }, query)).chunks;
   };
 }
 

@@ -3,7 +3,7 @@ import { MDocument } from '../document/document.js';
 import type { EmbeddingUsage } from '../embedding/embedder.js';
 import { createLexicalEmbedder, type CustomEmbedder } from '../embedding/index.js';
 import { mostTokens } from '../embedding/input-tokens.js';
-import { queryChunks } from '../search/query-chunks.js';
+import { queryChunks } from '../search/find-passages.js';
 import type { VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { ingest, type IngestReport, type IngestSettings } from './ingest.js';

@@ -24,8 +24,9 @@ import { mergeCopies, otherPlaces } from '../search/merge-copies.js';
 import { findPassages } from '../search/find-passages.js';
 import { ratePassages, type NothingFound, type RatedPassage } from '../search/rate-passages.js';
 import { checkQuestion, Question } from '../search/question.js';
-import { rerankConfigValue, rerankDepth, selectByReranker, type RerankConfig } from '../search/rerank.js';
-import { fusedDepth, fuseScores } from '../store/score-fusion.js';
+import { rerankConfigValue, selectByReranker, type RerankConfig } from '../search/rerank.js';
+import { fusedDepth, rerankDepth } from '../store/depths.js';
+import { fuseScores } from '../store/score-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import { parseScope } from '../store/scope.js';
 import {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { VectorMatch } from '../store/index.js';
 import { Question } from './question.js';
-import { candidateDepth, rankCandidates } from './rank-candidates.js';
+import { rankedDepth } from '../store/depths.js';
+import { rankCandidates } from './rank-candidates.js';
 
 function match(id: string, score: number, document: string, metadata: VectorMatch['metadata'] = {}): VectorMatch {
   return { id, score, document, metadata };
@@ -74,14 +75,14 @@ describe('rankCandidates', () => {
   });
 
   it('returns scores from 0 to 1, best first, and keeps the order behind the candidates', () => {
-    const texts = Array.from({ length: candidateDepth + 5 }, (_, place) =>
+    const texts = Array.from({ length: rankedDepth + 5 }, (_, place) =>
       match(`${place}`, 1 / (place + 1), place % 3 === 0 ? 'all the words' : 'nothing', { title: 'all the words' }),
     );
     const ranked = rankCandidates(new Question('all the words'), texts);
     const scores = ranked.map(({ score }) => score);
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
-    expect(ranked.slice(candidateDepth).map(({ id }) => id)).toEqual(texts.slice(candidateDepth).map(({ id }) => id));
+    expect(ranked.slice(rankedDepth).map(({ id }) => id)).toEqual(texts.slice(rankedDepth).map(({ id }) => id));
     expect(texts[0]?.score).toBe(1);
   });
 

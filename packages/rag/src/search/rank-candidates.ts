@@ -1,8 +1,6 @@
+import { rankedDepth } from '../store/depths.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import type { Question, QuestionMatches } from './question.js';
-
-/** Number of candidates that are ranked again. A search finds at least so many. */
-export const candidateDepth = 20;
 
 /** Weight of a line or sentence, where what is above the text has 1. Decision 0180 has its origin. */
 const lineWeight = 0.6;
@@ -14,11 +12,16 @@ const lineWeight = 0.6;
  * Three letters count more, the fewer candidates contain them. Nothing but the candidates is read, so that every store gives the same order for
  * the same candidates.
  *
- * @param matches - best first; those after the first {@link candidateDepth} stay behind the others
+ * @param matches - best first
+ * @param depth - number of candidates: the matches after them stay behind. Default 20
  * @returns the same matches, best first, with new scores from 0 to 1
  */
-export function rankCandidates<Match extends VectorMatch>(question: Question, matches: readonly Match[]): Match[] {
-  const found = matches.slice(0, candidateDepth).map((match) => question.findIn(match));
+export function rankCandidates<Match extends VectorMatch>(
+  question: Question,
+  matches: readonly Match[],
+  depth: number = rankedDepth,
+): Match[] {
+  const found = matches.slice(0, depth).map((match) => question.findIn(match));
   const rarities = raritiesAmong(found, question.size);
   const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1;
   const shareOf = (numbers: readonly number[]): number =>
@@ -31,8 +34,8 @@ export function rankCandidates<Match extends VectorMatch>(question: Question, ma
     const score = match.score + largest * Math.min(1, shareOf(above) + lineWeight * line);
     return { ...match, score: score / 2 };
   });
-  const first = ranked.slice(0, candidateDepth).toSorted((a, b) => b.score - a.score);
-  return [...first, ...ranked.slice(candidateDepth)];
+  const first = ranked.slice(0, depth).toSorted((a, b) => b.score - a.score);
+  return [...first, ...ranked.slice(depth)];
 }
 
 /** Returns how much each trigram counts. */

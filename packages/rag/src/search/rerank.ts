@@ -10,7 +10,6 @@ import {
   valueThat,
   wholeNumber,
 } from '@quiver/core/internal';
-import { largestTopK } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
@@ -154,13 +153,6 @@ async function rankResults<Match extends VectorMatch>(
   if (scores.every((relevance) => 'error' in relevance)) return ranked.slice(0, topK);
   // Sorting is stable, so equal scores stay in order.
   return ranked.toSorted((a, b) => b.score - a.score).slice(0, topK);
-}
-
-const candidatesPerResult = 4;
-
-/** Returns the number of results to search for where a reranker selects `topK` of them. */
-export function rerankDepth(topK: number): number {
-  return Math.min(largestTopK, candidatesPerResult * topK);
 }
 
 /** Returns the best `topK` candidates of a query; fewer if the reranker has a smaller `topK`. */

@@ -89,6 +89,8 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   nearest(search: NearestSearch, params: Query): Awaitable<FoundRecord[]>;
   /** Returns the best records that share a term with the query, best first. Absent without the mode `keyword`. */
   byTerms?(search: TermSearch, params: Query): Awaitable<FoundRecord[]>;
+  /** Returns a record for the caller. Present where `nearest` and `byTerms` find records of the index itself, most of which are never results. */
+  copyFound?(match: VectorMatch): VectorMatch;
   /** Score of a relevance that `byTerms` returns, from 0 to 1. Default: the relevance. */
   toKeywordScore?(relevance: number, best: number): number;
   /** Stores new records and replaces existing ones. */
@@ -243,7 +245,7 @@ export abstract class RecordStore<
 
   async #search(search: Search, params: Query): Promise<VectorMatch[]> {
     const filter = toFilter(params.filter);
-    return this.use(params, (index) => {
+    return this.use(params, async (index) => {
       const find = async (part: VectorSearch | KeywordSearch): Promise<FoundRecord[]> => {
         if (part.mode === 'keyword') return index.byTerms?.({ ...part, filter }, params) ?? [];
         const vector = toVector(part.queryVector, index.dimension, 'The query vector');
@@ -252,7 +254,8 @@ export abstract class RecordStore<
       const ofKeywords = index.toKeywordScore ?? ((relevance: number) => Math.min(1, relevance));
       const scoreOf = (mode: 'vector' | 'keyword', similarity: number, best: number): number =>
         mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity, best);
-      return fuseSearches(search, find, scoreOf);
+      const found = await fuseSearches(search, find, scoreOf);
+      return index.copyFound ? found.map(index.copyFound) : found;
     });
   }
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fusedDepth, fuseScores, type Ranking } from './score-fusion.js';
+import { fusedDepth } from './depths.js';
+import { fuseScores, type Ranking } from './score-fusion.js';
 import type { VectorMatch } from './vector-store.js';
 
 type Match = Pick<VectorMatch, 'id' | 'score' | 'foundBy'>;

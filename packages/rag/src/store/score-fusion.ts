@@ -1,3 +1,4 @@
+import { fusedDepth } from './depths.js';
 import type { QueryMode, VectorMatch } from './vector-store.js';
 
 /** Results of one search, best first, with scores that may be any numbers. */
@@ -8,8 +9,6 @@ export interface Ranking<Match> {
   readonly mode: QueryMode;
 }
 
-/** Number of the first results of each ranking that count. A search for a fusion finds at least so many. */
-export const fusedDepth = 40;
 /** Results behind the first one that it is compared with. */
 const comparedWith = 10;
 /** A ranking of fewer vectors counts less: in a small index, and behind a narrow filter, every record is a neighbor. */

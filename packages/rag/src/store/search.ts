@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
-import { chunkIdOf, findDifferent } from './different-results.js';
+import { chunkIdOf } from '../document/metadata-keys.js';
+import { diverseDepth, findDifferent, fusedDepth } from './depths.js';
 import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
-import { defaultTopK, invalidArgument, largestTopK } from './options.js';
-import { fusedDepth, fuseScores } from './score-fusion.js';
+import { defaultTopK, invalidArgument } from './options.js';
+import { fuseScores } from './score-fusion.js';
 import type { QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStoreCapabilities } from './vector-store.js';
 
 /** A query after it was checked, with its defaults. */
@@ -100,16 +101,11 @@ function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusi
   return { vector, keyword };
 }
 
-/** Number of the best results that `topK` diverse ones are chosen from by default. */
-export function diverseCandidates(topK: number): number {
-  return Math.min(largestTopK, Math.max(20, 4 * topK));
-}
-
 function parseMmr(
   { lambda = 0.5, candidates }: NonNullable<QueryParams['mmr']>,
   topK: number,
 ): { lambda: number; candidates: number } {
-  if (candidates === undefined) return { lambda, candidates: diverseCandidates(topK) };
+  if (candidates === undefined) return { lambda, candidates: diverseDepth(topK) };
   if (candidates < topK)
     throw invalidArgument(`mmr.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`);
   return { lambda, candidates };

@@ -89,7 +89,7 @@ describe('samples of createVectorQueryTool', () => {
       confidence: expect.any(Number),
       document: 'Deployment: run npm run deploy.',
     });
-    expect(asked[0]?.topK).toBe(30);
+    expect(asked[0]?.topK).toBe(20);
 
     const described = createVectorQueryTool({
       vectorStoreName: 'pinecone',

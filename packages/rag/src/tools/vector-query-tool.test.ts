@@ -201,7 +201,7 @@ describe('createVectorQueryTool', () => {
       { queryText: 'cat', topK: 2 },
       { onFailure: 'throw' },
     );
-    expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 22, indexName: 'animals' })]);
+    expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 12, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
   });
 });

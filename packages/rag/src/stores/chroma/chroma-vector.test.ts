@@ -5,7 +5,7 @@ import { AdminClient, ChromaClient } from 'chromadb';
 import { describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { checkFilter } from '../../filter/index.js';
-import { queryChunks } from '../../search/query-chunks.js';
+import { queryChunks } from '../../search/find-passages.js';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
 import { describeWords } from '../describe-words.fixture.js';
 import { ChromaVector } from './index.js';

@@ -93,7 +93,7 @@ export class LocalIndex {
       rows: this.#select(filter),
       idOf: this.#records.idOf,
     });
-    return nearest.map(({ row, similarity }) => ({ similarity, record: this.#toRecord(row, includeVector) }));
+    return nearest.map(({ row, similarity }) => ({ similarity, record: this.#find(row, includeVector) }));
   }
 
   /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
@@ -115,13 +115,13 @@ export class LocalIndex {
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
     const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#records.idOf });
-    return found.map(({ doc, score }) => ({ similarity: score, record: this.#toRecord(doc, includeVector) }));
+    return found.map(({ doc, score }) => ({ similarity: score, record: this.#find(doc, includeVector) }));
   }
 
   get(ids: readonly string[], includeVector: boolean): VectorRecord[] {
     return ids.flatMap((id) => {
       const row = this.#records.rowOf(id);
-      return row === undefined ? [] : [this.#toRecord(row, includeVector)];
+      return row === undefined ? [] : [copyRecord(this.#find(row, includeVector))];
     });
   }
 
@@ -190,16 +190,16 @@ export class LocalIndex {
     keywords.set(row, keywordText(record), record.metadata['language']);
   }
 
-  /** Returns a copy, so that the caller cannot change the index. */
-  #toRecord(position: number, includeVector: boolean): VectorRecord {
-    const { id, metadata, document } = this.#records.get(position);
-    return {
-      id,
-      metadata: copyMetadata(metadata),
-      ...(document !== undefined && { document }),
-      ...(includeVector && { vector: Array.from(this.#vectors.row(position)) }),
-    };
+  /** Returns the record of the index itself, which must not be changed. */
+  #find(row: number, includeVector: boolean): VectorRecord {
+    const record = this.#records.get(row);
+    return includeVector ? { ...record, vector: Array.from(this.#vectors.row(row)) } : record;
   }
+}
+
+/** Returns a copy, so that the caller cannot change the index. */
+export function copyRecord<Found extends VectorRecord>(record: Found): Found {
+  return { ...record, metadata: copyMetadata(record.metadata) };
 }
 
 /** The place of the first of the sorted ids that is larger. */

@@ -14,7 +14,7 @@ import type {
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { createMemoryHolder, type IndexHolder, type StoredIndex, toUpsert } from './local-index.js';
+import { copyRecord, createMemoryHolder, type IndexHolder, type StoredIndex, toUpsert } from './local-index.js';
 
 /** Options of `LocalVector`. */
 export interface LocalVectorOptions {
@@ -204,6 +204,7 @@ function openIndex(stored: StoredIndex, holder?: IndexHolder): OpenIndex {
     select: (filter, after, limit) => index.select(filter, after, limit),
     nearest: (search) => index.nearest(search),
     byTerms: (search) => index.byTerms(search),
+    copyFound: copyRecord,
     write: (records) => stored.append(toUpsert(records)),
     remove: async (ids) => {
       const existing = index.existing(ids);

@@ -6,11 +6,12 @@ import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingest/delete-documents.js';
 import { ingest, type IngestSettings, type IngestReport } from '../ingest/ingest.js';
 import { retrieve } from '../retrieve/retrieve.js';
-import type { VectorRecord } from '../store/index.js';
+import type { IndexParams, QueryMode, VectorRecord } from '../store/index.js';
+import type { OpenIndex } from '../store/record-store.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
-import { queryChunks } from './query-chunks.js';
+import { queryChunks } from './find-passages.js';
 
 const indexName = 'manual';
 const lexical = createLexicalEmbedder({ dimension: 256 });
@@ -240,5 +241,69 @@ describe('the mode filter of createVectorQueryTool', () => {
     await expect(list.execute({ filter: { source: { $above: 1 } } }, { onFailure: 'throw' })).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
+  });
+});
+
+/** Counts what searches read: ids and relevances of the lists, and records with texts. */
+class CountingVector extends LocalVector {
+  readonly reads = { ids: 0, texts: 0 };
+
+  protected override use<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+    return super.use(params, (index) =>
+      work({
+        ...index,
+        nearest: async (...search) => this.#countIds(await index.nearest(...search)),
+        byTerms: async (...search) => this.#countIds((await index.byTerms?.(...search)) ?? []),
+        copyFound: (match) => {
+          this.reads.texts += 1;
+          return index.copyFound?.(match) ?? match;
+        },
+      }),
+    );
+  }
+
+  #countIds<Found extends readonly unknown[]>(found: Found): Found {
+    this.reads.ids += found.length;
+    return found;
+  }
+}
+
+describe('depths of a search', () => {
+  const scorer = { getRelevanceScore: async () => 0.5 };
+  const searches: [QueryMode, number, object, { ids: number; texts: number }][] = [
+    ['hybrid', 1, {}, { ids: 80, texts: 20 }],
+    ['hybrid', 10, {}, { ids: 80, texts: 20 }],
+    ['hybrid', 10, { reranker: { model: scorer } }, { ids: 100, texts: 50 }],
+    ['hybrid', 10, { mmr: {} }, { ids: 80, texts: 40 }],
+    ['keyword', 1, {}, { ids: 20, texts: 20 }],
+    ['keyword', 30, {}, { ids: 40, texts: 40 }],
+    ['vector', 1, {}, { ids: 11, texts: 11 }],
+    ['vector', 1, { model: { ...lexical, hybridWeight: 1 } }, { ids: 40, texts: 40 }],
+  ];
+
+  it.each(searches)('%s, topK %i, %j', async (mode, topK, options, reads) => {
+    const counting = new CountingVector();
+    const texts = Array.from({ length: 120 }, (_, at) => `Report ${at} about locks of the harbor.`);
+    await counting.createIndex({ indexName, dimension: 256 });
+    const vectors = await lexical.embed(texts, { purpose: 'document' });
+    await counting.upsert({ indexName, vectors, documents: texts });
+    const tool = createVectorQueryTool({ vectorStore: counting, indexName, model: lexical, mode, ...options });
+    const fusion = mode === 'hybrid' ? { vector: 1 } : undefined;
+    const requestContext = new RequestContext(fusion && [['fusion', fusion]]);
+    const { sources } = await tool.execute({ queryText: 'locks', topK }, { onFailure: 'throw', requestContext });
+    expect(sources).toHaveLength(topK);
+    expect(counting.reads).toEqual(reads);
+  });
+
+  it('read more where copies of a text are too many of the records', async () => {
+    const counting = new CountingVector();
+    const texts = [...Array.from({ length: 60 }, () => 'Locks.'), ...topics.map((topic) => `Locks and ${topic}.`)];
+    await counting.createIndex({ indexName, dimension: 256 });
+    const vectors = await lexical.embed(texts, { purpose: 'document' });
+    await counting.upsert({ indexName, vectors, documents: texts });
+    const found = await queryChunks(counting, { indexName, queryText: 'locks', mode: 'keyword', topK: 4 });
+    expect(found).toHaveLength(4);
+    expect(found.map(({ metadata }) => metadata['alsoIn']?.length)).toEqual([undefined, 59, undefined, undefined]);
+    expect(counting.reads.texts).toBe(14 + 56 + 64);
   });
 });
