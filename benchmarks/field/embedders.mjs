@@ -1,7 +1,7 @@
 // Keyword, vector and hybrid search side by side, with embedders of different quality, over the documents of the field benchmark:
 //   node scripts/bootstrap.mjs run-built benchmarks/field/embedders.mjs [--anchors] [--encoder] [--seeds 3]
-// With --anchors, also the EnsembleRetriever of LangChain.js, over the same chunks and with the same vectors; with --encoder, also the
-// encoder of the guide, which embeds the chunks for an hour on the first run.
+// With --anchors, also the EnsembleRetriever of LangChain.js and the index of LlamaIndex.TS, over the same chunks and with the same vectors; with
+// --encoder, also the encoder of the guide, which embeds the chunks for 10 to 60 minutes on the first run.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { initModel } from '@energetic-ai/embeddings';
@@ -36,7 +36,7 @@ const cases = halves.flatMap(readCases).flatMap(({ question, answers }) => {
   return relevant.length === 0 ? [] : [{ question, relevant: relevant.map(({ id }) => id) }];
 });
 const placeOf = new Map(chunks.map(({ id }, place) => [id, place]));
-const openAnchor = flags.anchors ? await loadAnchor() : undefined;
+const anchors = flags.anchors ? await loadAnchors() : [];
 
 const rows = [];
 for (const { name, runs } of [
@@ -136,10 +136,10 @@ async function measure({ embedder, vectors: makeVectors }) {
     return matches.map(({ id, metadata: { alsoIn = [] } }) => [id, ...alsoIn.map((place) => place.id)]);
   };
   const systems = { keyword: search('keyword'), vector: search('vector'), hybrid: search('hybrid') };
-  if (openAnchor) {
-    const embedQuery = async (text) => [...(await embedder.embed([text], { purpose: 'query' }))[0]];
-    const ensemble = await openAnchor({ embedQuery, vectors: vectors.map((vector) => [...vector]) });
-    systems['LangChain.js, ensemble'] = async (question) => (await ensemble(question)).map((place) => [ids[place]]);
+  const embedQuery = async (text) => [...(await embedder.embed([text], { purpose: 'query' }))[0]];
+  for (const [name, open] of anchors) {
+    const find = await open({ embedQuery, vectors: vectors.map((vector) => [...vector]) });
+    systems[name] = async (question) => (await find(question)).map((place) => [ids[place]]);
   }
   const figures = {};
   for (const [name, find] of Object.entries(systems)) {
@@ -154,10 +154,20 @@ async function measure({ embedder, vectors: makeVectors }) {
   return figures;
 }
 
-async function loadAnchor() {
-  const packages = ['@langchain/community@1.1.29', '@langchain/core@1.4.0', '@langchain/classic@1.0.50'];
-  const { load, remove } = installPackages(packages, [new URL('anchors/ensemble.mjs', import.meta.url)]);
-  const { openEnsemble } = await load('ensemble.mjs');
+async function loadAnchors() {
+  const langchain = ['@langchain/community@1.1.29', '@langchain/core@1.4.0', '@langchain/classic@1.0.50'];
+  const llamaindex = ['llamaindex@0.12.1', '@llamaindex/core@0.6.23'];
+  const { openEnsemble } = await loadAnchor(langchain, 'ensemble.mjs');
+  const { openIndex } = await loadAnchor(llamaindex, 'llamaindex-index.mjs');
+  return [
+    ['LangChain.js, ensemble', openEnsemble(texts)],
+    ['LlamaIndex.TS, vectors', openIndex(texts)],
+  ];
+}
+
+async function loadAnchor(packages, program) {
+  const { load, remove } = installPackages(packages, [new URL(`anchors/${program}`, import.meta.url)]);
+  const module = await load(program);
   remove();
-  return openEnsemble(texts);
+  return module;
 }
