@@ -67,6 +67,7 @@ export interface AuthenticateServerOptions {
   timeout?: number;
 }
 
+/** The gateway shares the connections of a client, which programs cannot reach: only this module reads the private member. */
 let readServers: (client: MCPClient) => SharedServers;
 
 /**
@@ -142,9 +143,9 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     };
     this.elicitation = {
       onRequest: (serverName, handler) =>
-        this.#servers.run('ON_REQUEST_ELICITATION', serverName, async ({ handlers }) => {
-          handlers.elicitation = handler;
-        }),
+        this.#servers.run('ON_REQUEST_ELICITATION', serverName, async (server) =>
+          server.setHandler('elicitation', handler),
+        ),
     };
     this.progress = {
       onUpdate: (serverName, handler) =>

@@ -1,11 +1,35 @@
 import { toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { Params } from '../../protocol/json-rpc.js';
-import type { SubscriptionFilter } from '../../protocol/types.js';
-import type { ProgressUpdate } from '../config/handlers.js';
+import { metaKeys, type LoggingLevel } from '../../protocol/constants.js';
+import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
+import { findMethod } from '../../protocol/methods.js';
+import type { ClientCapabilities, SubscriptionFilter } from '../../protocol/types.js';
+import type { ProgressUpdate, RequestHandlers } from '../config/handlers.js';
 import type { Sending } from '../transports/channel.js';
-import type { RelayedHandlers } from './relay.js';
 import type { RequestClock } from './request-clocks.js';
+
+/** Another party that a request is sent for: what the server sends during the request is passed on to it, unchanged. */
+export interface Relay {
+  /** Capabilities that the party has declared; a modern request declares them. */
+  readonly capabilities: ClientCapabilities;
+  /** Log level of the party, which a modern request declares. */
+  readonly logLevel: LoggingLevel | undefined;
+  /** Stands for the party: where the transport does not tell which request the server asks for, any request of one party is as good. */
+  readonly party: unknown;
+  /** Whether an `input_required` result is returned, because the party provides the input itself. */
+  readonly returnsInput: boolean;
+  /** Whether the server may run the call as a task. */
+  readonly acceptsTasks: boolean;
+  /** @throws `ProtocolError` for an error of the party */
+  respond(method: string, params: Params, signal: AbortSignal): Promise<Params>;
+  /** Receives notifications during the request, except progress. */
+  notify(notification: JsonRpcNotification): void;
+}
+
+/** What responds to the requests of a server during a request: its own handlers, or a relay. */
+export interface RelayedHandlers extends RequestHandlers {
+  readonly relay?: Relay | undefined;
+}
 
 /** Changes of an extension of the protocol to a modern request. */
 export interface RequestExtension {
@@ -88,4 +112,59 @@ export class UndeliveredError extends Error {
 /** Ends the handlers of the application that respond to the server for a call. */
 export function abortHandlers({ handling }: Call, error: unknown): void {
   for (const handler of handling ?? []) handler.abort(error);
+}
+
+/** Description of the client in modern requests. */
+export interface ClientDescription {
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  /** Capabilities that every request declares. */
+  readonly capabilities: ClientCapabilities;
+  /** Log level that requests declare whose tool may log. */
+  readonly logLevel?: LoggingLevel | undefined;
+}
+
+/** Capabilities that the handshake of a connection declares whose requests have relays: each party may have others. */
+export const relayedCapabilities: ClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: { listChanged: true },
+};
+
+/** Returns the capabilities that follow from handlers. */
+export function declareHandlers(onElicitation: unknown, onSampling: unknown): ClientCapabilities {
+  return { ...(onElicitation ? { elicitation: { form: {} } } : {}), ...(onSampling ? { sampling: {} } : {}) };
+}
+
+/** Returns the `_meta` of a modern request, which describes the client. */
+export function createEnvelope(
+  { clientInfo, capabilities }: ClientDescription,
+  protocolVersion: string | undefined,
+): Params {
+  return {
+    [metaKeys.protocolVersion]: protocolVersion,
+    [metaKeys.clientInfo]: clientInfo,
+    [metaKeys.clientCapabilities]: capabilities,
+  };
+}
+
+/** Returns the same as {@link createEnvelope}, with what one request declares. @param extension - extension of the protocol */
+export function createRequestEnvelope(
+  client: ClientDescription,
+  protocolVersion: string | undefined,
+  method: string,
+  { onElicitation, onSampling, relay, extension }: RelayedHandlers & { readonly extension?: string | undefined },
+): Params {
+  const { clientInfo } = client;
+  const { logLevel } = relay ?? client;
+  let { capabilities } = client;
+  if (relay) {
+    const extensions = { ...relay.capabilities.extensions, ...capabilities.extensions };
+    capabilities = { ...relay.capabilities, ...capabilities, extensions };
+  }
+  if (extension !== undefined)
+    capabilities = { ...capabilities, extensions: { ...capabilities.extensions, [extension]: {} } };
+  if (onElicitation || onSampling) capabilities = { ...declareHandlers(onElicitation, onSampling), ...capabilities };
+  const envelope = createEnvelope({ clientInfo, capabilities }, protocolVersion);
+  if (logLevel !== undefined && findMethod(method)?.isInteractive) envelope[metaKeys.logLevel] = logLevel;
+  return envelope;
 }

@@ -14,9 +14,15 @@ import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver } from '../transports/channel.js';
-import { abortHandlers, RequestTimeoutError, type Call, type EngineRequestOptions } from './call.js';
+import {
+  abortHandlers,
+  createRequestEnvelope,
+  RequestTimeoutError,
+  type Call,
+  type ClientDescription,
+  type EngineRequestOptions,
+} from './call.js';
 import { checkResult } from './check-result.js';
-import { createRequestEnvelope, type ClientDescription } from './envelope.js';
 import type { Application } from './provide-input.js';
 import { RequestClocks } from './request-clocks.js';
 import { Responder } from './responder.js';
@@ -110,18 +116,20 @@ export class Engine implements Receiver {
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`
-   * @param event - published event of this request
    */
-  async request(
+  request(method: string, params: Params, options: EngineRequestOptions = {}): Promise<Params> {
+    if (!channel.isActive) return this.#request(method, params, options);
+    const event = createMessageEvent(this, 'sent', method, params, options.toolCallId);
+    return channel.trace(event, () => this.#request(method, withMeta(params, event.meta), options, event));
+  }
+
+  /** @param event - published event of this request */
+  async #request(
     method: string,
     params: Params,
-    options: EngineRequestOptions = {},
+    options: EngineRequestOptions,
     event?: McpTraceEvent,
   ): Promise<Params> {
-    if (!event && channel.isActive) {
-      const sent = createMessageEvent(this, 'sent', method, params, options.toolCallId);
-      return channel.trace(sent, () => this.request(method, withMeta(params, sent.meta), options, sent));
-    }
     const { signal, progressToken, extension } = options;
     signal?.throwIfAborted();
     const call = this.#start(method, options);
@@ -156,11 +164,13 @@ export class Engine implements Receiver {
   }
 
   /** Sends a notification. */
-  async notify(method: string, params?: Params, isTraced: boolean = channel.isActive): Promise<void> {
-    if (isTraced) {
-      const event = createMessageEvent(this, 'sent', method, params);
-      return channel.trace(event, () => this.notify(method, event.meta ? withMeta(params, event.meta) : params, false));
-    }
+  notify(method: string, params?: Params): Promise<void> {
+    if (!channel.isActive) return this.#notify(method, params);
+    const event = createMessageEvent(this, 'sent', method, params);
+    return channel.trace(event, () => this.#notify(method, event.meta ? withMeta(params, event.meta) : params));
+  }
+
+  async #notify(method: string, params: Params | undefined): Promise<void> {
     const described = this.isModern ? this.#describe(method, params ?? {}, {}) : params;
     await this.channel.send({ jsonrpc: '2.0', method, ...(described && { params: described }) }, {});
   }

@@ -5,9 +5,8 @@ import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from 
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { HttpError } from '../transports/channel.js';
-import { RequestTimeoutError } from './call.js';
+import { createEnvelope, RequestTimeoutError } from './call.js';
 import type { Engine } from './engine.js';
-import { createEnvelope } from './envelope.js';
 import type { ServerFacts } from './traced-connection.js';
 
 /** `auto` tries the modern era first. */

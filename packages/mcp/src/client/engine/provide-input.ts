@@ -4,7 +4,7 @@ import { isObject, type JsonRpcNotification, type Params } from '../../protocol/
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerMessage } from '../config/handlers.js';
-import type { RelayedHandlers } from './relay.js';
+import type { RelayedHandlers } from './call.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {

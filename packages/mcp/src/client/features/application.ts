@@ -7,7 +7,7 @@ import { findShapeError } from '../../protocol/schemas.js';
 import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
-import type { RelayedHandlers } from '../engine/relay.js';
+import type { RelayedHandlers } from '../engine/call.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { answerElicitation } from './elicitation.js';
 

@@ -230,9 +230,15 @@ export class RemoteServer {
     if (this.#connection.engine?.isModern) await this.subscriptions.sync();
   }
 
+  /** Sets a handler whose kind connections declare: a connection that does not is replaced with the next request. */
+  setHandler<Kind extends 'elicitation' | 'roots'>(kind: Kind, handler: NonNullable<ServerHandlers[Kind]>): void {
+    if (!this.handlers[kind]) this.#connection.declareHandler();
+    this.handlers[kind] = handler;
+  }
+
   /** Replaces the roots, and notifies the server. */
   async setRoots(roots: NonNullable<ServerHandlers['roots']>): Promise<void> {
-    this.handlers.roots = roots;
+    this.setHandler('roots', roots);
     const { engine, declaresHandlers } = this.#connection;
     // A modern server requests the roots each time; a server that roots were not declared to is connected again.
     if (!engine || engine.isModern || !declaresHandlers) return;

@@ -5,10 +5,8 @@ import type { ClientCapabilities, ServerCapabilities } from '../../protocol/type
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import type { LoggingLevel, RequestHandlers, ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions, ServerTarget } from '../config/server-definition.js';
-import { UndeliveredError } from '../engine/call.js';
+import { declareHandlers, relayedCapabilities, UndeliveredError } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
-import { declareHandlers } from '../engine/envelope.js';
-import { relayedCapabilities } from '../engine/relay.js';
 import type { Application } from '../engine/provide-input.js';
 import type { Channel } from '../transports/channel.js';
 import { openConnection } from './open-connection.js';
@@ -48,19 +46,12 @@ export interface ConnectionDefaults {
   readonly clientInfo?: ClientInfo | undefined;
 }
 
-/** Number of handlers that a connection declares, so that handlers which are set later are noticed. */
-interface Declared {
-  /** Kinds of handlers of the server, as a sum: every request compares them. */
-  readonly always: number;
-  /** Kinds of handlers that requests have had. */
-  readonly byRequests: number;
-}
-
 interface Opening {
   readonly attempt: AbortController;
   /** Resolves when the connection is open and set up. */
   readonly opened: Promise<Engine>;
-  readonly declared: Declared;
+  /** Whose handlers of a new kind were set after the connection had declared what it handles. */
+  readonly undeclared: Set<'server' | 'requests'>;
 }
 
 type State =
@@ -135,15 +126,26 @@ export class ServerConnection {
   connectFor({ onElicitation, onSampling }: RequestHandlers): Promise<Engine> {
     if (!onElicitation && !onSampling) return this.connect();
     const { elicitation, sampling } = this.#capabilities;
-    if (onElicitation && !elicitation) this.#requestHandlers.add('onElicitation');
-    if (onSampling && !sampling) this.#requestHandlers.add('onSampling');
+    if (onElicitation && !elicitation) this.#declareForRequests('onElicitation');
+    if (onSampling && !sampling) this.#declareForRequests('onSampling');
     // An attempt in progress may declare less.
     return this.connect().then((engine) => (this.declaresHandlers ? engine : this.connect()));
   }
 
   /** Lets handshakes declare what the parties behind relays may be able to do. */
   declareRelays(): void {
-    this.#requestHandlers.add('relay');
+    this.#declareForRequests('relay');
+  }
+
+  /** Lets the next connection declare a new kind of handlers of the server. */
+  declareHandler(): void {
+    if ('undeclared' in this.#state) this.#state.undeclared.add('server');
+  }
+
+  #declareForRequests(kind: keyof RequestHandlers | 'relay'): void {
+    if (this.#requestHandlers.has(kind)) return;
+    this.#requestHandlers.add(kind);
+    if ('undeclared' in this.#state) this.#state.undeclared.add('requests');
   }
 
   /** Whether the connection declares all handlers that are set. */
@@ -152,9 +154,8 @@ export class ServerConnection {
   }
 
   /** Modern requests declare their own handlers. */
-  #declaresAll({ engine, declared }: State & { kind: 'ready' }): boolean {
-    if (declared.always !== this.#handlerKinds) return false;
-    return engine.isModern || declared.byRequests === this.#requestHandlers.size;
+  #declaresAll({ engine, undeclared }: State & { kind: 'ready' }): boolean {
+    return undeclared.size === 0 || (engine.isModern && !undeclared.has('server'));
   }
 
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
@@ -164,11 +165,11 @@ export class ServerConnection {
     else if ('opened' in state) return state.opened;
     else if (state.kind === 'failed' && this.#backOff.remaining() > 0) return Promise.reject(state.error);
     const attempt = new AbortController();
-    const declared = { always: this.#handlerKinds, byRequests: this.#requestHandlers.size };
+    const undeclared: Opening['undeclared'] = new Set();
     const opened = this.#open(attempt.signal, (engine) => {
-      this.#state = { kind: 'ready', engine, isSetUp: false, attempt, opened, declared };
+      this.#state = { kind: 'ready', engine, isSetUp: false, attempt, opened, undeclared };
     });
-    const connecting: State = { kind: 'connecting', error: this.error, attempt, opened, declared };
+    const connecting: State = { kind: 'connecting', error: this.error, attempt, opened, undeclared };
     this.#state = connecting;
     opened.catch((error: QuiverError) => {
       if (this.#state !== connecting) return;
@@ -206,12 +207,6 @@ export class ServerConnection {
     this.#state = { kind: 'idle' };
     this.#server.invalidate();
     lost.retire();
-  }
-
-  /** Kinds of handlers of the server, as a sum: every request compares them. */
-  get #handlerKinds(): number {
-    const { elicitation, sampling, roots } = this.#server.handlers;
-    return (elicitation ? 1 : 0) + (sampling ? 2 : 0) + (roots ? 4 : 0);
   }
 
   /** The capabilities that follow from the handlers of the server, extended by those of the definition. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { MAX_TIMER_DELAY, monotonicNow, toTimerDelay } from '../../monotonic-now.js';
+import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -9,7 +9,8 @@ import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
-import type { RelayedHandlers } from '../engine/relay.js';
+import type { RelayedHandlers } from '../engine/call.js';
+import { RequestClocks, type RequestClock } from '../engine/request-clocks.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../../back-off.js';
 import type { RemoteServer } from '../remote/remote-server.js';
@@ -77,22 +78,21 @@ class AwaitedTask {
   readonly #requested = new Set<string>();
   readonly #responding = new Map<string, AbortController>();
   #inputRounds = 0;
+  /** Milliseconds; 0 for no limit. */
   readonly #timeout: number;
-  #timeLeft: number;
-  #totalLeft: number;
-  #clockStart: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  /** The time limit stops while the application responds to input requests, as for direct requests. */
+  readonly #clocks = new RequestClocks();
+  readonly #clock: RequestClock;
 
   constructor(server: RemoteServer, taskId: string, options: AwaitTaskOptions) {
-    const { timeout = server.options.taskTimeout ?? defaultTaskTimeout } = options;
+    const { timeout = server.options.taskTimeout ?? defaultTaskTimeout, maxTotalTimeout = Infinity } = options;
     this.#server = server;
     this.#taskId = taskId;
     this.#options = options;
     this.#lastMessage = options.progress?.message;
     this.#progress = Math.ceil(options.progress?.progress ?? 0);
-    this.#timeout = timeout > 0 ? timeout : Number.POSITIVE_INFINITY;
-    this.#timeLeft = this.#timeout;
-    this.#totalLeft = options.maxTotalTimeout ?? Number.POSITIVE_INFINITY;
+    this.#timeout = timeout;
+    this.#clock = this.#clocks.start(timeout, maxTotalTimeout, () => void this.stop(this.#timedOut()));
   }
 
   async result(): Promise<CallToolResult> {
@@ -102,7 +102,6 @@ class AwaitedTask {
     this.#server.tasks.add(this);
     // The task exists, also when the signal fired before.
     if (signal?.aborted) onAbort();
-    this.#startClock();
     try {
       return await untilAborted(() => this.#follow(), this.#end.signal);
     } catch (error) {
@@ -128,7 +127,7 @@ class AwaitedTask {
   }
 
   #finish(reason: unknown): void {
-    this.#stopClock();
+    this.#clocks.close();
     this.#end.abort(reason);
     for (const controller of this.#responding.values()) controller.abort(reason);
   }
@@ -162,11 +161,7 @@ class AwaitedTask {
     this.#progress += 1;
     const { runId, onProgress } = this.#options;
     const { resetTimeoutOnProgress = this.#server.options.resetTimeoutOnProgress } = this.#options;
-    if (resetTimeoutOnProgress) {
-      this.#stopClock();
-      this.#timeLeft = this.#timeout;
-      this.#startClock();
-    }
+    if (resetTimeoutOnProgress && this.#timeout > 0) this.#clocks.extend(this.#clock, this.#timeout);
     if (!onProgress && this.#server.options.enableProgressTracking === false) return;
     const params = { progressToken: runId, progress: this.#progress, message: statusMessage };
     try {
@@ -187,11 +182,11 @@ class AwaitedTask {
     if (this.#inputRounds === maxInputRounds)
       throw this.#explain(new InputRoundsError(`the task still required input after ${maxInputRounds} rounds`));
     this.#inputRounds += 1;
-    this.#stopClock();
     for (const [key, request] of added) {
       this.#requested.add(key);
       const controller = new AbortController();
       this.#responding.set(key, controller);
+      this.#clocks.pause(this.#clock);
       void this.#respond(key, request, controller.signal);
     }
   }
@@ -239,7 +234,7 @@ class AwaitedTask {
       if (!signal.aborted) void this.stop(this.#explainUnanswered(error));
     } finally {
       this.#responding.delete(key);
-      this.#startClock();
+      this.#clocks.resume(this.#clock);
     }
   }
 
@@ -280,26 +275,9 @@ class AwaitedTask {
     return sleep(milliseconds, undefined, { signal: this.#end.signal });
   }
 
-  /** The clock stops while the application responds to input requests, as for direct requests. */
-  #startClock(): void {
-    if (this.#end.signal.aborted || this.#responding.size > 0) return;
-    this.#clockStart = monotonicNow();
-    const left = Math.min(this.#timeLeft, this.#totalLeft);
-    if (left <= MAX_TIMER_DELAY) this.#timer = setTimeout(() => void this.stop(this.#timedOut()), Math.max(0, left));
-  }
-
-  #stopClock(): void {
-    if (this.#clockStart === undefined) return;
-    clearTimeout(this.#timer);
-    const passed = monotonicNow() - this.#clockStart;
-    this.#clockStart = undefined;
-    this.#timeLeft -= passed;
-    this.#totalLeft -= passed;
-  }
-
   #timedOut(): QuiverError {
-    const { isOwner, maxTotalTimeout = Number.POSITIVE_INFINITY } = this.#options;
-    const limit = Math.min(this.#timeout, maxTotalTimeout);
+    const { isOwner, maxTotalTimeout = Infinity } = this.#options;
+    const limit = Math.min(this.#timeout || Infinity, maxTotalTimeout);
     const details = { server: this.#server.name, taskId: this.#taskId };
     if (this.#outage) {
       const { error: cause, since } = this.#outage;

@@ -1,4 +1,4 @@
-import type { Relay } from '../../client/engine/relay.js';
+import type { Relay } from '../../client/engine/call.js';
 import { errorCodes, loggingLevels, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
