@@ -21,6 +21,7 @@ const parts = {
   growth: { file: 'growth/growth.mjs', args: ['--rounds', '9'], quick: ['--rounds', '3'] },
   chunking: { file: 'chunking/chunking.mjs', args: ['--with-anchors'], quick: ['--rounds', '2'] },
   ingestion: { file: 'ingestion/speed.mjs', args: [], quick: ['--rounds', '2'] },
+  reopened: { file: 'ingestion/reopened.mjs', args: [], quick: ['--rounds', '3'] },
   loaders: { file: 'loaders/formats.mjs', args: [], quick: ['--rounds', '2'] },
   field: { file: 'field/field.mjs', args: [], quick: ['--only', 'quiver'] },
   quality: { file: 'quality/quality.mjs', args: [], quick: [], needs: 'QUIVER_DATA' },

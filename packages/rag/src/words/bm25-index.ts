@@ -28,6 +28,16 @@ export interface Bm25Match {
   readonly score: number;
 }
 
+/** Postings by term, as a `Map` has them: number of a text and occurrences there, in turn, in ascending order of the texts. */
+export type Postings = Pick<ReadonlyMap<string, readonly number[]>, 'get' | 'keys'>;
+
+/** Documents numbered from 0, as {@link Bm25Index.read} returns them. */
+export interface StoredTerms {
+  /** Terms of each document that count for its length. */
+  readonly lengths: ArrayLike<number>;
+  readonly postings: Postings;
+}
+
 /**
  * Keyword search, ordered exactly by BM25: `k1 = 1.2`, `b = 0.75`, `idf = ln(1 + (N − df + 0.5) / (df + 0.5))`; a word of the query
  * counts as often as it occurs there.
@@ -54,6 +64,54 @@ export class Bm25Index {
   /** By slot: the part of the denominator of a score that depends on the length. Empty after a change. */
   #normalizations = new Float64Array(0);
 
+  /** Postings that no search or change has needed yet. */
+  #stored: Postings | undefined;
+
+  /** @param docs - the current number of each stored document, −1 for one that was removed */
+  constructor(stored?: StoredTerms, docs: readonly number[] = []) {
+    if (!stored) return;
+    this.#stored = stored.postings;
+    this.#docs = [...docs];
+    this.#lengths = Array.from(stored.lengths);
+    for (const [slot, doc] of docs.entries()) {
+      if (doc === -1) continue;
+      this.#slotOfDoc.set(doc, slot);
+      this.#totalLength += this.#lengths[slot] as number;
+    }
+  }
+
+  /** Returns the documents, whose numbers have no gaps, to be stored. */
+  read(): StoredTerms {
+    this.#readStored();
+    const lengths = new Uint32Array(this.count);
+    for (const [doc, slot] of this.#slotOfDoc) lengths[doc] = this.#lengths[slot] as number;
+    return { lengths, postings: { keys: () => this.#postings.keys(), get: (term) => this.#byDocument(term) } };
+  }
+
+  #byDocument(term: string): readonly number[] {
+    const pairs = this.#postings.get(term) ?? [];
+    const found: [doc: number, occurrences: number][] = [];
+    for (let at = 0; at < pairs.length; at += 2) {
+      const doc = this.#docs[pairs[at] as number] as number;
+      if (doc !== -1) found.push([doc, pairs[at + 1] as number]);
+    }
+    return found.sort(([a], [b]) => a - b).flat();
+  }
+
+  #readStored(): void {
+    for (const term of this.#stored?.keys() ?? []) this.#pairsOf(term);
+    this.#stored = undefined;
+  }
+
+  #pairsOf(term: string): number[] | undefined {
+    const known = this.#postings.get(term);
+    const stored = known ? undefined : this.#stored?.get(term);
+    if (!stored) return known;
+    const pairs = [...stored];
+    this.#postings.set(copyOf(term), pairs);
+    return pairs;
+  }
+
   /** Number of documents. */
   get count(): number {
     return this.#slotOfDoc.size;
@@ -67,7 +125,7 @@ export class Bm25Index {
     let length = 0;
     for (const term of terms) {
       if (!isFunctionTerm(term)) length += 1;
-      const pairs = this.#postings.get(term);
+      const pairs = this.#pairsOf(term);
       if (!pairs) this.#postings.set(copyOf(term), [slot, 1]);
       else if (pairs[pairs.length - 2] === slot) (pairs[pairs.length - 1] as number) += 1;
       else pairs.push(slot, 1);
@@ -106,7 +164,7 @@ export class Bm25Index {
     /** Upper bound of the scores of texts in the language of the query. */
     let largest = 0;
     for (const { forms, weight: occurrences, isQuestionWord, isOfOtherLanguage = false } of terms) {
-      const lists = forms.map((form) => this.#postings.get(form)).filter((pairs) => pairs !== undefined);
+      const lists = forms.map((form) => this.#pairsOf(form)).filter((pairs) => pairs !== undefined);
       // A text has one language, so that texts with two forms of a word are rare.
       const together = lists.reduce((sum, pairs) => sum + this.#frequency(pairs), 0);
       const frequency = Math.min(this.count, together);
@@ -163,6 +221,7 @@ export class Bm25Index {
 
   /** Removes the slots of removed texts. */
   #compact(): void {
+    this.#readStored();
     const kept = [...this.#docs.keys()].filter((slot) => this.#docs[slot] !== -1);
     const newSlots = new Int32Array(this.#docs.length).fill(-1);
     for (const [slot, old] of kept.entries()) newSlots[old] = slot;

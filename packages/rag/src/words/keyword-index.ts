@@ -1,65 +1,84 @@
-import { Bm25Index, type Bm25Match, type Bm25SearchOptions } from './bm25-index.js';
+import { Bm25Index, type Bm25Match, type Bm25SearchOptions, type StoredTerms } from './bm25-index.js';
+import type { TextLanguages } from './detect-language.js';
 import { english, type Language, languages } from './languages.js';
 import { type QueryTerm, toQueryTerms } from './query-terms.js';
 import type { TermAnalyzer } from './term-analyzer.js';
 
+/** A text to be found. */
+export interface KeywordText {
+  readonly text: string;
+  /** Language that its record names, if any. */
+  readonly language?: unknown;
+}
+
+/** Texts numbered from 0, as {@link KeywordIndex.read} returns them. */
+export interface StoredKeywords extends StoredTerms {
+  /** Language of texts that do not show theirs. */
+  readonly common: Language;
+  /** Languages of each text. */
+  readonly languages: readonly TextLanguages[];
+}
+
 /** Texts of any language, ordered by BM25 over the terms of an analyzer. */
 export class KeywordIndex {
   readonly #analyzer: TermAnalyzer;
-  readonly #index = new Bm25Index();
-  /** Language of each text that shows it. */
-  readonly #languages: (Language | undefined)[] = [];
-  /** Texts by language. */
+  readonly #textOf: (doc: number) => KeywordText;
+  readonly #index: Bm25Index;
+  /** Texts that do not show theirs, all of the Latin script, get the terms of that of most others, and of those that they may have. */
+  readonly #languages: (TextLanguages | undefined)[] = [];
+  /** Texts by the language that they show. */
   readonly #counts = new Map<Language, number>();
-  /** Texts that do not show their language, all of the Latin script: they get the terms of that of most others, and of those that they may have. */
-  readonly #uncertain = new Map<number, { text: string; likely: readonly Language[] }>();
-  /** Those texts by each language that they may have, which queries are read in as well. */
+  /** The other texts by each language that they may have, which queries are read in as well. */
   readonly #likely = new Map<Language, number>();
   #common: Language;
   /** Texts whose terms are not in the index yet. */
-  readonly #pending = new Map<number, { text: string; languages: readonly Language[] }>();
+  readonly #pending = new Set<number>();
 
-  constructor(analyzer: TermAnalyzer) {
+  /**
+   * @param textOf - returns a text, also again when another language of the texts becomes the most common one
+   * @param stored - with the same analyzer
+   * @param docs - the current number of each stored text, −1 for one that was changed or removed
+   */
+  constructor(
+    analyzer: TermAnalyzer,
+    textOf: (doc: number) => KeywordText,
+    stored?: StoredKeywords,
+    docs: readonly number[] = [],
+  ) {
     this.#analyzer = analyzer;
-    this.#common = this.#mostCommon();
+    this.#textOf = textOf;
+    this.#index = new Bm25Index(stored, docs);
+    this.#common = stored?.common ?? this.#mostCommon();
+    for (const [place, doc] of docs.entries())
+      if (stored && doc !== -1) this.#setLanguages(doc, stored.languages[place] as TextLanguages);
   }
 
-  /** Adds a text, or replaces it. @param named - language that its record names, if any */
-  set(doc: number, text: string, named?: unknown): void {
+  /** Returns the texts, whose numbers have no gaps, to be stored. None {@link isLoading}. */
+  read(): StoredKeywords {
+    const ofTexts = this.#languages.slice(0, this.#index.count) as TextLanguages[];
+    return { ...this.#index.read(), common: this.#common, languages: ofTexts };
+  }
+
+  /** Adds a text, or replaces it. */
+  set(doc: number): void {
     this.delete(doc);
-    const { shown, likely } = this.#analyzer.languagesOf(text, named);
-    if (shown) {
-      add(this.#counts, shown, 1);
-      this.#languages[doc] = shown;
-    } else {
-      for (const each of likely) add(this.#likely, each, 1);
-      this.#uncertain.set(doc, { text, likely });
-    }
-    this.#analyze(doc, text, shown ? [shown] : this.#languagesOf(likely));
+    const { text, language } = this.#textOf(doc);
+    this.#setLanguages(doc, this.#analyzer.languagesOf(text, language));
+    this.#analyze(doc, text);
   }
 
   /** Removes a text, if it exists. */
   delete(doc: number): void {
-    const language = this.#languages[doc];
-    if (language) {
-      add(this.#counts, language, -1);
-      this.#languages[doc] = undefined;
-    }
-    for (const each of this.#uncertain.get(doc)?.likely ?? []) add(this.#likely, each, -1);
-    this.#uncertain.delete(doc);
+    this.#setLanguages(doc, undefined);
     this.#pending.delete(doc);
     this.#index.delete(doc);
   }
 
   /** Gives a text another number, which must be free. */
   move(from: number, to: number): void {
-    const language = this.#languages[from];
-    if (language) {
-      this.#languages[from] = undefined;
-      this.#languages[to] = language;
-    }
-    moveKey(this.#uncertain, from, to);
-    moveKey(this.#pending, from, to);
+    this.#languages[to] = this.#languages[from];
+    this.#languages[from] = undefined;
+    if (this.#pending.delete(from)) this.#pending.add(to);
     this.#index.move(from, to);
   }
 
@@ -86,23 +105,39 @@ export class KeywordIndex {
     const common = this.#mostCommon();
     if (common !== this.#common) {
       this.#common = common;
-      for (const [doc, { text, likely }] of this.#uncertain)
-        this.#pending.set(doc, { text, languages: this.#languagesOf(likely) });
+      for (const [doc, own] of this.#languages.entries()) if (own && !own.shown) this.#pending.add(doc);
     }
-    await this.#analyzer.load([...this.#pending.values()].flatMap((each) => each.languages));
-    for (const [doc, { text, languages: own }] of this.#pending) this.#analyze(doc, text, own);
+    await this.#analyzer.load([...this.#pending].flatMap((doc) => this.#languagesOf(doc)));
+    for (const doc of this.#pending) this.#analyze(doc, this.#textOf(doc).text);
   }
 
-  #languagesOf(likely: readonly Language[]): readonly Language[] {
-    return [...new Set([this.#common, ...likely])];
+  #setLanguages(doc: number, own: TextLanguages | undefined): void {
+    const before = this.#languages[doc];
+    if (before) this.#count(before, -1);
+    if (own) this.#count(own, 1);
+    this.#languages[doc] = own;
   }
 
-  #analyze(doc: number, text: string, own: readonly Language[]): void {
-    const isLoaded = own.every((language) => this.#analyzer.isLoaded(language));
-    if (isLoaded) this.#index.set(doc, this.#analyzer.toTerms(text, own));
-    else this.#index.delete(doc);
-    if (isLoaded) this.#pending.delete(doc);
-    else this.#pending.set(doc, { text, languages: own });
+  #count({ shown, likely }: TextLanguages, change: 1 | -1): void {
+    if (shown) add(this.#counts, shown, change);
+    else for (const each of likely) add(this.#likely, each, change);
+  }
+
+  /** Languages of the terms of a text. */
+  #languagesOf(doc: number): readonly Language[] {
+    const { shown, likely } = this.#languages[doc] as TextLanguages;
+    return shown ? [shown] : [...new Set([this.#common, ...likely])];
+  }
+
+  #analyze(doc: number, text: string): void {
+    const own = this.#languagesOf(doc);
+    if (own.every((language) => this.#analyzer.isLoaded(language))) {
+      this.#index.set(doc, this.#analyzer.toTerms(text, own));
+      this.#pending.delete(doc);
+    } else {
+      this.#index.delete(doc);
+      this.#pending.add(doc);
+    }
   }
 
   /**
@@ -125,11 +160,4 @@ function add(counts: Map<Language, number>, language: Language, change: 1 | -1):
   const count = (counts.get(language) ?? 0) + change;
   if (count === 0) counts.delete(language);
   else counts.set(language, count);
-}
-
-function moveKey<Value>(map: Map<number, Value>, from: number, to: number): void {
-  const value = map.get(from);
-  if (value === undefined) return;
-  map.delete(from);
-  map.set(to, value);
 }

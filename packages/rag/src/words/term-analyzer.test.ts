@@ -18,6 +18,12 @@ async function queryTerms(text: string, analyzer: TermAnalyzer, stored?: readonl
   return (await toQueryTerms(text, analyzer, stored)).flatMap(({ forms }) => forms);
 }
 
+function indexOf(texts: readonly string[], analyzer: TermAnalyzer): KeywordIndex {
+  const index = new KeywordIndex(analyzer, (doc) => ({ text: texts[doc] as string }));
+  for (const doc of texts.keys()) index.set(doc);
+  return index;
+}
+
 describe('terms of names and numbers', () => {
   it.each([
     ['C', ['c']],
@@ -179,8 +185,7 @@ describe('an analyzer', () => {
     const words = texts.join(' ').split(' ');
     const queries = words.map((_, at) => words.filter((__, place) => (place * 7 + at) % 6 === 0).join(' '));
     const scores = [texts, texts.toReversed()].map(async (ordered) => {
-      const index = new KeywordIndex(auto);
-      for (const [place, text] of ordered.entries()) index.set(place, text);
+      const index = indexOf(ordered, auto);
       const idOf = (place: number): string => ordered[place] as string;
       const found = [];
       for (const query of queries) {
@@ -274,8 +279,7 @@ describe('a keyword index', () => {
       [],
       ['Winter coats keep warm below ten degrees. Rain shoes stay dry and they are sold by Anna Berg.'],
     ]) {
-      const index = new KeywordIndex(await loadAnalyzer(toAnalyzerId('auto')));
-      for (const [doc, each] of [text, ...beside].entries()) index.set(doc, each);
+      const index = indexOf([text, ...beside], await loadAnalyzer(toAnalyzerId('auto')));
       const [first] = index.search(await index.toTerms(query), { limit: 1, idOf: String });
       expect(first?.doc).toBe(0);
     }
@@ -287,8 +291,7 @@ describe('a keyword index', () => {
       'Die Mietverträge der Häuser am See sind alt, und die Kündigungsfrist beträgt drei Monate.',
     ];
     const scoreIn = async (language: string): Promise<number> => {
-      const index = new KeywordIndex(await loadAnalyzer(toAnalyzerId(language)));
-      for (const [doc, each] of texts.entries()) index.set(doc, each);
+      const index = indexOf(texts, await loadAnalyzer(toAnalyzerId(language)));
       const terms = await index.toTerms('winter coats degrees');
       return index.search(terms, { limit: 1, idOf: String })[0]?.score ?? 0;
     };
@@ -324,8 +327,8 @@ describe('a keyword index', () => {
             return text.split(' ');
           },
         };
-        const index = new KeywordIndex(analyzer);
         const texts = new Map<number, string>();
+        const index = new KeywordIndex(analyzer, (doc) => ({ text: texts.get(doc) as string }));
         const search = async (): Promise<unknown> => {
           await index.toTerms('');
           return index.search(query, options);
@@ -336,8 +339,8 @@ describe('a keyword index', () => {
             index.delete(doc);
             texts.delete(doc);
           } else if (kind === 'set') {
-            index.set(doc, text.join(' '));
             texts.set(doc, text.join(' '));
+            index.set(doc);
           } else if (!texts.has(20)) {
             index.move(doc, 20);
             const moved = texts.get(doc);

@@ -1,7 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { KeywordIndex } from '../../words/keyword-index.js';
-import type { QueryTerm } from '../../words/query-terms.js';
-import { loadAnalyzer, type TermAnalyzer } from '../../words/term-analyzer.js';
+import type { KeywordText } from '../../words/keyword-index.js';
 import { keywordText } from '../../store/record-text.js';
 import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js';
 import type { FoundRecord } from '../../store/search.js';
@@ -9,6 +7,7 @@ import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import type { DerivedData, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { nearestRows } from '../../vectors/nearest-rows.js';
 import { type ReservedRows, VectorTable } from '../../vectors/vector-table.js';
+import { LocalWords, type WordStorage } from './local-words.js';
 import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
 
@@ -18,12 +17,13 @@ export class LocalIndex {
   #vectors: VectorTable;
   #records = new RecordTable();
   #selection = this.#newSelection();
-  /** Made by the first search for words, and kept up from then on. */
-  #keywords: KeywordIndex | undefined;
+  readonly words: LocalWords;
 
-  constructor(header: IndexHeader) {
+  /** @param storage - of the terms; without it, they are in memory only */
+  constructor(header: IndexHeader, storage?: WordStorage) {
     this.header = header;
     this.#vectors = new VectorTable(header.dimension, header.metric);
+    this.words = new LocalWords(header.analyzer, this, storage);
   }
 
   get count(): number {
@@ -47,11 +47,10 @@ export class LocalIndex {
           this.#setVector(this.#records.set(record), operation.vectors[place] as Float32Array);
         return;
       }
-      case 'loadUpsert':
-      case 'loadInsert': {
-        const { rows, vectors } = operation;
-        const places = operation.type === 'loadInsert' ? this.#records.append(rows) : this.#records.setAll(rows);
-        for (const [place, row] of places.entries()) this.#setVector(row, vectors.first + place);
+      case 'load': {
+        const { rows, vectors, areNew } = operation;
+        for (const [place, row] of this.#records.load(rows, areNew).entries())
+          this.#setVector(row, vectors.first + place);
       }
     }
   }
@@ -60,7 +59,7 @@ export class LocalIndex {
   #setVector(row: number, vector: Float32Array | number): void {
     this.#vectors.set(row, vector);
     this.#selection.set(row);
-    if (this.#keywords) this.#indexWordsOf(row, this.#keywords);
+    this.words.set(row);
   }
 
   /** Ids that do not exist are ignored. */
@@ -69,11 +68,9 @@ export class LocalIndex {
       const row = this.#records.rowOf(id);
       if (row === undefined) continue;
       this.#records.remove(id);
-      this.#keywords?.delete(row);
       const moved = this.#vectors.remove(row);
-      if (moved === undefined) continue;
-      this.#selection.move(moved, row);
-      this.#keywords?.move(moved, row);
+      this.words.remove(row, moved);
+      if (moved !== undefined) this.#selection.move(moved, row);
     }
   }
 
@@ -81,7 +78,7 @@ export class LocalIndex {
     this.#vectors = new VectorTable(this.header.dimension, this.header.metric);
     this.#records = new RecordTable();
     this.#selection = this.#newSelection();
-    this.#keywords = undefined;
+    this.words.clear();
   }
 
   nearest({ vector, limit, filter, includeVector }: NearestSearch): FoundRecord[] {
@@ -98,24 +95,16 @@ export class LocalIndex {
 
   /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
   async byTerms(search: TermSearch): Promise<FoundRecord[]> {
-    if (!this.#keywords) {
-      const analyzer = await loadAnalyzer(this.header.analyzer);
-      // Another search may have indexed the texts in the meantime.
-      this.#keywords ??= this.#indexWords(analyzer);
-    }
-    const keywords = this.#keywords;
-    let terms: QueryTerm[];
-    do terms = await keywords.toTerms(search.queryText);
-    while (keywords.isLoading);
-    // The index was emptied in the meantime.
-    if (this.#keywords !== keywords) return this.byTerms(search);
+    const { keywords, terms } = await this.words.find(search.queryText);
     if (this.count === 0) return [];
     const { limit, filter, includeVector } = search;
     const rows = this.#select(filter);
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
     const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#records.idOf });
-    return found.map(({ doc, score }) => ({ similarity: score, record: this.#find(doc, includeVector) }));
+    const records = found.map(({ doc, score }) => ({ similarity: score, record: this.#find(doc, includeVector) }));
+    await this.words.store();
+    return records;
   }
 
   get(ids: readonly string[], includeVector: boolean): VectorRecord[] {
@@ -179,15 +168,10 @@ export class LocalIndex {
     return new RowSelection((row) => this.#records.get(row).metadata);
   }
 
-  #indexWords(analyzer: TermAnalyzer): KeywordIndex {
-    const keywords = new KeywordIndex(analyzer);
-    for (let row = 0; row < this.count; row += 1) this.#indexWordsOf(row, keywords);
-    return keywords;
-  }
-
-  #indexWordsOf(row: number, keywords: KeywordIndex): void {
+  /** Returns the text of a row for keyword search. */
+  textOf(row: number): KeywordText {
     const record = this.#records.get(row);
-    keywords.set(row, keywordText(record), record.metadata['language']);
+    return { text: keywordText(record), language: record.metadata['language'] };
   }
 
   /** Returns the record of the index itself, which must not be changed. */
@@ -237,9 +221,11 @@ export type IndexOperation =
   | { readonly type: 'delete'; readonly ids: readonly string[] }
   | { readonly type: 'truncate' };
 
-/** Records that are read from a log: their vectors are in the table of the index already. Ids of an insert are new. */
+/** Records that are read from a log: their vectors are in the table of the index already. */
 export interface LoadOperation {
-  readonly type: 'loadInsert' | 'loadUpsert';
+  readonly type: 'load';
+  /** Whether no record has their ids. */
+  readonly areNew: boolean;
   readonly rows: EncodedRows;
   readonly vectors: ReservedRows;
 }

@@ -11,8 +11,8 @@ it('needs nothing of an entry whose rows are all decoded', () => {
     throw new Error('The rows of the table hold these ids.');
   };
   const table = new RecordTable();
-  table.append({ ...rowsOf('a', 'b'), ids: unused });
-  table.append(rowsOf('c', 'd', 'e'));
+  table.load({ ...rowsOf('a', 'b'), ids: unused }, true);
+  table.load(rowsOf('c', 'd', 'e'), true);
   for (const row of [0, 1, 3]) table.get(row);
   expect(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => table.rowOf(id))).toEqual([0, 1, 2, 3, 4, undefined]);
 });

@@ -35,13 +35,6 @@ export class RecordTable {
     return this.#rows.length;
   }
 
-  /** Adds records behind all others. Their ids must be new. @returns their rows */
-  append(rows: EncodedRows): number[] {
-    const encoded = { rows, first: this.count };
-    this.#sortedIds = undefined;
-    return Array.from({ length: rows.count }, () => this.#rows.push(encoded) - 1);
-  }
-
   get(row: number): IndexRow {
     const stored = this.#rows[row] as IndexRow | EncodedRow;
     return 'rows' in stored ? (this.#rows[row] = stored.rows.row(row - stored.first)) : stored;
@@ -65,8 +58,13 @@ export class RecordTable {
     return row;
   }
 
-  /** As {@link set}, for each of the records. @returns their rows */
-  setAll(rows: EncodedRows): number[] {
+  /** As {@link set}, for each of the records. @param areNew - behind all others then, and no id is read. @returns their rows */
+  load(rows: EncodedRows, areNew: boolean): number[] {
+    if (areNew) {
+      const encoded = { rows, first: this.count };
+      this.#sortedIds = undefined;
+      return Array.from({ length: rows.count }, () => this.#rows.push(encoded) - 1);
+    }
     return rows.ids().map((id, place) => {
       const row = this.#rowFor(id);
       this.#rows[row] = { rows, first: row - place };

@@ -1,13 +1,14 @@
-import { mkdir, readdir, readFile, rename, truncate, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { acquireFileLock, type FileLock } from '@quiver/core/internal';
 import { invalidArgument } from '../../../store/options.js';
 import type { DerivedData } from '../../../store/vector-store.js';
 import type { IndexHeader, IndexHolder } from '../local-index.js';
-import { IndexLog, type LogWriter, temporaryExtension } from './index-log.js';
+import { IndexLog, logExtension, type LogWriter, temporaryExtension } from './index-log.js';
+import { replaceFile } from './replace-file.js';
+import { wordsExtension } from './words-file.js';
 
-const extension = '.qvlog';
 const lockName = 'writer.lock';
 
 /** The indexes of one folder, one file each. Reading creates nothing; the first write acquires the lock of the folder. */
@@ -28,7 +29,7 @@ export class IndexFolder implements IndexHolder {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    return names.filter((name) => name.endsWith(extension)).map((name) => name.slice(0, -extension.length));
+    return names.filter((name) => name.endsWith(logExtension)).map((name) => name.slice(0, -logExtension.length));
   }
 
   /** Returns the current index, including the changes of other processes. */
@@ -97,7 +98,7 @@ export class IndexFolder implements IndexHolder {
   }
 
   #file(name: string): string {
-    return join(this.#folder, `${name}${extension}`);
+    return join(this.#folder, `${name}${logExtension}`);
   }
 
   /** One load at a time for each index. A failed one is forgotten. */
@@ -175,10 +176,10 @@ export function derivedFiles(
       throw invalidArgument(`'${name}' cannot name derived data: use letters, digits and '-'.`);
     return join(folder, `${indexName}.${name}${derivedExtension}`);
   };
-  const filesOf = async (indexName: string): Promise<string[]> => {
+  const filesOf = async (indexName: string, extension: string): Promise<string[]> => {
     const files = await readdir(folder);
     // No name of an index holds a point, so another index cannot be meant.
-    const own = files.filter((file) => file.startsWith(`${indexName}.`) && file.includes(derivedExtension));
+    const own = files.filter((file) => file.startsWith(`${indexName}.`) && file.includes(extension));
     return own.map((file) => join(folder, file));
   };
   return {
@@ -186,23 +187,16 @@ export function derivedFiles(
       return readFile(fileOf(indexName, name), { signal }).catch(ifMissing);
     },
     async write({ indexName, name, data, signal }) {
-      const file = fileOf(indexName, name);
-      const temporary = `${file}.${crypto.randomUUID()}`;
-      try {
-        await writeFile(temporary, data, { signal });
-        await rename(temporary, file);
-      } catch (error) {
-        await unlink(temporary).catch(ifMissing);
-        throw error;
-      }
+      await replaceFile(fileOf(indexName, name), data, signal);
       return true;
     },
     async prepare() {},
     async deleteOf(indexName) {
-      for (const file of await filesOf(indexName)) await unlink(file).catch(ifMissing);
+      for (const extension of [derivedExtension, wordsExtension])
+        for (const file of await filesOf(indexName, extension)) await unlink(file).catch(ifMissing);
     },
     async emptyOf(indexName) {
-      for (const file of await filesOf(indexName)) await truncate(file).catch(ifMissing);
+      for (const file of await filesOf(indexName, derivedExtension)) await truncate(file).catch(ifMissing);
     },
   };
 }

@@ -12,12 +12,15 @@ import {
 } from '../local-index.js';
 import { checksumOf, encodeEntry, type LogOperation, type ReadOperation } from './log-format.js';
 import { readEntries } from './read-entries.js';
+import { wordsExtension, WordsFile } from './words-file.js';
 
 /** Records per entry when an index is rewritten; bounds the memory. */
 const compactionBatch = 1000;
 /** So many superseded records are not worth a compaction. */
 const minSuperseded = 1000;
 
+/** Ends the names of logs. */
+export const logExtension = '.qvlog';
 /** Ends the names of files that are still being written. */
 export const temporaryExtension = '.new';
 
@@ -37,6 +40,7 @@ export interface LogWriter {
  */
 export class IndexLog implements StoredIndex {
   readonly #file: string;
+  readonly #words: WordsFile;
   #index: LocalIndex | undefined;
   #handle: FileHandle;
   #inode: number;
@@ -50,8 +54,9 @@ export class IndexLog implements StoredIndex {
   #writer: LogWriter | undefined;
   #refreshed: Promise<boolean> = Promise.resolve(true);
 
-  private constructor(file: string, handle: FileHandle, inode: number) {
+  private constructor(file: string, words: WordsFile, handle: FileHandle, inode: number) {
     this.#file = file;
+    this.#words = words;
     this.#handle = handle;
     this.#inode = inode;
   }
@@ -79,7 +84,7 @@ export class IndexLog implements StoredIndex {
     const handle = await open(file, 'r');
     try {
       const { ino, size } = await handle.stat();
-      const log = new IndexLog(file, handle, ino);
+      const log = new IndexLog(file, await WordsFile.open(wordsFileOf(file)), handle, ino);
       await log.#read(size);
       if (log.#index) return log;
       throw new QuiverError(
@@ -121,6 +126,7 @@ export class IndexLog implements StoredIndex {
         // Now, not at the end: an error of a later entry must not lead to a second application of this one.
         this.#end = end;
         this.#chain = chainOf(this.#chain, checksum);
+        this.index.words.reach(this.version);
       },
     });
   }
@@ -166,6 +172,7 @@ export class IndexLog implements StoredIndex {
     if (operation.type === 'upsert') this.#written += operation.rows.length;
     try {
       this.index.apply(operation);
+      this.index.words.reach(this.version);
     } catch (error) {
       // The file has the whole change. An insert would repeat ids that the memory lacks.
       this.#broken = error as Error;
@@ -186,7 +193,7 @@ export class IndexLog implements StoredIndex {
   #applyRead(operation: ReadOperation): void {
     if (operation.type === 'create') {
       if (this.#index) throw new TypeError('a second description of the index');
-      this.#index = new LocalIndex(operation.header);
+      this.#index = new LocalIndex(operation.header, this.#words);
       return;
     }
     if (!this.#index) throw new TypeError('the first entry does not describe an index');
@@ -215,6 +222,7 @@ export class IndexLog implements StoredIndex {
     this.#inode = inode;
     this.#end = end;
     this.#chain = chain;
+    await this.index.words.renew(this.version);
     await old.close();
     await syncFolder(dirname(this.#file)).catch((error: Error) => {
       // After a power failure, the name could refer to the old file again, without later changes.
@@ -222,6 +230,10 @@ export class IndexLog implements StoredIndex {
       throw error;
     });
   }
+}
+
+function wordsFileOf(file: string): string {
+  return `${file.slice(0, -logExtension.length)}${wordsExtension}`;
 }
 
 function* contentsOf(index: LocalIndex): Generator<LogOperation> {

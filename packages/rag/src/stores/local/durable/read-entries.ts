@@ -99,7 +99,7 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
       found = crc32(part, found);
       place += part.byteLength;
     }
-    return { ...entry, found, decode: () => ({ type: isInsert ? 'loadInsert' : 'loadUpsert', rows, vectors }) };
+    return { ...entry, found, decode: () => ({ type: 'load', areNew: isInsert, rows, vectors }) };
   }
 }
 
