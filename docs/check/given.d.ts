@@ -31,6 +31,7 @@ declare global {
   const sendTo: any;
   const takesMinutes: any;
   const tokenOf: any;
+  const users: any;
   const lookUp: any;
   const researcher: any;
   const onboarding: any;

@@ -33,7 +33,8 @@ export {
   type OAuthMiddlewareResult,
   type ProtectedRequest,
 } from './server/oauth-middleware.js';
-export type { OAuthMiddlewareOptions } from './server/oauth-options.js';
+export type { Authenticate, AuthenticationRequest, CallerIdentity, RequestValidator } from './server/authentication.js';
+export type { OAuthMiddlewareOptions, OAuthServerOptions } from './server/oauth-options.js';
 export { createWebOAuth, honoOAuth, type HonoOAuthContext, type WebOAuthResult } from './server/web-oauth.js';
 export type { TokenValidationResult, TokenValidator } from './server/token-validator.js';
 export { createStaticTokenValidator, type StaticToken } from './server/validators/static-token-validator.js';

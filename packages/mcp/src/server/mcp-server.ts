@@ -119,8 +119,8 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Serves one request of a `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Errors of the request go to the client.
    *
-   * Sessions are on by default; `serverless: true` turns them off. Options are given next to the request, or under `options`. The identity that authentication middleware sets on `req.auth`
-   * reaches tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
+   * Sessions are on by default; `serverless: true` turns them off. Options are given next to the request, or under `options`. The caller that `authenticate`
+   * returns, or authentication middleware sets on `req.auth`, reaches tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
    *
    * @throws `OPTIONS_INVALID`
    * @example
@@ -277,9 +277,12 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Starts an HTTP server with timeouts.
    *
-   * @throws `OPTIONS_INVALID`, `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`
+   * @throws `OPTIONS_INVALID`, `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`; as `createOAuthMiddleware()` for
+   *   `authenticate`
    * @example
    * const { url, close } = await server.listen({ port: 3000 });
+   * @example
+   * await server.listen({ port: 3000, authenticate: ({ token }) => users.find(token) });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
     return this.#transports.listen(options);

@@ -21,6 +21,7 @@ import {
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import { requestEntriesOf } from '../request-entries.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { resolveCall, type ResolvedCall } from './call-extension.js';
 import type { Continuation, ProgressUpdate } from './continued-run.js';
@@ -172,9 +173,12 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     return scopesOf(this.authInfo);
   }
 
-  /** Request context that the tool receives, with the request as `mcp.extra`. Created on first use. */
+  /** Request context that the tool receives: the entries of the caller, and the request as `mcp.extra`. Created on first use. */
   get requestContext(): AnyRequestContext {
-    return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.toolContext));
+    return (this.#requestContext ??= new RequestContext(requestEntriesOf(this.authInfo)).set(
+      'mcp.extra',
+      this.toolContext,
+    ));
   }
 
   /** What {@link ServerRequest.endRound} kept in the round before. */

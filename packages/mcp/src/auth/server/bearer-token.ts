@@ -61,13 +61,17 @@ export function generateWWWAuthenticateHeader(options: ChallengeOptions): string
   return toChallenge(options);
 }
 
+/** Challenge of a server that may have no metadata, because no authorization server issues its tokens. */
+export type Challenge = Omit<ChallengeOptions, 'resourceMetadataUrl'> & { resourceMetadataUrl: string | undefined };
+
 /** Returns the header for a request without a valid token. */
-export function toChallenge({ resourceMetadataUrl, scopes = [], error, errorDescription }: ChallengeOptions): string {
-  const parameters = [`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`];
+export function toChallenge({ resourceMetadataUrl, scopes = [], error, errorDescription }: Challenge): string {
+  const parameters: string[] = [];
+  if (resourceMetadataUrl !== undefined) parameters.push(`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`);
   if (scopes.length > 0) parameters.push(`scope="${toHeaderText(scopes.join(' '))}"`);
   if (error !== undefined) parameters.push(`error="${toHeaderText(error)}"`);
   if (errorDescription !== undefined) parameters.push(`error_description="${toDescription(errorDescription)}"`);
-  return `Bearer ${parameters.join(', ')}`;
+  return `Bearer ${parameters.join(', ')}`.trimEnd();
 }
 
 const maxDescriptionLength = 512;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { attachToolAccess } from '../../tool-access.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createRequestAuthorizer, type AuthorizationResponse } from './request-authorizer.js';
+import { headOfNode } from './request-head.js';
 import type { TokenValidationResult } from './token-validator.js';
 
 /** A request of `node:http` or of a framework on top of it. */
@@ -40,14 +41,7 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
 export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMiddleware {
   const authorize = createRequestAuthorizer(options);
   return async (req, res, url) => {
-    const target = req.url ?? '/';
-    const result = await authorize({
-      method: req.method ?? 'GET',
-      paths: [...pathsOf(req.originalUrl ?? target), ...pathsOf(target), ...(url ? [url.pathname] : [])],
-      query: queryOf(target),
-      authorization: authorizationOf(req),
-      origin: req.headers.origin,
-    });
+    const result = await authorize(headOfNode(req, url));
     if (result.kind === 'unprotected') return { proceed: true, handled: false };
     if (result.kind === 'response') return respond(req, res, result);
     const { authInfo, validation, headers, toolAccess } = result;
@@ -56,35 +50,6 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
     req.auth = typeof req.auth === 'object' ? { ...req.auth, ...authInfo } : authInfo;
     return { proceed: true, handled: false, tokenValidation: validation };
   };
-}
-
-/** A path that every parser reads in the same way. */
-const plainPath = /^(?:\/[\w-]+)+$/;
-
-/**
- * Returns the path of a target without its origin (`GET http://host/path`), and the path that `new URL()` reads: it takes the first
- * name of `//name/path` for a host.
- */
-function pathsOf(target: string): string[] {
-  if (plainPath.test(target)) return [target];
-  const [path] = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split('?');
-  const base = 'http://localhost';
-  return [path || '/', ...(URL.canParse(target, base) ? [new URL(target, base).pathname] : [])];
-}
-
-function queryOf(target: string): string {
-  const at = target.indexOf('?');
-  return at === -1 ? '' : target.slice(at + 1);
-}
-
-/** Node keeps only the first of several headers in `headers`, so they are counted where nothing is lost. */
-function authorizationOf({ rawHeaders, headers }: IncomingMessage): string[] {
-  const values: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') values.push(rawHeaders[at + 1]!);
-  }
-  return values.length === 0 && headers.authorization !== undefined ? [headers.authorization] : values;
 }
 
 function respond(

@@ -1,24 +1,14 @@
-import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
+import { withRequestEntries } from '../../request-entries.js';
 import { redactToken } from '../redact-token.js';
 import { parseBearerToken, toChallenge, toDescription } from './bearer-token.js';
-import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
+import { requireOAuthOptions, type OAuthMiddlewareOptions, type OAuthServerOptions } from './oauth-options.js';
 import { generateProtectedResourceMetadata, metadataUrlOf, wellKnownPath } from './protected-resource-metadata.js';
-import { validateToken, type TokenValidationResult } from './token-validator.js';
-import { VerifiedTokens } from './verified-tokens.js';
-
-/** The head of an HTTP request. */
-export interface RequestHead {
-  readonly method: string;
-  /** Every spelling of the path that a later handler may use; first the one that the client sent. */
-  readonly paths: readonly string[];
-  readonly query: string;
-  readonly authorization: readonly string[];
-  readonly origin: string | undefined;
-}
+import type { RequestHead } from './request-head.js';
+import { settleValidation, type TokenValidationResult } from './token-validator.js';
+import { digestOf, VerifiedTokens, type VerifiedToken } from './verified-tokens.js';
 
 /** A response of the middleware: the request does not reach the MCP server. */
 export interface AuthorizationResponse {
@@ -51,25 +41,47 @@ const defaultValidationTimeout = 10_000;
 /** Seconds that the clock of a validator may differ. */
 const clockTolerance = 30;
 
-/** Returns a function that authorizes a request by its head, independent of how requests arrive. It never rejects. */
-export function createRequestAuthorizer(
-  options: OAuthMiddlewareOptions,
-): (request: RequestHead) => Promise<AuthorizationResult> {
+/**
+ * Authorizes a request by its head, independent of how requests arrive. Never rejects.
+ *
+ * @param isProtected - whether the path is that of the MCP server. Default: decided by the paths of the options
+ */
+export type RequestAuthorizer = (request: RequestHead, isProtected?: boolean) => Promise<AuthorizationResult>;
+
+/** @throws as `createOAuthMiddleware()` */
+export function createRequestAuthorizer(options: OAuthMiddlewareOptions): RequestAuthorizer {
   requireOAuthOptions(options);
-  const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
+  return createAuthorizer(options);
+}
+
+/** Checked options of an authorizer. Without `resource` it serves no metadata. */
+interface AuthorizerOptions extends Omit<OAuthMiddlewareOptions, 'oauth'> {
+  readonly oauth: Partial<OAuthServerOptions>;
+  /** Validates requests, also those without a token, instead of `oauth.validateToken`. */
+  readonly validate?: (request: RequestHead, token: string | undefined) => Promise<unknown>;
+}
+
+export function createAuthorizer(options: AuthorizerOptions): RequestAuthorizer {
+  const { oauth, validate, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
   const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
-  const { validationTimeout: timeout = defaultValidationTimeout, validateToken: validator } = oauth;
+  const { validationTimeout: timeout = defaultValidationTimeout, validateToken } = oauth;
   const verified = new VerifiedTokens(oauth.cacheTtl ?? defaultCacheTtl);
   const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
   const { scopesSupported = named } = oauth;
-  const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
-  const resourceMetadataUrl = metadataUrlOf(resource);
-  const resourcePath = new URL(resource).pathname;
+  const metadata = isResource(oauth) ? generateProtectedResourceMetadata({ ...oauth, scopesSupported }) : undefined;
+  const resourceMetadataUrl = resource && metadataUrlOf(resource);
+  const resourcePath = resource ? new URL(resource).pathname : '/';
   const protectedPaths = resourcePath === '/' ? [mcpPath] : [mcpPath, resourcePath];
   // A path that cannot be parsed protects everything.
   const prefixes = protectedPaths.map((path) => normalize(path) ?? '/');
-  const metadataPaths = new Set([wellKnownPath, ...protectedPaths.map((path) => `${wellKnownPath}${path}`)]);
+  const metadataPaths = new Set(
+    resource ? [wellKnownPath, ...protectedPaths.map((path) => `${wellKnownPath}${path}`)] : [],
+  );
   const callScopes = new Map(Object.entries(toolScopes));
+
+  /** A function that sees the whole request may decide by more than the token. */
+  const keep = (digest: string | undefined, found: VerifiedToken): VerifiedToken =>
+    validate || digest === undefined ? found : verified.add(digest, found);
 
   const cors = (origin: string | undefined): Record<string, string> => {
     // Only pages send an origin, and headers of a middleware are a tenth of the CPU time of a small call.
@@ -109,26 +121,35 @@ export function createRequestAuthorizer(
       return { kind: 'response', status: 405, headers: { ...open, allow: 'GET, HEAD, OPTIONS' } };
     }
     const headers = { ...jsonHeaders, ...open, 'cache-control': 'max-age=3600' };
-    return { kind: 'response', status: 200, headers, body: metadata };
+    return { kind: 'response', status: 200, headers, ...(metadata && { body: metadata }) };
   };
 
-  const validate = async (token: string): Promise<TokenValidationResult> =>
-    token === '' ? { valid: false } : validateToken(token, { validator, resource, timeout, logger });
+  const check = async (request: RequestHead, token: string | undefined): Promise<TokenValidationResult> => {
+    if (token === '' || (token === undefined && !validate)) return { valid: false };
+    // The casts: options have either function, and the validators that need a resource are refused without one.
+    const run = (): unknown => validate?.(request, token) ?? validateToken?.(token as string, resource as string);
+    return settleValidation(run, { token: token ?? '', timeout, logger });
+  };
 
-  return async ({ method, paths, query, authorization, origin }) => {
+  return async (request, isProtected) => {
+    const { method, paths, query, authorization, origin } = request;
     if (metadataPaths.has(paths[0] as string)) return serveMetadata(method);
-    if (!paths.some((path) => isProtectedPath(path, prefixes))) return { kind: 'unprotected' };
+    if (!(isProtected ?? paths.some((path) => isProtectedPath(path, prefixes)))) return { kind: 'unprotected' };
     if (method === 'OPTIONS')
       return preflight({ ...cors(origin), ...allow('GET, POST, DELETE, OPTIONS', allowedHeaders) });
     const found = parseBearerToken(authorization, query);
-    if (found.kind === 'none') return reject(401, origin, { description: 'Bearer token required' });
     if (found.kind === 'malformed') return reject(400, origin, { code: 'invalid_request', description: found.reason });
-    const { token } = found;
-    const known = verified.find(token);
-    const validation = known?.validation ?? (await validate(token));
+    const token = found.kind === 'token' ? found.token : undefined;
+    const digest = token === undefined ? undefined : await digestOf(token);
+    const known = digest === undefined ? undefined : verified.find(digest);
+    const validation = known?.validation ?? (await check(request, token));
     const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;
     if (!valid) {
-      const { status, description = redactToken(errorDescription, token) } = outcomes.get(error) ?? { status: 401 };
+      if (token === undefined && validation.error === undefined)
+        return reject(401, origin, { description: 'Bearer token required' });
+      const { status, description = redactToken(errorDescription, token ?? '') } = outcomes.get(error) ?? {
+        status: 401,
+      };
       return reject(status, origin, { code: error, description, validation });
     }
     if (expiresAt !== undefined && !(expiresAt + clockTolerance > Date.now() / 1000)) {
@@ -143,15 +164,19 @@ export function createRequestAuthorizer(
       if (wanted.every((scope) => scopes.includes(scope))) return undefined;
       return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
     };
-    const { authInfo } =
-      known ??
-      verified.add(token, {
-        validation,
-        authInfo: { ...(exposeToken && { token }), ...toAuthInfo(token, validation), resource },
-      });
+    const toAuthInfo = (): McpAuthInfo => ({
+      ...(exposeToken && token !== undefined && { token }),
+      ...identityOf(validation, digest),
+      ...(resource !== undefined && { resource }),
+    });
+    const { authInfo } = known ?? keep(digest, { validation, authInfo: toAuthInfo() });
     const toolAccess = callScopes.size === 0 ? undefined : checkTool;
     return { kind: 'authorized', authInfo: copyOf(authInfo), validation, headers: cors(origin), toolAccess };
   };
+}
+
+function isResource(oauth: Partial<OAuthServerOptions>): oauth is OAuthServerOptions {
+  return oauth.resource !== undefined;
 }
 
 interface Rejection {
@@ -199,20 +224,25 @@ const outcomes: ReadonlyMap<string, { readonly status: number; readonly descript
  *
  * @see [MCP, Token Passthrough](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#token-passthrough)
  */
-function toAuthInfo(
-  token: string,
-  { subject, issuer, scopes = [], clientId, expiresAt, claims }: TokenValidationResult,
+function identityOf(
+  { subject, issuer, scopes = [], clientId, expiresAt, claims, requestContext }: TokenValidationResult,
+  digest: string | undefined,
 ): Pick<McpAuthInfo, 'clientId' | 'scopes' | 'expiresAt' | 'extra'> {
-  return {
+  const identity = {
     ...(clientId !== undefined && { clientId }),
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt }),
     extra: {
-      subject: subject ?? `token:${createHash('sha256').update(token).digest('base64url').slice(0, 22)}`,
+      subject: subject ?? fingerprintOf(digest),
       ...(issuer !== undefined && { issuer }),
       ...(claims && { claims }),
     },
   };
+  return withRequestEntries(identity, requestContext);
+}
+
+function fingerprintOf(digest = ''): string {
+  return `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`;
 }
 
 /** Returns an identity that the application may change: only the claims are shared with other requests. */
@@ -246,5 +276,10 @@ function normalize(target: string): string | undefined {
   if (path.includes('%')) return undefined;
   const segments = path.replaceAll('\\', '/').split('/');
   const plain = segments.map((segment) => segment.replace(/;.*$/s, '').trim().toLowerCase());
-  return posix.normalize(`/${plain.join('/')}/`).slice(0, -1) || '/';
+  const resolved: string[] = [];
+  for (const segment of plain) {
+    if (segment === '..') resolved.pop();
+    else if (segment !== '' && segment !== '.') resolved.push(segment);
+  }
+  return `/${resolved.join('/')}`;
 }

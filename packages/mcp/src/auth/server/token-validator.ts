@@ -20,6 +20,8 @@ export interface TokenValidationResult {
   expiresAt?: number;
   /** All claims of the token. */
   claims?: Record<string, unknown>;
+  /** Entries with which the request context of calls begins, such as a tenant. Default none: claims are not among them. */
+  requestContext?: Record<string, unknown>;
   /**
    * Milliseconds for which a valid result holds for further requests with the token, at most until `expiresAt` and the `cacheTtl` of the
    * server. Default 0: each request is validated. Requests share the result, whose lists and plain objects are frozen.
@@ -51,9 +53,9 @@ export function unavailable(what: string, error: unknown, token: string, logger:
   return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
 }
 
-export interface ValidateTokenOptions {
-  readonly validator: TokenValidator;
-  readonly resource: string;
+export interface ValidationOptions {
+  /** Token that errors must not quote. */
+  readonly token: string;
   /** Milliseconds that the validator has to settle. */
   readonly timeout: number;
   readonly logger: Logger;
@@ -63,10 +65,12 @@ export interface ValidateTokenOptions {
 const late = new Error('The token validator did not settle in time.');
 
 /** Calls a validator and checks its result. Never rejects: failures are logged without the token, and become results. */
-export async function validateToken(token: string, options: ValidateTokenOptions): Promise<TokenValidationResult> {
-  const { validator, resource, timeout, logger } = options;
+export async function settleValidation(
+  validate: () => unknown,
+  { token, timeout, logger }: ValidationOptions,
+): Promise<TokenValidationResult> {
   try {
-    const result = validator(token, resource);
+    const result = validate();
     // A timer for what is known already would take half of the time.
     const isPending = typeof (result as PromiseLike<unknown> | undefined)?.then === 'function';
     return requireResult(isPending ? await withinTime(Promise.resolve(result), timeout, () => late) : result);
@@ -92,6 +96,7 @@ const members: Readonly<Record<string, readonly [check: (value: unknown) => bool
   scopes: [(value) => Array.isArray(value) && value.every(isText), 'as a list of texts'],
   expiresAt: [(value) => typeof value === 'number', 'as seconds since 1970'],
   claims: [isObject, 'as an object'],
+  requestContext: [isObject, 'as an object'],
   cacheFor: [(value) => typeof value === 'number' && value >= 0, 'as milliseconds'],
   isCurrent: [(value) => typeof value === 'function', 'as a function'],
 };

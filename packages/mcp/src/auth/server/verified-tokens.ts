@@ -1,4 +1,3 @@
-import * as crypto from 'node:crypto';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { evictOldest } from '../../evict-oldest.js';
 import { monotonicNow } from '../../monotonic-now.js';
@@ -26,9 +25,8 @@ export class VerifiedTokens {
     this.#maxAge = maxAge;
   }
 
-  find(token: string): VerifiedToken | undefined {
-    if (this.#tokens.size === 0) return undefined;
-    const key = digestOf(token);
+  /** @param key - digest of the token */
+  find(key: string): VerifiedToken | undefined {
     const known = this.#tokens.get(key);
     if (!known) return undefined;
     if (known.until > monotonicNow() && isCurrent(known.validation)) return known;
@@ -36,15 +34,15 @@ export class VerifiedTokens {
     return undefined;
   }
 
-  /** Caches a token if its validator allows. Returns it. */
-  add(token: string, verified: VerifiedToken): VerifiedToken {
+  /** Caches a token by its digest, if its validator allows. Returns it. */
+  add(key: string, verified: VerifiedToken): VerifiedToken {
     const { cacheFor = 0, expiresAt = Number.POSITIVE_INFINITY } = verified.validation;
     // After its end the validator decides, by its own tolerance.
     const lifetime = Math.min(this.#maxAge, cacheFor, expiresAt * 1000 - Date.now());
     if (!(lifetime > 0)) return verified;
     // All requests with the token share them.
     deepFreeze(verified);
-    this.#tokens.set(digestOf(token), { ...verified, until: monotonicNow() + lifetime });
+    this.#tokens.set(key, { ...verified, until: monotonicNow() + lifetime });
     evictOldest(this.#tokens, maxTokens);
     return verified;
   }
@@ -67,7 +65,12 @@ function deepFreeze(value: unknown): void {
   Object.values(Object.freeze(value)).forEach(deepFreeze);
 }
 
-/** `hash` is missing before Node 20.12. It takes half of the time, which is most of the time of a cached token. */
-function digestOf(token: string): string {
-  return crypto.hash?.('sha256', token, 'base64') ?? crypto.createHash('sha256').update(token).digest('base64');
+let nodeCrypto: typeof import('node:crypto') | undefined;
+
+/** Returns the SHA-256 digest of a token, in Base64. */
+export async function digestOf(token: string): Promise<string> {
+  // Loaded with the first token: a bundle for an edge runtime has no such module.
+  nodeCrypto ??= await import('node:crypto');
+  // `hash` is missing before Node 20.12. It takes half of the time, which is most of the time of a cached token.
+  return nodeCrypto.hash?.('sha256', token, 'base64') ?? nodeCrypto.createHash('sha256').update(token).digest('base64');
 }

@@ -2,6 +2,7 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { attachToolAccess } from '../../tool-access.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createRequestAuthorizer } from './request-authorizer.js';
+import { headOfWeb } from './request-head.js';
 import type { TokenValidationResult } from './token-validator.js';
 
 /** Identity of a request that may proceed, or the response to send. */
@@ -31,15 +32,7 @@ export type WebOAuthResult =
 export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Request) => Promise<WebOAuthResult> {
   const authorize = createRequestAuthorizer(options);
   return async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const authorization = request.headers.get('authorization');
-    const result = await authorize({
-      method: request.method,
-      paths: [pathname],
-      query: search,
-      authorization: authorization === null ? [] : [authorization],
-      origin: request.headers.get('origin') ?? undefined,
-    });
+    const result = await authorize(headOfWeb(request));
     if (result.kind === 'unprotected') return { proceed: true, headers: {} };
     const { headers, validation } = result;
     if (result.kind === 'response') {

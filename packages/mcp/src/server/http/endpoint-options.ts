@@ -1,9 +1,17 @@
+import type { Authenticate } from '../../auth/server/authentication.js';
+import type { OAuthServerOptions } from '../../auth/server/oauth-options.js';
 import type { EventStore } from './event-store.js';
 import type { OriginPolicy } from './guard.js';
 import type { SessionLimits } from './sessions.js';
 
 /** Options of `startHTTP()`, `listen()` and `fetch()`. */
 export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
+  /**
+   * Authenticates every request: a function that returns the caller, such as `{ userId, tenant }`, or a validator of this package; OAuth
+   * options, as of `createOAuthMiddleware()`, serve the resource metadata too. Others receive 401. Tools find the caller as
+   * `context.mcp.extra.authInfo`, and its members in their request context. Default: no authentication, or that of your own middleware.
+   */
+  authenticate?: Authenticate | OAuthServerOptions | undefined;
   /**
    * Makes the ids of sessions; they must be unguessable. Default: `crypto.randomUUID`. Given as `undefined`, there are no
    * sessions, as with `serverless`.

@@ -19,6 +19,7 @@ import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/tool-access.js';
 import type { ServerState } from '../definition/server-state.js';
+import { Authentication } from './authentication.js';
 import { requireAccepted, requireJsonBody, requireNotClosed, requireServed } from './guard.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import { sendError, type HttpReply, type HttpRequest } from './message.js';
@@ -39,6 +40,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
   readonly server: ServerState;
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
+  readonly authentication: Authentication;
   readonly pending: Set<ResponseWriter> = new Set();
   /** Whether the endpoint has served a request. */
   #isUsed = false;
@@ -51,6 +53,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     this.server = server;
     this.sessions = sessions;
     this.lifecycle = new Lifecycle(server.lifecycle);
+    this.authentication = new Authentication(server.logger);
   }
 
   /** All sessions, or `undefined` before the first request. */
@@ -95,6 +98,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     this.#handling += 1;
     try {
       requireServed(request, reply, this.lifecycle, options);
+      if (options.authenticate && !(await this.authentication.admit(request, reply, options, isHere))) return;
       if (!isHere) return reply.send(404, {});
       this.#startBeating();
       const response = new ResponseWriter(this, request, reply, options);

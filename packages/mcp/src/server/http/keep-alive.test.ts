@@ -19,6 +19,7 @@ class Recorder implements HttpReply, EventSink {
     this.log.push('stream');
     return this;
   }
+  addHeaders(): void {}
   endConnection(): void {}
   onClose(): void {}
   write(text: string): void {

@@ -102,7 +102,7 @@ export class Listener implements Transport {
   /**
    * Starts an HTTP server.
    *
-   * @throws `PORT_IN_USE`, `LISTEN_FAILED`
+   * @throws `PORT_IN_USE`, `LISTEN_FAILED`; as `createOAuthMiddleware()` for `authenticate`
    */
   static async start(endpoint: HttpEndpoint, options: ListenOptions, health: () => ServerHealth): Promise<Listener> {
     const {
@@ -114,6 +114,8 @@ export class Listener implements Transport {
       requestTimeout = DEFAULT_REQUEST_TIMEOUT,
       ...transportOptions
     } = options;
+    const { authenticate } = transportOptions;
+    if (authenticate) await endpoint.authentication.prepare(authenticate);
     if (isWildcard(host) && !transportOptions.allowedHosts) {
       endpoint.server.logger.warn(
         `The MCP server listens on every interface (${host}) and accepts any Host header from other machines. Set allowedHosts.`,

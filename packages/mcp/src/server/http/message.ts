@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import type { RequestHead } from '../../auth/server/request-head.js';
 import { errorText, type RequestId } from '../../protocol/json-rpc.js';
 import type { ProtocolError } from '../../protocol/protocol-error.js';
-import type { ToolAccessCheck } from '../../tool-access.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
 
 /** An HTTP request, from `node:http` or from the `Request` of the web platform. */
@@ -18,8 +19,10 @@ export interface HttpRequest {
   readonly repeatsHost: boolean;
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
   readonly isRebindable: boolean;
+  /** What authorization reads of the request. */
+  readonly head: RequestHead;
   /** Identity of the caller, from authentication. */
-  readonly authInfo: McpAuthInfo | undefined;
+  authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
   /** Check of tool calls, from the authorization middleware. */
   readonly toolAccess: ToolAccessCheck | undefined;
   /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */
@@ -42,6 +45,8 @@ export interface HttpReply {
    * @param endsConnection - whether the connection ends with the stream. Default `false`
    */
   stream(headers: Readonly<Record<string, string>>, endsConnection?: boolean): EventSink;
+  /** Adds headers to the response, whichever it will be. */
+  addHeaders(headers: Readonly<Record<string, string>>): void;
   /** Lets the connection end with this response, where its headers are not sent yet. */
   endConnection(): void;
   /** Calls back when the connection closes, also after a complete response; soon, when it is closed already. */

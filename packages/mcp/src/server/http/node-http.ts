@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { headersOfNode, headOfNode, type RequestHead } from '../../auth/server/request-head.js';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
 import { isLoopback } from '../address-key.js';
@@ -20,12 +21,16 @@ interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {
 /** A request of `node:http`, or of a framework on top of it. */
 export class NodeRequest implements HttpRequest {
   readonly #req: AuthenticatedRequest;
-  readonly authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
+  authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
 
   /** @param req - as the last middleware passed it on */
   constructor(req: AuthenticatedRequest) {
     this.#req = req;
     this.authInfo = toAuthInfo(req.auth);
+  }
+
+  get head(): RequestHead {
+    return headOfNode(this.#req);
   }
 
   get method(): string | undefined {
@@ -38,9 +43,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    const headers: Record<string, string> = {};
-    for (const name of Object.keys(this.#req.headers)) headers[name] = this.header(name) ?? '';
-    return headers;
+    return headersOfNode(this.#req);
   }
 
   get remoteAddress(): string | undefined {
@@ -145,6 +148,11 @@ export class NodeReply implements HttpReply, EventSink {
     }
     res.writeHead(200, { ...headers });
     return this;
+  }
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    if (this.#res.headersSent) return;
+    for (const [name, value] of Object.entries(headers)) this.#res.setHeader(name, value);
   }
 
   endConnection(): void {

@@ -3,6 +3,7 @@ import {
   anyValue,
   booleanValue,
   checkOptions,
+  eitherOf,
   functionValue,
   ignoredOption,
   listOf,
@@ -56,6 +57,7 @@ export const sessionChecks: OptionChecks<
 
 const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   ...sessionChecks,
+  authenticate: eitherOf('a function or OAuth options', functionValue, objectWith('OAuth options', 'validateToken')),
   idleTimeout: amount,
   sessionIdGenerator: functionValue,
   onsessioninitialized: functionValue,

@@ -1,4 +1,5 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { headOfWeb, type RequestHead } from '../../auth/server/request-head.js';
 import { parseJsonText } from '../../protocol/json-rpc.js';
 import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo, toolAccessOf } from '../caller.js';
@@ -10,12 +11,16 @@ import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type
 export class WebRequest implements HttpRequest {
   readonly repeatsHost: boolean = false;
   readonly remoteAddress: undefined = undefined;
-  readonly authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
+  authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
   readonly #request: Request & ToolAccessCarrier;
 
   constructor(request: Request, auth: unknown) {
     this.#request = request;
     this.authInfo = toAuthInfo(auth);
+  }
+
+  get head(): RequestHead {
+    return headOfWeb(this.#request);
   }
 
   get method(): string {
@@ -80,7 +85,7 @@ export class WebReply implements HttpReply, EventSink {
   #respond: ((response: Response) => void) | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #onClose: (() => void)[] = [];
-  #lastHeaders: Readonly<Record<string, string>> | undefined;
+  #addedHeaders: Readonly<Record<string, string>> | undefined;
 
   constructor(request: Request) {
     this.#request = request;
@@ -91,7 +96,7 @@ export class WebReply implements HttpReply, EventSink {
 
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
     const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
-    this.#respond?.(new Response(whole, { status, headers: { ...headers, ...this.#lastHeaders } }));
+    this.#respond?.(new Response(whole, { status, headers: { ...headers, ...this.#addedHeaders } }));
     this.#respond = undefined;
   }
 
@@ -105,14 +110,18 @@ export class WebReply implements HttpReply, EventSink {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
     );
-    this.#respond?.(new Response(body, { headers: { ...headers, ...this.#lastHeaders } }));
+    this.#respond?.(new Response(body, { headers: { ...headers, ...this.#addedHeaders } }));
     this.#respond = undefined;
     if (this.#request.signal.aborted) this.#abort();
     return this;
   }
 
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#addedHeaders = { ...this.#addedHeaders, ...headers };
+  }
+
   endConnection(): void {
-    this.#lastHeaders = { connection: 'close' };
+    this.addHeaders({ connection: 'close' });
   }
 
   onClose(callback: () => void): void {

@@ -14,6 +14,7 @@ import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { limitedFetch } from '../../limited-fetch.js';
 import { validateClaims } from '../validate-claims.js';
+import { acceptRequests, type RequestValidator } from '../authentication.js';
 import { invalidToken, unavailable, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
 
 /** Options of `createIntrospectionValidator()`. */
@@ -66,7 +67,7 @@ const checks: OptionChecks<IntrospectionOptions> = {
 export function createIntrospectionValidator(
   endpoint: string | URL,
   options: IntrospectionOptions = {},
-): TokenValidator {
+): RequestValidator {
   checkOptions('createIntrospectionValidator', options, checks);
   const url = requireSecureUrl(endpoint, 'the introspection endpoint');
   const { cacheTtl = 30_000, cacheSize = 1000, now = Date.now, logger = getDefaultLogger() } = options;
@@ -79,7 +80,7 @@ export function createIntrospectionValidator(
     return expiresAt === undefined ? cacheTtl : Math.min(cacheTtl, expiresAt * 1000 - now());
   };
 
-  return (token, resource) => {
+  const validate: TokenValidator = (token, resource) => {
     const key = createHash('sha256').update(`${resource}\n${token}`).digest('base64');
     const known = cache.get(key);
     if (known && known.until > now()) return known.result;
@@ -95,6 +96,7 @@ export function createIntrospectionValidator(
     evictOldest(cache, cacheSize);
     return result;
   };
+  return acceptRequests(validate, options.allowMissingAudience ? undefined : 'createIntrospectionValidator()');
 }
 
 async function introspect(

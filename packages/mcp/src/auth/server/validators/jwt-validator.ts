@@ -11,6 +11,7 @@ import type { createRemoteJWKSet, JWTVerifyGetKey, ProtectedHeaderParameters } f
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { validateClaims } from '../validate-claims.js';
+import { acceptRequests, type RequestValidator } from '../authentication.js';
 import { invalidToken, unavailable, type TokenValidator } from '../token-validator.js';
 
 /** Options of `createJwtValidator()`. */
@@ -76,7 +77,7 @@ const checks: OptionChecks<JwtValidatorOptions> = {
  * @example
  * const validateToken = createJwtValidator({ issuer: 'https://auth.example.com', jwksUri: 'https://auth.example.com/jwks' });
  */
-export function createJwtValidator(options: JwtValidatorOptions): TokenValidator {
+export function createJwtValidator(options: JwtValidatorOptions): RequestValidator {
   checkOptions('createJwtValidator', options, checks);
   const { algorithms = defaultAlgorithms, now = Date.now, logger = getDefaultLogger() } = options;
   const unsafe = algorithms.find((algorithm) => !publicKeyAlgorithm.test(algorithm));
@@ -94,7 +95,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
   }
   const keys = createKeySet(requireSecureUrl(options.jwksUri, 'the key set'), options);
   const { issuer, allowMissingExpiry = false, clockTolerance = 30 } = options;
-  return async (token, resource) => {
+  const validate: TokenValidator = async (token, resource) => {
     // Loaded with the first token: most programs that import this package check none.
     const { base64url, decodeProtectedHeader, jwtVerify } = await import('jose');
     let header: ProtectedHeaderParameters;
@@ -135,6 +136,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
       return unavailable('The keys of the authorization server cannot be fetched', error, token, logger);
     }
   };
+  return acceptRequests(validate, options.audience === undefined ? 'createJwtValidator()' : undefined);
 }
 
 interface KeySet {

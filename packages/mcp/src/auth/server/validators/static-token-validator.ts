@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks, stringList, valueThat } from '@quiver/core/internal';
-import { invalidToken, type TokenValidator } from '../token-validator.js';
+import { acceptRequests, type RequestValidator } from '../authentication.js';
+import { invalidToken } from '../token-validator.js';
 
 /** A token and its subject. */
 export interface StaticToken {
@@ -9,7 +10,7 @@ export interface StaticToken {
   subject?: string;
   /** Default `['mcp:read', 'mcp:write']`. */
   scopes?: string[];
-  /** Data about the caller, such as a tenant. Tools read them as `authInfo.extra.claims`. */
+  /** Data about the caller, such as a tenant. Tools find them in their request context, and as `authInfo.extra.claims`. */
   claims?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +33,7 @@ const checks: OptionChecks<StaticToken> = {
  *   { token: 'a-long-random-token', subject: 'nightly-report', scopes: ['reports:read'], claims: { tenant: 'acme' } },
  * ]);
  */
-export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
+export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): RequestValidator {
   if (!Array.isArray(tokens)) throw missing('they are not a list of texts or of { token, subject, scopes, claims }');
   const known = tokens.map((entry) => {
     if (typeof entry === 'object') checkOptions('createStaticTokenValidator', entry, checks);
@@ -42,16 +43,17 @@ export function createStaticTokenValidator(tokens: readonly (string | StaticToke
     return { digest: digestOf(token), subject, scopes, claims };
   });
   if (known.length === 0) throw missing('the list is empty');
-  return (token) => {
+  return acceptRequests((token) => {
     const digest = digestOf(token);
     let found: (typeof known)[number] | undefined;
     for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
     if (!found) return invalidToken('Token not recognized');
-    const { scopes, subject, claims } = found;
+    const { scopes, subject } = found;
+    const claims = found.claims && { ...found.claims };
     const cacheFor = Number.POSITIVE_INFINITY;
-    const identity = { ...(subject !== undefined && { subject }), ...(claims && { claims }) };
+    const identity = { ...(subject !== undefined && { subject }), ...(claims && { claims, requestContext: claims }) };
     return { valid: true, scopes: [...scopes], ...identity, cacheFor };
-  };
+  });
 }
 
 function digestOf(token: string): Buffer {

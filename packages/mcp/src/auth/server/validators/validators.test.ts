@@ -52,6 +52,7 @@ describe('createStaticTokenValidator', () => {
       scopes: ['x'],
       subject: 'bob',
       claims: { tenant: 'acme' },
+      requestContext: { tenant: 'acme' },
       ...held,
     });
     for (const token of ['', 'alph', 'alphaa', 'Alpha', 'alphabeta']) {
