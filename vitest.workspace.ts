@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineProject } from 'vitest/config';
+import { defineProject, type TestProjectInlineConfiguration } from 'vitest/config';
+
+type TestProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
 
 /** Tests run against the packages' sources, never against a build that may be stale. */
 const conditions = ['@quiver/source'];
@@ -27,28 +29,34 @@ const alias = Object.entries(exports).flatMap(([subpath, target]) =>
       ],
 );
 
-/** The projects of `vitest.config.ts`: one per package, so that a failing test names the package it belongs to. */
-export const projects = ['core', 'mcp', 'rag', 'loaders', 'devtools'].map((name) =>
-  defineProject({
-    root: `packages/${name}`,
-    resolve: { conditions, alias },
-    ssr: { resolve: { conditions, externalConditions: conditions } },
-    test: {
-      name,
-      ...(name === 'loaders' && { execArgv }),
-      include: ['src/**/*.test.ts'],
-      setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
-      // Files of one worker share loaded modules, half of the time of a run: a test that replaces a module or global restores it.
-      isolate: false,
-      restoreMocks: true,
-      unstubEnvs: true,
-      unstubGlobals: true,
-      // Limits end tests that hang. They leave room for machines that run many programs at once; a poll ends as soon as it can.
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
-      expect: { poll: { timeout: 60_000 } },
-    },
-  }),
-);
+/** Tests whose name says that they need a process in which nothing ran before, see `projects`. */
+const isolatedTests = 'src/**/*.isolated.test.ts';
+
+/**
+ * The projects of `vitest.config.ts`: one per package, so that a failing test names the package it belongs to. The test files of a package
+ * share the modules that a process has loaded, which halves the time of a run: a test that replaces a module or a global restores it.
+ */
+export const projects = ['core', 'mcp', 'rag', 'loaders', 'devtools'].flatMap((name) => {
+  const project = (test: TestProjectOptions) =>
+    defineProject({
+      root: `packages/${name}`,
+      resolve: { conditions, alias },
+      ssr: { resolve: { conditions, externalConditions: conditions } },
+      test: {
+        ...(name === 'loaders' && { execArgv }),
+        setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
+        restoreMocks: true,
+        unstubEnvs: true,
+        unstubGlobals: true,
+        // Limits end tests that hang. They leave room for machines that run many programs at once; a poll ends as soon as it can.
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        expect: { poll: { timeout: 60_000 } },
+        ...test,
+      },
+    });
+  const shared = project({ name, include: ['src/**/*.test.ts'], exclude: [isolatedTests], isolate: false });
+  return name === 'rag' ? [shared, project({ name: 'rag isolated', include: [isolatedTests] })] : [shared];
+});
 
 export default projects;

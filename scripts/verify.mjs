@@ -149,7 +149,7 @@ function runCommand([program, ...programArguments]) {
 function unitTests(files = []) {
   const report = join(scratch, 'vitest.json');
   return {
-    name: 'unit and type tests',
+    name: 'unit tests',
     command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files],
     count: () => readVitestReport(JSON.parse(readFileSync(report, 'utf8'))),
   };
