@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getDefaultLogger, setDefaultLogger, type QuiverError } from '@quiver/core';
 import {
@@ -13,13 +13,14 @@ import {
   MCPOAuthClientProvider,
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const close of closers.splice(0)) await close();
 });
 
@@ -221,18 +222,64 @@ describe('MCPClient.authenticate', () => {
     expect(shown).toHaveLength(1);
   });
 
-  it("signs in at this computer with `auth: 'oauth'` alone", async () => {
-    const { mcp } = await setUp();
-    await using client = new MCPClient({ id: 'one word', servers: { notes: { url: mcp.url, auth: 'oauth' } } });
-    expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+  describe("with `auth: 'oauth'` alone", () => {
+    /** A client as a new start of the program creates it. */
+    async function start(url: string): Promise<MCPClient> {
+      const client = new MCPClient({ id: crypto.randomUUID(), servers: { notes: { url, auth: 'oauth' } } });
+      closers.push(() => client.disconnect());
+      return client;
+    }
+
+    /** Signs in with a browser that follows the redirect back to this computer. @returns the logged lines that are not the page */
+    async function signIn(client: MCPClient): Promise<string[]> {
+      const usual = getDefaultLogger();
+      const lines: string[] = [];
+      setDefaultLogger({
+        ...usual,
+        warn: (line) =>
+          line.includes('requires you to sign in') ? fetch(/https?:\S+/.exec(line)?.[0] ?? '') : lines.push(line),
+      });
+      await client.authenticate('notes').finally(() => setDefaultLogger(usual));
+      return lines;
+    }
+
+    it('signs in at this computer once, also for later starts of the program', async () => {
+      const { mcp, as, path } = await setUp();
+      vi.stubEnv('XDG_CONFIG_HOME', dirname(path));
+      const first = await start(mcp.url);
+      expect((await first.listToolsWithErrors()).errorDetails['notes']).toMatchObject({
+        code: 'OAUTH_AUTHORIZATION_REQUIRED',
+      });
+      expect(await signIn(first)).toEqual([]);
+      expect(Object.keys(await first.listTools())).toContain('notes_whoami');
+      await first.disconnect();
+      const second = await start(mcp.url);
+      expect(Object.keys(await second.listTools())).toContain('notes_whoami');
+      expect(as.tokenRequests).toHaveLength(1);
+      const folder = join(dirname(path), 'quiver', 'oauth');
+      const tokens = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+      expect(tokens).toHaveLength(1);
+      expect((await stat(join(folder, tokens[0] as string))).mode & 0o777).toBe(0o600);
     });
-    const usual = getDefaultLogger();
-    // The page is logged; a browser would follow the redirect back to this computer.
-    setDefaultLogger({ ...usual, warn: (line) => void fetch(/https?:\S+/.exec(line)?.[0] ?? '') });
-    await client.authenticate('notes');
-    setDefaultLogger(usual);
-    expect(Object.keys(await client.listTools())).toContain('notes_whoami');
+
+    it('has other tokens for another server', async () => {
+      const { mcp, path } = await setUp();
+      const other = await setUp();
+      vi.stubEnv('XDG_CONFIG_HOME', dirname(path));
+      await signIn(await start(mcp.url));
+      const { errorDetails } = await (await start(other.mcp.url)).listToolsWithErrors();
+      expect(errorDetails['notes']).toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    });
+
+    it('keeps the tokens in memory, with one log line, where the folder cannot be written', async () => {
+      const { mcp, path } = await setUp();
+      await writeFile(path, 'a file in place of the folder');
+      vi.stubEnv('XDG_CONFIG_HOME', path);
+      const client = await start(mcp.url);
+      const lines = await signIn(client);
+      expect(Object.keys(await client.listTools())).toContain('notes_whoami');
+      expect(lines).toEqual([expect.stringMatching(/The OAuth storage cannot/)]);
+    });
   });
 
   it('signs in right after a rejected call', async () => {

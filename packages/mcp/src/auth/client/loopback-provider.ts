@@ -1,5 +1,7 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import type { OAuthClientMetadata } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider, providerChecks, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
+import { createUserStorage } from './user-storage.js';
 
 /** Port of the redirect URL. Registrations contain it, so it does not change between runs. */
 const defaultPort = 33_419;
@@ -20,7 +22,7 @@ const checks: OptionChecks<LoopbackProviderOptions> = { ...inherited, clientName
 
 /**
  * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address, shows the sign-in page
- * and waits. Calls show no page. `auth: 'oauth'` in a server definition uses it with its defaults.
+ * and waits. Calls show no page. `auth: 'oauth'` in a server definition uses it with a file of the user as its storage.
  *
  * @example
  * const authProvider = createLoopbackProvider({ storage: new FileOAuthStorage({ path: '.tokens.json' }) });
@@ -29,18 +31,23 @@ const checks: OptionChecks<LoopbackProviderOptions> = { ...inherited, clientName
  */
 export function createLoopbackProvider(given: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
   checkOptions('createLoopbackProvider', given, checks);
-  const { clientName = 'Quiver', port = defaultPort, ...options } = given;
-  const redirectUrl = `http://localhost:${port}/callback`;
-  return new LoopbackProvider({
-    ...options,
-    redirectUrl,
-    clientMetadata: {
-      redirect_uris: [redirectUrl],
-      client_name: clientName,
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-    },
-  });
+  const { clientName, port, ...options } = given;
+  const clientMetadata = describeClient(clientName, port);
+  return new LoopbackProvider({ ...options, redirectUrl: clientMetadata.redirect_uris[0] as string, clientMetadata });
+}
+
+/** Returns the provider of `auth: 'oauth'`: its tokens outlive the program. */
+export function createUserProvider(serverUrl: URL): MCPOAuthClientProvider {
+  return createLoopbackProvider({ storage: createUserStorage(serverUrl, describeClient()) });
+}
+
+function describeClient(name = 'Quiver', port = defaultPort): OAuthClientMetadata {
+  return {
+    redirect_uris: [`http://localhost:${port}/callback`],
+    client_name: name,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  };
 }
 
 class LoopbackProvider extends MCPOAuthClientProvider {

@@ -150,7 +150,10 @@ export interface HttpServerDefinition extends ServerOptions {
   fetch?: ContextualFetch;
   /** Provides the tokens after a 401 response. */
   authProvider?: OAuthClientProvider;
-  /** `'oauth'`: signs in a user at this computer, with `mcp.authenticate(name)`. Short for `authProvider: createLoopbackProvider()`. */
+  /**
+   * `'oauth'`: signs in a user at this computer, with `mcp.authenticate(name)`, and keeps the tokens in a file of the user: a later start of the
+   * program needs no sign-in. Short for `authProvider: createLoopbackProvider({ storage })`.
+   */
   auth?: 'oauth';
   /** TLS settings. Not together with `fetch`. */
   tls?: TlsOptions;

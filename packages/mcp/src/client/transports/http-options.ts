@@ -45,14 +45,17 @@ function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition,
   return createDefaultSend(viaFetch);
 }
 
-/** Providers of definitions with `auth: 'oauth'`. An entry lives as long as its definition. */
-const loopbackProviders = new WeakMap<HttpServerDefinition, OAuthClientProvider>();
+/**
+ * Providers of definitions with `auth: 'oauth'`: a connection, HTTP+SSE and a sign-in share one, with its queue of refreshes. An entry
+ * lives as long as its definition.
+ */
+const userProviders = new WeakMap<HttpServerDefinition, OAuthClientProvider>();
 
-async function providerOf(definition: HttpServerDefinition): Promise<OAuthClientProvider | undefined> {
+async function providerOf(definition: HttpServerDefinition, serverUrl: URL): Promise<OAuthClientProvider | undefined> {
   if (definition.auth === undefined) return definition.authProvider;
-  const { createLoopbackProvider } = await import('../../auth/client/loopback-provider.js');
-  const provider = loopbackProviders.get(definition) ?? createLoopbackProvider();
-  loopbackProviders.set(definition, provider);
+  const { createUserProvider } = await import('../../auth/client/loopback-provider.js');
+  const provider = userProviders.get(definition) ?? createUserProvider(serverUrl);
+  userProviders.set(definition, provider);
   return provider;
 }
 
@@ -61,7 +64,7 @@ export async function resolveOAuthOptions(
   definition: HttpServerDefinition,
   serverUrl: URL,
 ): Promise<OAuthFetchOptions | undefined> {
-  const provider = await providerOf(definition);
+  const provider = await providerOf(definition, serverUrl);
   if (!provider) return undefined;
   const serverFetch = createServerFetch(definition, serverUrl);
   return { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch };
