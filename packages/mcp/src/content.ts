@@ -1,8 +1,11 @@
 import { isToolFailure } from '@quiver/core/tools';
 import { toErrorMessage } from '@quiver/core';
-import { isObject, wholeText, type ResultJson } from './protocol/json-rpc.js';
+import { isObject } from './protocol/json-rpc.js';
 
-/** Members of a {@link Result} that are not its text. */
+/** Name of the protocol for the end of a request that did not fail. */
+export type ResultType = 'complete' | 'input_required' | 'task';
+
+/** Facts about a {@link Result} that its text does not contain. */
 interface ResultOptions {
   /** `_meta` of the result. */
   readonly meta?: Record<string, unknown> | undefined;
@@ -10,57 +13,52 @@ interface ResultOptions {
   readonly isPrivate?: boolean;
   /** Whether it is an error result of a tool. Default `false`. */
   readonly isError?: boolean;
+  /** Default `complete`. */
+  readonly type?: ResultType;
 }
 
-/** Name of the protocol for the end of a request that did not fail. */
-export type ResultType = 'complete' | 'input_required' | 'task';
-
-/** Result of a request as JSON text, written once. */
+/**
+ * Result of a request. Its JSON text is written once, where it is created: a tool that changes its value later does not change the result, and
+ * a value without a JSON form fails there. No other file joins JSON text.
+ */
 export class Result {
-  /** Members without braces, `"content":[…],"structuredContent":{…}`: the era adds the last ones. Empty for a whole result. */
-  readonly members: string;
+  /** The result as a JSON object, without `_meta` and the members of its era. */
+  readonly json: string;
   readonly meta: Record<string, unknown> | undefined;
   readonly isPrivate: boolean;
   readonly isError: boolean;
-  /** Whole result, to which nothing is added. */
-  readonly whole: ResultJson | undefined;
   readonly type: ResultType;
 
-  constructor(
-    members: string,
-    { meta, isPrivate = false, isError = false }: ResultOptions = {},
-    whole?: ResultJson,
-    type: ResultType = 'complete',
-  ) {
-    this.members = members;
+  constructor(json: string, { meta, isPrivate = false, isError = false, type = 'complete' }: ResultOptions = {}) {
+    this.json = json;
     this.meta = meta;
     this.isPrivate = isPrivate;
     this.isError = isError;
-    this.whole = whole;
     this.type = type;
   }
 
-  /** Creates a result that is sent unchanged. */
-  static whole(json: ResultJson, type: ResultType = 'complete'): Result {
-    return new Result('', {}, json, type);
+  static of(members: object, options?: ResultOptions): Result {
+    return new Result(JSON.stringify(members), options);
   }
 
-  /** Characters of the result, without the members of its era. */
-  get size(): number {
-    return this.whole === undefined ? this.members.length + 2 : wholeText(this.whole).length;
-  }
-
-  /** Parses the result. */
+  /** Returns the result as an object, with its type unless it is complete. */
   parse(): Record<string, unknown> {
-    const text = this.whole === undefined ? `{${this.members}}` : wholeText(this.whole);
+    const { meta, type } = this;
     // The cast: results are objects.
-    const parsed = JSON.parse(text) as Record<string, unknown>;
-    return this.meta ? { ...parsed, _meta: this.meta } : parsed;
+    const members = JSON.parse(this.json) as Record<string, unknown>;
+    return { ...(type !== 'complete' && { resultType: type }), ...members, ...(meta && { _meta: meta }) };
+  }
+
+  /** Returns the JSON text with the members that the era adds. */
+  toText(added: object): string {
+    const more = JSON.stringify(added);
+    if (more === '{}') return this.json;
+    return this.json === '{}' ? more : `${this.json.slice(0, -1)},${more.slice(1)}`;
   }
 }
 
 /** Result of a request without a receiver: the client canceled it, or its round ended with an `input_required` result. */
-export const canceledResult: Result = new Result('');
+export const canceledResult: Result = Result.of({});
 
 /**
  * Converts the value that a tool returned to a tool result. A value is written as JSON once.
@@ -99,21 +97,20 @@ export function isContentResult(value: unknown): value is ContentResult {
 
 function encodeContentResult({ content, structuredContent, isError, _meta }: ContentResult): Result {
   const failed = isError === true;
-  let members = `"content":${JSON.stringify(content)}`;
-  if (structuredContent !== undefined) members += `,"structuredContent":${JSON.stringify(structuredContent)}`;
-  if (failed) members += ',"isError":true';
-  return new Result(members, { meta: isObject(_meta) ? _meta : undefined, isError: failed });
+  const members = { content, structuredContent, ...(failed && { isError: true }) };
+  return Result.of(members, { meta: isObject(_meta) ? _meta : undefined, isError: failed });
 }
 
+/** A large value is written as JSON once, for both members. */
 function encodeStructured(value: unknown): Result {
   const json = toJsonText(value);
-  return new Result(`"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}`);
+  return new Result(`{"content":${JSON.stringify([{ type: 'text', text: json }])},"structuredContent":${json}}`);
 }
 
 function encodePlain(value: unknown): Result {
-  if (value === undefined) return new Result('"content":[]');
+  if (value === undefined) return Result.of({ content: [] });
   const text = typeof value === 'string' ? value : toJsonText(value);
-  return new Result(`"content":[{"type":"text","text":${JSON.stringify(text)}}]`);
+  return Result.of({ content: [{ type: 'text', text }] });
 }
 
 function toJsonText(value: unknown): string {
@@ -124,7 +121,7 @@ function toJsonText(value: unknown): string {
 
 /** Returns an error result with a text for the model. */
 export function encodeErrorText(text: string): Result {
-  return new Result(`"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`, { isError: true });
+  return Result.of({ content: [{ type: 'text', text }], isError: true }, { isError: true });
 }
 
 /** Returns the error result of a failure. A message that another server marked as an error is marked once. */

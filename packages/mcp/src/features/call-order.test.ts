@@ -18,7 +18,7 @@ function record(log: string[], name: string, extension: Required<Pick<CallExtens
   vi.spyOn(extension, 'run').mockImplementation(async function (this: unknown, ...args) {
     log.push(name);
     const result = await run.apply(this, args);
-    log.push(`${name} has ${result.members.length < 1_000 ? 'a short' : 'the whole'} result`);
+    log.push(`${name} has ${result.json.length < 1_000 ? 'a short' : 'the whole'} result`);
     return result;
   });
 }

@@ -99,46 +99,14 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** A result that many responses share, as JSON: its bytes are made once. */
-export interface PreparedResult {
-  readonly text: string;
-  readonly bytes: Uint8Array;
-}
-
-/** A result as JSON text, or prepared. */
-export type ResultJson = string | PreparedResult;
-
-const encoder = new TextEncoder();
-
-export function prepareResult(text: string): PreparedResult {
-  return { text, bytes: encoder.encode(text) };
-}
-
-/** Returns a result as text. */
-export function wholeText(result: ResultJson): string {
-  return typeof result === 'string' ? result : result.text;
-}
-
 /**
  * Returns the text of a response.
  *
  * @param id - `null` for a batch, whose result is the whole response
  */
-export function resultText(id: RequestId | null, result: ResultJson): string {
-  const text = wholeText(result);
-  return id === null ? text : `${beforeResult(id)}${text}}`;
+export function resultText(id: RequestId | null, result: string): string {
+  return id === null ? result : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
-
-/** Returns the response as bytes, in parts: the long part in the middle is not copied. */
-export function resultParts(id: RequestId, { bytes }: PreparedResult): Uint8Array[] {
-  return [encoder.encode(beforeResult(id)), bytes, closingBrace];
-}
-
-function beforeResult(id: RequestId): string {
-  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
-}
-
-const closingBrace = encoder.encode('}');
 
 /** Returns the text of an error response. Errors other than {@link ProtocolError} become -32603 without details. */
 export function errorText(id: RequestId | null, error: unknown): string {

@@ -9,8 +9,8 @@ interface Page {
 
 function pageOf(items: readonly string[], params: { cursor?: unknown }, pageSize: number): Page {
   const tools = items.map((name) => ({ name }));
-  const { members } = encodePage({ params, server: { pageSize } }, 'tools/list', tools);
-  const { tools: page, ...rest } = JSON.parse(`{${members}}`) as { tools: { name: string }[]; nextCursor?: string };
+  const { json } = encodePage({ params, server: { pageSize } }, 'tools/list', tools);
+  const { tools: page, ...rest } = JSON.parse(json) as { tools: { name: string }[]; nextCursor?: string };
   return { ...rest, items: page.map(({ name }) => name) };
 }
 

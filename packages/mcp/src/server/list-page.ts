@@ -27,10 +27,9 @@ export function encodePage(
   const end = start + server.pageSize;
   const page = items.slice(start, end);
   const last = page.at(-1);
-  const list = `"${requestMethods[method].resultMember}":${JSON.stringify(page)}`;
-  if (end >= items.length || last === undefined) return new Result(list, { isPrivate });
-  const cursorText = JSON.stringify(encodeURIComponent(`${end}:${keyOf(method, last)}`));
-  return new Result(`${list},"nextCursor":${cursorText}`, { isPrivate });
+  const hasMore = end < items.length && last !== undefined;
+  const nextCursor = hasMore ? encodeURIComponent(`${end}:${keyOf(method, last)}`) : undefined;
+  return Result.of({ [requestMethods[method].resultMember]: page, nextCursor }, { isPrivate });
 }
 
 /** Returns what identifies an item within its list. */

@@ -10,14 +10,7 @@ import type {
 } from '@quiver/core/tools';
 import type { Result } from '../content.js';
 import type { Era, LoggingLevel } from '../protocol/constants.js';
-import {
-  errorText,
-  isObject,
-  type JsonRpcRequest,
-  type Params,
-  type RequestId,
-  type ResultJson,
-} from '../protocol/json-rpc.js';
+import { errorText, isObject, type JsonRpcRequest, type Params, type RequestId } from '../protocol/json-rpc.js';
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
@@ -227,7 +220,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
    * @param event - published event of this request
    * @returns the result; `undefined` when the client canceled the request, which then receives no response
    */
-  async run(session?: LegacySession, event?: McpTraceEvent): Promise<ResultJson | undefined> {
+  async run(session?: LegacySession, event?: McpTraceEvent): Promise<string | undefined> {
     if (!event && traces.isActive) {
       const received = this.#createEvent();
       return traces.trace(received, () => this.run(session, received));
@@ -241,7 +234,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
         event.protocolVersion = this.protocolVersion;
       }
       if (this.#state === 'canceled') return undefined;
-      return result.whole ?? this.toText(result);
+      return this.toText(result);
     } catch (error) {
       if (this.#state === 'canceled') return undefined;
       throw error;
@@ -380,14 +373,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
 
   /** @returns whether the message was sent; after the response or a cancellation it is not */
   send(message: object): boolean {
-    return this.sendText(JSON.stringify(message));
-  }
-
-  /** As {@link ServerRequest.send}, for a message that is JSON text. */
-  sendText(messageText: string): boolean {
     if (this.#state !== 'open') return false;
     this.#sentMessage = true;
-    return this.#channel.send(messageText);
+    return this.#channel.send(JSON.stringify(message));
   }
 
   // --- What tools and callbacks receive ---

@@ -34,7 +34,7 @@ export class NotesProvider implements Provider {
   async answer(_request: object, item: object): Promise<Result> {
     // The cast: the provider owns the item.
     const { uri } = item as Resource;
-    return new Result(`"contents":${JSON.stringify([{ uri, text: this.#notes.get(item) }])}`);
+    return Result.of({ contents: [{ uri, text: this.#notes.get(item) }] });
   }
 
   async watch(): Promise<() => void> {

@@ -196,7 +196,7 @@ export class Proxies implements Provider {
       }),
     );
     const { _meta, ttlMs: _, cacheScope: __, ...members } = toOwn(result);
-    return new Result(JSON.stringify(members).slice(1, -1), {
+    return Result.of(members, {
       meta: isObject(_meta) ? _meta : undefined,
       isPrivate: true,
     });

@@ -16,10 +16,10 @@ type Block = Record<string, unknown>;
  * @see [MCP, tool results](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
  */
 export function limitResult(encoded: Result, limit: SizeLimit): Result {
-  const { length } = encoded.members;
-  if (length <= limit.fileCharacters && limit.lengthWithin(encoded.members) === length) return encoded;
-  // The encoded result has neither getters nor `toJSON`.
-  const { content, ...others } = JSON.parse(`{${encoded.members}}`) as { content: Block[] };
+  const { json } = encoded;
+  if (json.length <= limit.fileCharacters && limit.lengthWithin(json) === json.length) return encoded;
+  // The cast: results of tools have content.
+  const { content, ...others } = JSON.parse(json) as { content: Block[] };
   const files = content.map(fileOf);
   const { isLeftOut, textLimit } = fitFiles(files, limit);
   const texts = content.map(textOf);
@@ -41,7 +41,7 @@ export function limitResult(encoded: Result, limit: SizeLimit): Result {
     ...(leftOut > 0 && { files: leftOut }),
   };
   const meta = { ...encoded.meta, [truncatedKey]: mark };
-  return new Result(JSON.stringify(result).slice(1, -1), { meta, isError: encoded.isError });
+  return Result.of(result, { meta, isError: encoded.isError });
 }
 
 /** Returns the text that a block contains: its own, or that of an embedded resource. Images and links have none. */

@@ -1,3 +1,4 @@
+import { Result } from '../../content.js';
 import { toTimerDelay } from '../../monotonic-now.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ContinuableRun, Continuation } from '../../server/continued-run.js';
@@ -53,11 +54,11 @@ export class PossibleTask implements Continuation {
     // With time before the task, requests for input end the round.
     if (!run.isOpen || (options.after > 0 && run.isEnding)) return;
     const { answers, requestCount } = run;
-    const { principal = '', server } = host;
+    const { principal = '' } = host;
     const call = options.resume ? storedCallOf(host, this.#arguments, this.#tasks.callerData) : undefined;
     const start = { options, principal, host, answers, requestCount, call };
     const creating = this.#tasks.begin(start, (task) => run.continueAs(task));
-    if (creating) run.respond(creating.then((record) => server.modernResults.create('task', commonMembers(record))));
+    if (creating) run.respond(creating.then((record) => Result.of(commonMembers(record), { type: 'task' })));
     else if (options.mode === 'required') run.fail(noRoom());
     else run.keep();
   }

@@ -86,7 +86,7 @@ export async function getTask(tasks: Tasks, request: ServerRequest): Promise<Res
   const task = await findTask(tasks, request);
   const missing = missingForInput(task, clientCapabilities);
   if (missing) throw missingInput(missing);
-  return new Result(taskMembers(task, clientCapabilities));
+  return Result.of(taskMembers(task, clientCapabilities));
 }
 
 /** Answers `tasks/update`. @throws ProtocolError -32602 without responses; errors of {@link findTask} */
@@ -95,11 +95,11 @@ export async function updateTask(tasks: Tasks, request: ServerRequest): Promise<
   const responses = request.params?.['inputResponses'];
   if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
   await tasks.update(await findTask(tasks, request), responses);
-  return new Result('');
+  return Result.of({});
 }
 
 /** Answers `tasks/cancel`. @throws errors of {@link findTask} */
 export async function cancelTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
   await tasks.cancel(await findTask(tasks, request));
-  return new Result('');
+  return Result.of({});
 }

@@ -147,18 +147,18 @@ function requestsFor({ inputRequests }: TaskRecord, declared: ClientCapabilities
 }
 
 /**
- * Returns the members of the state of a task as JSON text without braces.
+ * Returns the members of the state of a task.
  *
  * @param declared - capabilities of the client that receives it
  */
-export function taskMembers(record: TaskRecord, declared: ClientCapabilities): string {
+export function taskMembers(record: TaskRecord, declared: ClientCapabilities): object {
   const { status, error, result } = record;
-  const members = JSON.stringify({
+  return {
     ...commonMembers(record),
     ...(status === 'input_required' && { inputRequests: requestsFor(record, declared) }),
     ...(status === 'failed' && { error }),
-  }).slice(1, -1);
-  return status === 'completed' ? `${members},"result":${result}` : members;
+    ...(result !== undefined && { result: JSON.parse(result) as unknown }),
+  };
 }
 
 /**

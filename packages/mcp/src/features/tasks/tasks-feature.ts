@@ -98,10 +98,9 @@ export class TasksFeature implements Feature, CallExtension {
 
   async #watch(request: ServerRequest, ids: readonly string[], identity: object): Promise<() => Promise<unknown>> {
     const watch = (id: string): Promise<() => Promise<void>> =>
-      this.#tasks.watch(id, (task) => {
-        const state = `{${taskMembers(task, request.clientCapabilities)},"_meta":${JSON.stringify(identity)}}`;
-        request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
-      });
+      this.#tasks.watch(id, (task) =>
+        request.notify('notifications/tasks', { ...taskMembers(task, request.clientCapabilities), _meta: identity }),
+      );
     // All, so that each that succeeds is ended when another one fails.
     const watches = await Promise.allSettled(ids.map(watch));
     const stops = watches.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));

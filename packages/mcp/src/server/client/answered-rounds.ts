@@ -63,7 +63,7 @@ export class AnsweredRounds {
     try {
       const outcome = await running;
       round.outcome = outcome;
-      round.size = 'result' in outcome ? outcome.result.size : 0;
+      round.size = 'result' in outcome ? outcome.result.json.length : 0;
       this.#characters += round.size;
       return unwrap(outcome);
     } catch (error) {
@@ -117,7 +117,7 @@ async function outcomeOf(request: ContinuedRequest, run: () => Promise<Result>):
     if (!request.isDiscarded) throw error;
     return undefined;
   });
-  const isLost = result === undefined || (request.isDiscarded && (result.isError || result.size <= 2));
+  const isLost = result === undefined || (request.isDiscarded && (result.isError || result.json === '{}'));
   return isLost ? { error: spent('the call was canceled while it ran') } : { result };
 }
 
@@ -129,8 +129,8 @@ function unwrap(outcome: Outcome): Result {
 /** Restores what was stored as JSON. */
 function revive(outcome: Outcome): Outcome {
   if ('error' in outcome) return { error: spent('the call was canceled while it ran') };
-  const { members, whole, type, ...options } = outcome.result;
-  return { result: new Result(members, options, whole, type) };
+  const { json, ...options } = outcome.result;
+  return { result: new Result(json, options) };
 }
 
 function spent(reason: string): ProtocolError {

@@ -1,14 +1,7 @@
 import type { McpSessionTraceEvent, McpTraceEvent } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../../protocol/constants.js';
-import {
-  isRequestId,
-  withMeta,
-  type IncomingMessage,
-  type Params,
-  type RequestId,
-  type ResultJson,
-} from '../../protocol/json-rpc.js';
+import { isRequestId, withMeta, type IncomingMessage, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller, ServerTransport } from '../caller.js';
@@ -24,7 +17,7 @@ export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
 /** A request, or all those of a batch. */
 export interface Work extends InFlight {
   /** @returns the result; `undefined` when there is no response */
-  run(session?: LegacySession): Promise<ResultJson | undefined>;
+  run(session?: LegacySession): Promise<string | undefined>;
   /** Whether a message was sent before the response. */
   readonly sentMessage: boolean;
   /** Returns the response as JSON text, with an error in place of each result that is not there. */

@@ -1,4 +1,4 @@
-import { Result, type ResultType } from '../../content.js';
+import type { Result } from '../../content.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { cacheableMethods, listMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Implementation } from '../../protocol/types.js';
@@ -7,15 +7,13 @@ import type { CacheHint, CacheHints } from './server-config.js';
 /** Milliseconds for which clients may cache a list that they have not subscribed to changes of. */
 const defaultListLifetime = 5000;
 
-/** Results of the modern era as JSON: to the members of a method it adds a cache hint, the type of the result and the identity of the server. */
+/** Members that results of the modern era have in common: a cache hint, the type of the result and the identity of the server. */
 export class ModernResults {
   readonly #meta: Readonly<Record<string, unknown>>;
-  readonly #end: string;
   readonly #hints: ReadonlyMap<string, Required<CacheHint>>;
 
   constructor(serverInfo: Implementation, hints: CacheHints = {}) {
     this.#meta = { [metaKeys.serverInfo]: serverInfo };
-    this.#end = endOf(this.#meta);
     this.#hints = new Map(
       cacheableMethods.map((method) => {
         // The cast: a test for membership.
@@ -26,24 +24,14 @@ export class ModernResults {
     );
   }
 
-  /** Returns the text of a complete result. */
-  toText(method: string, { members, meta, isPrivate }: Result): string {
-    const hint = this.#hints.get(method);
-    const given = members === '' ? '{' : `{${members},`;
-    const begin = hint ? `${given}${hintText(hint, isPrivate)},` : given;
-    return begin + (meta ? endOf({ ...this.#meta, ...meta }) : this.#end);
+  /** Returns the members that are added to a result of a method. */
+  membersFor(method: string, { meta, isPrivate, type }: Result): object {
+    const hint = type === 'complete' ? this.#hints.get(method) : undefined;
+    return {
+      ...hint,
+      ...(hint && isPrivate && { cacheScope: 'private' }),
+      resultType: type,
+      _meta: meta ? { ...this.#meta, ...meta } : this.#meta,
+    };
   }
-
-  /** Returns a result of another type. */
-  create(resultType: Exclude<ResultType, 'complete'>, members: object): Result {
-    return Result.whole(JSON.stringify({ resultType, ...members, _meta: this.#meta }), resultType);
-  }
-}
-
-function hintText({ ttlMs, cacheScope }: Required<CacheHint>, isPrivate: boolean): string {
-  return `"ttlMs":${ttlMs},"cacheScope":"${isPrivate ? 'private' : cacheScope}"`;
-}
-
-function endOf(meta: object): string {
-  return `"resultType":"complete","_meta":${JSON.stringify(meta)}}`;
 }

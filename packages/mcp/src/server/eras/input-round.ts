@@ -1,5 +1,5 @@
 import type { ElicitOptions } from '@quiver/core/tools';
-import { canceledResult, type Result } from '../../content.js';
+import { canceledResult, Result } from '../../content.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
@@ -191,7 +191,7 @@ export class InputRound {
       kept,
     };
     const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
-    return server.modernResults.create('input_required', { inputRequests, requestState });
+    return Result.of({ inputRequests, requestState }, { type: 'input_required' });
   }
 }
 

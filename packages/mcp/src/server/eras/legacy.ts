@@ -54,9 +54,8 @@ export class LegacyRequest extends ServerRequest {
     return this.#session.request(request, options, this);
   }
 
-  toText({ members, meta }: Result): string {
-    if (!meta) return `{${members}}`;
-    return `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`;
+  toText(result: Result): string {
+    return result.toText({ _meta: result.meta });
   }
 
   protected answer(): Result | Promise<Result> {

@@ -1,7 +1,7 @@
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
-import { isObject, wholeText } from '../../protocol/json-rpc.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import { notSupported } from '../client/client-request-errors.js';
 import type { ClientRequest } from '../client/client-requests.js';
@@ -92,7 +92,7 @@ export class ModernRequest extends ServerRequest {
   }
 
   toText(result: Result): string {
-    return this.server.modernResults.toText(this.method, result);
+    return result.toText(this.server.modernResults.membersFor(this.method, result));
   }
 
   protected answer(): Result | Promise<Result> {
@@ -151,7 +151,7 @@ export class ModernRequest extends ServerRequest {
           this.#continued = continued;
           round.handOver(continued);
           if (this.#progress) continued.report(this.#progress);
-          return running.then((result) => this.#textOf(result));
+          return running.then((result) => this.toText(result));
         },
         respond: resolve,
         keep: () => round.keep(),
@@ -175,10 +175,6 @@ export class ModernRequest extends ServerRequest {
   /** Runs a call again, without its client. */
   async repeat(continued: ContinuedRun): Promise<string> {
     this.#continued = continued;
-    return this.#textOf(await this.runMethod(requireMethod(this)));
-  }
-
-  #textOf(result: Result): string {
-    return result.whole === undefined ? this.toText(result) : wholeText(result.whole);
+    return this.toText(await this.runMethod(requireMethod(this)));
   }
 }

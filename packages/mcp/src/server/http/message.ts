@@ -29,16 +29,13 @@ export interface HttpRequest {
   readJson(maxBytes: number): unknown;
 }
 
-/** Text, or the parts of a long one as bytes. */
-export type ReplyBody = string | readonly Uint8Array[];
-
 /**
  * Response of the transport: whole with `send`, or as an event stream with `stream`. Only one of the two is called, once. Both copy
  * the headers, because adapters such as `@hono/node-server` 1.x write `Content-Length` into the object that they receive.
  */
 export interface HttpReply {
   /** Does nothing when the response has started or the client disconnected. */
-  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void;
   /**
    * Begins an event stream with status 200; the headers may wait for the first event.
    *

@@ -7,7 +7,7 @@ import { isLoopback } from '../address-key.js';
 import { toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
-import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 
 /** A request as middleware may hand it on: parsed, and with the caller's identity. */
@@ -122,19 +122,14 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   /** One `writeHead` and one `end` with a known length: one packet for small answers, one system call for long ones. */
-  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void {
     const res = this.#res;
     if (res.destroyed || res.headersSent) return;
     if (body === undefined) return void res.writeHead(status, { ...headers }).end();
-    if (typeof body === 'string') {
-      const length = Buffer.byteLength(body);
-      res.writeHead(status, { ...headers, 'content-length': length });
-      // Plain ASCII needs no encoding.
-      return void res.end(body, length === body.length ? 'latin1' : 'utf8');
-    }
-    res.writeHead(status, { ...headers, 'content-length': body.reduce((length, part) => length + part.length, 0) });
-    for (const part of body) res.write(part);
-    res.end();
+    const length = Buffer.byteLength(body);
+    res.writeHead(status, { ...headers, 'content-length': length });
+    // Plain ASCII needs no encoding.
+    res.end(body, length === body.length ? 'latin1' : 'utf8');
   }
 
   stream(headers: Readonly<Record<string, string>>, endsConnection = false): EventSink {

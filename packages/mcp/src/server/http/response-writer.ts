@@ -1,5 +1,5 @@
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
+import { errorText, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import type { Caller } from '../caller.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
@@ -131,8 +131,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
       const result = await work.run(this.session);
       if (this.#isInterrupted) return;
       if (result === undefined) this.endEmpty(202);
-      else if (typeof result === 'string' || this.#stream) this.#end(resultText(id, result));
-      else this.#reply.send(200, jsonHeaders, resultParts(id as RequestId, result));
+      else this.#end(resultText(id, result));
     } catch (error) {
       const problem = toProtocolError(server.logger, error);
       if (this.#stream) this.#end(errorText(id, problem));

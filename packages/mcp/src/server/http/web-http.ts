@@ -5,7 +5,7 @@ import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
 import { toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
-import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
 export class WebRequest implements HttpRequest {
@@ -94,9 +94,8 @@ export class WebReply implements HttpReply, EventSink {
     });
   }
 
-  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
-    const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
-    this.#respond?.(new Response(whole, { status, headers: { ...headers, ...this.#addedHeaders } }));
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void {
+    this.#respond?.(new Response(body ?? null, { status, headers: { ...headers, ...this.#addedHeaders } }));
     this.#respond = undefined;
   }
 

@@ -52,5 +52,5 @@ export async function complete(request: ServerRequest): Promise<Result> {
     total: all?.length,
     hasMore: all !== undefined && all.length > MAX_COMPLETION_VALUES,
   };
-  return new Result(`"completion":${JSON.stringify(completion)}`);
+  return Result.of({ completion });
 }

@@ -8,8 +8,8 @@ import { variesByCaller } from '../tools/catalog.js';
 export function discover(request: ServerRequest): Result {
   const { instructions } = request.server;
   const capabilities = capabilitiesOf(request);
-  const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-  return new Result(members.slice(1, -1), { isPrivate: variesByCaller(request.server, 'tool') === true });
+  const members = { supportedVersions: [MODERN_VERSION], capabilities, instructions };
+  return Result.of(members, { isPrivate: variesByCaller(request.server, 'tool') === true });
 }
 
 /** Returns the capabilities of a server, with the extensions of the protocol that its features declare to the caller. */

@@ -15,7 +15,7 @@ import { answerListen } from './subscriptions.js';
 /** Methods of extensions of the protocol come from features. */
 const handlers: Readonly<Record<Exclude<RequestMethod, `tasks/${string}`>, Handler>> = {
   initialize: { answer: initialize },
-  ping: { answer: () => new Result('') },
+  ping: { answer: () => Result.of({}) },
   'logging/setLevel': { answer: setLogLevel },
   'resources/subscribe': { answer: subscribe },
   'resources/unsubscribe': { answer: unsubscribe },

@@ -90,8 +90,8 @@ function toPromptResult(result: unknown, prompt: Prompt): Result {
     ...prompt,
     ...(isObject(result) && isObject(result['prompt']) && result['prompt']),
   };
-  const members = JSON.stringify({ ...(typeof description === 'string' && { description }), messages }).slice(1, -1);
-  return new Result(members, { meta: toPromptMeta(about) });
+  const members = { ...(typeof description === 'string' && { description }), messages };
+  return Result.of(members, { meta: toPromptMeta(about) });
 }
 
 function isMessage(message: unknown): message is PromptMessage {

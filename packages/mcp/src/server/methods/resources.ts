@@ -31,7 +31,7 @@ export async function readResource(request: ServerRequest): Promise<Result> {
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
     const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
-    return new Result(`"contents":${JSON.stringify(contents)}`, { isPrivate: areFiltered(server) === true });
+    return Result.of({ contents }, { isPrivate: areFiltered(server) === true });
   });
 }
 

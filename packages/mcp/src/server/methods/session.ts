@@ -29,13 +29,12 @@ export async function initialize(request: ServerRequest): Promise<Result> {
   }));
   // The client may now receive what other instances send.
   if (server.instance.isShared && !session.isStateless) await server.instance.start();
-  const members = JSON.stringify({
+  return Result.of({
     protocolVersion,
     capabilities: capabilitiesFor(session, server.capabilities),
     serverInfo: server.serverInfo,
     instructions: server.instructions,
   });
-  return new Result(members.slice(1, -1));
 }
 
 /** Without a session there is nothing to subscribe with. */
@@ -49,7 +48,7 @@ export async function setLogLevel(request: ServerRequest): Promise<Result> {
   const level = request.params?.['level'];
   if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
   await session.update(() => ({ logLevel: level }));
-  return new Result('');
+  return Result.of({});
 }
 
 /** Answers `resources/subscribe`. A resource that does not exist, or is hidden, can be subscribed to: its updates are not sent. */
@@ -71,7 +70,7 @@ export async function subscribe(request: ServerRequest): Promise<Result> {
     // From here on the session keeps the resource watched, as long as its client is subscribed.
     stopWatching?.();
   }
-  return new Result('');
+  return Result.of({});
 }
 
 export async function unsubscribe(request: ServerRequest): Promise<Result> {
@@ -80,7 +79,7 @@ export async function unsubscribe(request: ServerRequest): Promise<Result> {
   await session.update((client) => ({
     subscriptions: new Set(Array.from(client.subscriptions).filter((subscribed) => subscribed !== uri)),
   }));
-  return new Result('');
+  return Result.of({});
 }
 
 /** @throws ProtocolError -32601 when the server has no subscriptions, -32602 without a URI */

@@ -44,7 +44,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
       const reason = 'subscriptions/listen needs an event stream, and answers are JSON only here';
       throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });
     }
-    if (Object.keys(filter).length === 0) return new Result('', { meta: identity });
+    if (Object.keys(filter).length === 0) return Result.of({}, { meta: identity });
     stops.push(
       subscribers.listen({
         concerns: (event) => accepts(filter, event) && isConcerned(request, event),
@@ -56,7 +56,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
     );
     for (const part of accepted) if (part) stops.push(await part.start(identity));
     await request.hold();
-    return new Result('', { meta: identity });
+    return Result.of({}, { meta: identity });
   } finally {
     await Promise.all(stops.map((stop) => stop()));
   }

@@ -1,6 +1,6 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { canceledResult, Result, type ResultType } from '../../content.js';
-import { isObject, wholeText } from '../../protocol/json-rpc.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
 import type { HookedRequest, HookedServer } from './hook-context.js';
@@ -94,7 +94,7 @@ class Outcome implements MeasuredOutcome {
   }
 
   get size(): number {
-    return this.#answer.size;
+    return this.#answer.json.length;
   }
 
   /** A result that was read may have been changed in place. */
@@ -186,20 +186,17 @@ function refuseHookResult(hook: HookName, expected: string): QuiverError {
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
 function encode({ method }: HookedRequest, result: MiddlewareResult, original: Result | undefined): Result {
-  const { _meta, resultType, ...rest } = result;
-  // The server itself ends input rounds and starts tasks.
-  if (resultType !== undefined && resultType !== 'complete')
-    return Result.whole(JSON.stringify(result), resultType as ResultType);
-  if (original?.whole !== undefined && JSON.stringify(result) === wholeText(original.whole)) return original;
+  const { _meta, resultType = 'complete', ...rest } = result;
   if (findMethod(method)?.isCacheable) {
     delete rest['ttlMs'];
     delete rest['cacheScope'];
   }
-  const members = JSON.stringify(rest).slice(1, -1);
-  const isPrivate = original === undefined || original.isPrivate || original.members !== members;
-  return new Result(members, {
+  const json = JSON.stringify(rest);
+  return new Result(json, {
     meta: isObject(_meta) ? _meta : undefined,
-    isPrivate,
+    isPrivate: original === undefined || original.isPrivate || original.json !== json,
     isError: rest['isError'] === true,
+    // The cast: the server itself ends input rounds and starts tasks.
+    type: resultType as ResultType,
   });
 }

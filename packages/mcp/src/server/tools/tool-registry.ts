@@ -4,8 +4,7 @@ import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/cor
 import { evictOldest } from '../../evict-oldest.js';
 import { declaredParamHeaders, type ParamHeader } from '../../protocol/param-headers.js';
 import type { Era } from '../../protocol/constants.js';
-import { prepareResult } from '../../protocol/json-rpc.js';
-import { Result } from '../../content.js';
+import type { Result } from '../../content.js';
 import {
   requireScopes,
   variesByCaller,
@@ -35,7 +34,6 @@ export interface ToolsRequest extends CatalogRequest {
 interface ListRequest extends PageRequest, ToolsRequest {
   readonly server: PageRequest['server'] & VaryingServer;
   readonly era: Era;
-  toText(result: Result): string;
 }
 
 /**
@@ -161,7 +159,7 @@ export class ToolRegistry {
       return encodePage(request, 'tools/list', items, !isShared);
     };
     if (params?.['cursor'] !== undefined || !isShared) return encode();
-    return (this.#firstPages[era] ??= Result.whole(prepareResult(request.toText(encode()))));
+    return (this.#firstPages[era] ??= encode());
   }
 
   #sees(request: CatalogRequest, { item }: RegisteredTool): boolean {
