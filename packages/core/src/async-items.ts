@@ -1,6 +1,5 @@
 import { untilAborted } from './async.js';
-import { QuiverError } from './errors.js';
-import { valueThat } from './options.js';
+import { invalidOptions, valueThat } from './options.js';
 
 const itemsValue = valueThat(
   (value) => typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value),
@@ -12,11 +11,11 @@ const itemsValue = valueThat(
  *
  * @param name - function that received the source
  * @param option - name of the option or parameter
- * @throws an error with the code
+ * @throws `OPTIONS_INVALID`
  */
-export function requireItems(name: string, option: string, items: unknown, { code }: { readonly code: string }): void {
+export function requireItems(name: string, option: string, items: unknown): void {
   const problem = itemsValue(items, option);
-  if (problem !== undefined) throw new QuiverError(code, `${name}: ${problem}`);
+  if (problem !== undefined) throw invalidOptions(`${name}: ${problem}`);
 }
 
 /**

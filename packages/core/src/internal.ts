@@ -16,6 +16,7 @@ export {
   findNearestName,
   functionValue,
   ignoredOption,
+  invalidOptions,
   listOf,
   loggerValue,
   numberIn,

@@ -53,7 +53,7 @@ describe('the bootstrap', () => {
   });
 
   it('rejects lists that do not fit, and other values than finite numbers', () => {
-    const code = expect.objectContaining({ code: 'EVALUATION_INVALID' });
+    const code = expect.objectContaining({ code: 'OPTIONS_INVALID' });
     expect(() => bootstrapMean([])).toThrow(code);
     expect(() => bootstrapMean([1, Number.NaN])).toThrow(code);
     expect(() => bootstrapMean([1, '1' as unknown as number])).toThrow(code);

@@ -1,4 +1,4 @@
-import { QuiverError } from './errors.js';
+import { invalidOptions } from './options.js';
 
 /** A mean, and the interval that contains it with a confidence of 95 %. */
 export interface Interval {
@@ -23,13 +23,13 @@ export interface PairedDifference {
  * Returns the mean of values and its confidence interval, by 2,000 samples with replacement (percentile bootstrap). Equal values give
  * equal intervals.
  *
- * @throws `EVALUATION_INVALID` for no values, and values that are not finite numbers
+ * @throws `OPTIONS_INVALID` for no values, and values that are not finite numbers
  * @see Efron, Bootstrap methods: another look at the jackknife (1979)
  */
 export function bootstrapMean(values: readonly number[]): Interval {
   const size = values.length;
   if (size === 0 || !values.every(Number.isFinite)) {
-    throw invalid('A mean needs at least one value, and only finite numbers.');
+    throw invalidOptions('A mean needs at least one value, and only finite numbers.');
   }
   const random = createRandom();
   const means = Float64Array.from({ length: resamples }, () => {
@@ -47,13 +47,13 @@ export function bootstrapMean(values: readonly number[]): Interval {
  *
  * @param baseline - values of the first system, by question
  * @param values - values of the second system, in the same order
- * @throws `EVALUATION_INVALID` for lists of different lengths, and as {@link bootstrapMean}
+ * @throws `OPTIONS_INVALID` for lists of different lengths, and as {@link bootstrapMean}
  * @example
  * const { difference, isSignificant } = compareMeans(recallOfKeyword, recallOfHybrid);
  */
 export function compareMeans(baseline: readonly number[], values: readonly number[]): PairedDifference {
   if (baseline.length !== values.length) {
-    throw invalid(
+    throw invalidOptions(
       `A paired comparison needs a value of both systems for each question, not ${baseline.length} and ${values.length}.`,
     );
   }
@@ -78,8 +78,4 @@ function createRandom(): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-}
-
-function invalid(message: string): QuiverError {
-  return new QuiverError('EVALUATION_INVALID', message);
 }

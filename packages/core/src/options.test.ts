@@ -57,14 +57,12 @@ const checks: OptionChecks<Options> = {
   vectorStore: anyValue,
 };
 
-const settings = { code: 'QUERY_OPTIONS_INVALID' };
-
 function messageOf(options: unknown): string | undefined {
   try {
-    checkOptions('createQuery', options as Options, checks, settings);
+    checkOptions('createQuery', options as Options, checks);
     return undefined;
   } catch (error) {
-    if (!isQuiverError(error, settings.code)) throw error;
+    if (!isQuiverError(error, 'OPTIONS_INVALID')) throw error;
     return error.message;
   }
 }
@@ -143,7 +141,7 @@ test('accepts names without effect with one warning each', () => {
   try {
     const withoutEffect = { suspendSchema: 'tools cannot be suspended.' };
     for (let call = 0; call < 3; call += 1)
-      checkOptions('createJob', { suspendSchema: {}, topK: 1 } as Options, checks, { ...settings, withoutEffect });
+      checkOptions('createJob', { suspendSchema: {}, topK: 1 } as Options, checks, { withoutEffect });
   } finally {
     setDefaultLogger(before);
   }
@@ -178,7 +176,7 @@ test('accepts declared names without effect with one warning each, and does not 
 });
 
 test('accepts names of another library where options are passed on', () => {
-  const settingsOfCall = { ...settings, isOpen: true };
+  const settingsOfCall = { isOpen: true };
   expect(() => checkOptions('ask', { temperature: 0, topK: 1 } as Options, checks, settingsOfCall)).not.toThrow();
   expect(() => checkOptions('ask', { temperature: 0, topK: 0 } as Options, checks, settingsOfCall)).toThrow("'topK'");
 });
@@ -206,12 +204,12 @@ test('ignores members that a program added to the prototype of all objects', () 
 
 test('reads an option with two names and rejects two values', () => {
   const names = ['vectorStore', 'store'] as const;
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1 }, names, settings)).toBe(1);
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { vectorStore: 2 }, names, settings)).toBe(2);
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 2, vectorStore: 2 }, names, settings)).toBe(2);
-  expect(() =>
-    readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1, vectorStore: 2 }, names, settings),
-  ).toThrow("ingest: 'vectorStore' and 'store' are two names of one option, and their values differ. Remove one.");
+  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1 }, names)).toBe(1);
+  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { vectorStore: 2 }, names)).toBe(2);
+  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 2, vectorStore: 2 }, names)).toBe(2);
+  expect(() => readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1, vectorStore: 2 }, names)).toThrow(
+    "ingest: 'vectorStore' and 'store' are two names of one option, and their values differ. Remove one.",
+  );
 });
 
 test('either accepts any JSON or throws the declared error', () => {

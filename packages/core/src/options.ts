@@ -1,4 +1,4 @@
-import { QuiverError } from './errors.js';
+import { QuiverError, type QuiverErrorOptions } from './errors.js';
 import { getDefaultLogger } from './logger.js';
 
 /**
@@ -15,8 +15,6 @@ export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: Option
 
 /** Settings of {@link checkOptions}. */
 export interface CheckOptionsSettings {
-  /** Code of the error. Default `OPTIONS_INVALID`. */
-  readonly code?: string;
   /**
    * Names that other systems document and that have no effect here, each with a sentence that says what is missing. They are accepted, with
    * one warning per name. For names that the type of the options declares, see {@link ignoredOption}.
@@ -39,10 +37,10 @@ const maxWarned = 1000;
  * An option that is `undefined` is absent. Instances of classes may have further members: only their values are checked.
  *
  * @param name - function or class that received the options, for the message
- * @throws a {@link QuiverError} with `settings.code`
+ * @throws `OPTIONS_INVALID`
  * @example
  * const checks: OptionChecks<RateOptions> = { perSecond: numberIn({ above: 0 }), burst: wholeNumber(1) };
- * checkOptions('createRate', options, checks, { code: 'RATE_OPTIONS_INVALID' });
+ * checkOptions('createRate', options, checks);
  * // createRate has no option 'persecond'. Did you mean 'perSecond'? Its options are: perSecond, burst.
  */
 export function checkOptions<Options extends object>(
@@ -55,29 +53,30 @@ export function checkOptions<Options extends object>(
     ? findProblem(options, indexOf(checks), '', name, settings)
     : `needs its options, an object, not ${show(options)}.`;
   if (problem === undefined) return;
-  const { code = defaultCode, details } = settings;
   const message = problem.startsWith("'") ? `${name}: ${problem}` : `${name} ${problem}`;
-  throw new QuiverError(code, message, details === undefined ? {} : { details: { ...details } });
+  throw invalidOptions(message, { details: settings.details && { ...settings.details } });
 }
 
-const defaultCode = 'OPTIONS_INVALID';
+/** Returns the error for options and arguments that a function cannot use. */
+export function invalidOptions(message: string, options?: QuiverErrorOptions): QuiverError {
+  return new QuiverError('OPTIONS_INVALID', message, options);
+}
+
 const defaultSettings: CheckOptionsSettings = {};
 
 /**
  * Returns the value of an option that has two names.
  *
- * @throws a {@link QuiverError} with `settings.code` when both are given with different values
+ * @throws `OPTIONS_INVALID` when both are given with different values
  */
 export function readAlias<Options extends object, Name extends keyof Options & string>(
   name: string,
   options: Options,
   [option, alias]: readonly [Name, Name],
-  { code = defaultCode }: CheckOptionsSettings = defaultSettings,
 ): Options[Name] | undefined {
   const { [option]: value, [alias]: other } = options;
   if (value === undefined || other === undefined || value === other) return value ?? other;
-  throw new QuiverError(
-    code,
+  throw invalidOptions(
     `${name}: '${option}' and '${alias}' are two names of one option, and their values differ. Remove one.`,
   );
 }

@@ -32,14 +32,14 @@ describe('loadDocument', () => {
   });
 
   test.each([
-    [bytesOf('x'), {}, 'DOCUMENT_INVALID'],
+    [bytesOf('x'), {}, 'OPTIONS_INVALID'],
     [bytesOf('x'), { name: 'x' }, 'DOCUMENT_TYPE_UNKNOWN'],
     [bytesOf('x'), { name: '.docx' }, 'DOCUMENT_TYPE_UNKNOWN'],
     [bytesOf('xx'), { name: 'x.txt', maxFileSize: 1 }, 'DOCUMENT_TOO_LARGE'],
-    [bytesOf('x'), { name: 'x.txt', maxFileSize: Number.NaN }, 'DOCUMENT_INVALID'],
-    [bytesOf('x'), { name: 'x.csv', groupSize: 0 }, 'DOCUMENT_INVALID'],
-    ['text', { name: 'x.txt' }, 'DOCUMENT_INVALID'],
-    [null, { name: 'x.txt' }, 'DOCUMENT_INVALID'],
+    [bytesOf('x'), { name: 'x.txt', maxFileSize: Number.NaN }, 'OPTIONS_INVALID'],
+    [bytesOf('x'), { name: 'x.csv', groupSize: 0 }, 'OPTIONS_INVALID'],
+    ['text', { name: 'x.txt' }, 'OPTIONS_INVALID'],
+    [null, { name: 'x.txt' }, 'OPTIONS_INVALID'],
     [bytesOf('a\0b'), { name: 'x.txt' }, 'DOCUMENT_BINARY'],
     [bytesOf('a'), { name: 'x.txt', encoding: 'klingon' }, 'DOCUMENT_ENCODING_UNKNOWN'],
     [bytesOf('not json'), { name: 'x.ipynb' }, 'DOCUMENT_UNREADABLE'],
@@ -59,7 +59,7 @@ describe('loadDocument', () => {
   ])('rejects the options %j', async (options, message) => {
     const loaded = loadDocument(new File(['x'], 'x.txt'), options as LoadDocumentOptions);
     await expect(loaded).rejects.toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(message),
     });
   });

@@ -1,7 +1,6 @@
-import { isQuiverError, QuiverError } from '@quiver/core';
+import { isQuiverError } from '@quiver/core';
 import {
   checkOptions,
-  type CheckOptionsSettings,
   functionValue,
   oneOf,
   type OptionCheck,
@@ -9,6 +8,7 @@ import {
   signalValue,
   stringValue,
   valueThat,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { Metadata } from '@quiver/rag/document';
 import { MDocument } from '@quiver/rag/document';
@@ -96,7 +96,6 @@ const checks: OptionChecks<LoadDocumentOptions> = {
 };
 
 /** Settings of `checkOptions` for functions that load documents. */
-export const loadSettings: CheckOptionsSettings = { code: 'DOCUMENT_INVALID' };
 
 export const defaultMaxSize = 20_000_000;
 const defaultGroupSize = 1000;
@@ -113,7 +112,7 @@ export const maxInlineSize = 1_000_000;
  *
  * @returns one document; for an email with attachments, also their documents
  * @throws `DOCUMENT_TYPE_UNKNOWN`; `DOCUMENT_UNREADABLE` for a damaged file; `DOCUMENT_ENCRYPTED`; `DOCUMENT_TOO_LARGE`; `DOCUMENT_LIMIT_EXCEEDED`, whose `details`
- *   name the limit; `DOCUMENT_EMPTY` for a file without text; `DOCUMENT_BINARY`; `DOCUMENT_ENCODING_UNKNOWN`; `DOCUMENT_INVALID` for
+ *   name the limit; `DOCUMENT_EMPTY` for a file without text; `DOCUMENT_BINARY`; `DOCUMENT_ENCODING_UNKNOWN`; `OPTIONS_INVALID` for
  *   an invalid argument and an unknown option; `DOCUMENT_WORKER_UNAVAILABLE` when `timeout` or `maxMemoryMb` is set and worker threads cannot be started; the
  *   abort reason
  * @example
@@ -124,15 +123,15 @@ export async function loadDocument(
   file: Blob | Uint8Array | ArrayBuffer,
   options: LoadDocumentOptions = {},
 ): Promise<MDocument[]> {
-  checkOptions('loadDocument', options, checks, loadSettings);
+  checkOptions('loadDocument', options, checks);
   options.signal?.throwIfAborted();
   const name = options.name ?? (file as Partial<File>).name;
   if (typeof name !== 'string' || name === '')
-    throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
+    throw invalidOptions('loadDocument() needs the `name` of the file, for example report.docx.');
   const { maxFileSize = defaultMaxSize } = options;
   const size = file instanceof Blob ? file.size : file?.byteLength;
   if (typeof size !== 'number')
-    throw new QuiverError('DOCUMENT_INVALID', `The content of ${name} must be a Blob, a Uint8Array or an ArrayBuffer.`);
+    throw invalidOptions(`The content of ${name} must be a Blob, a Uint8Array or an ArrayBuffer.`);
   if (size > maxFileSize) throw tooLargeDocument(name, `it has ${size} bytes, and the limit is ${maxFileSize}`);
   const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
   const bytes =

@@ -196,7 +196,7 @@ describe('options of the public functions', () => {
   it.each(versioned)('of %s.version are rejected if maxRecords is not a number of records', async (_name, store) => {
     for (const maxRecords of [-1, 1.5, Number.NaN, '5'])
       await expect((store as LocalVector).version({ indexName, maxRecords } as never)).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining("'maxRecords' must be an integer of at least 0"),
       });
   });

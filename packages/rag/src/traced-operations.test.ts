@@ -75,9 +75,7 @@ describe('published operations', () => {
   it('carry the error of a reranking', async () => {
     const ended = collect();
     await expect(rerank([], 'tea', scorer, { topK: 0 })).rejects.toThrow('topK');
-    expect(ended).toMatchObject([
-      { type: 'retrieval', operation: 'rerank', error: { code: 'VECTOR_ARGUMENT_INVALID' } },
-    ]);
+    expect(ended).toMatchObject([{ type: 'retrieval', operation: 'rerank', error: { code: 'OPTIONS_INVALID' } }]);
   });
 
   it('reject for results that are not an array, as without observers', async () => {

@@ -36,6 +36,6 @@ test('a tool receives the request context of its caller', async () => {
 test('errors carry a code', () => {
   assert.throws(
     () => createTool({ id: '', description: 'x' }),
-    (error) => isQuiverError(error, 'TOOL_OPTIONS_INVALID'),
+    (error) => isQuiverError(error, 'OPTIONS_INVALID'),
   );
 });

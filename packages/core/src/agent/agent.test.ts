@@ -182,7 +182,7 @@ describe('Agent', () => {
       description: 'Does A',
     });
     expect(new Agent({ name: 'A', description: 'Does A' }).getDescription()).toBe('Does A');
-    expect(() => new Agent({})).toThrow(expect.objectContaining({ code: 'AGENT_OPTIONS_INVALID' }));
+    expect(() => new Agent({})).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });
 
   it.each([
@@ -191,7 +191,7 @@ describe('Agent', () => {
     ['null', null, 'not null'],
     ['a list with a number', ['x', 5], 'not a list'],
   ])('rejects instructions that are %s', async (_what, instructions, reason) => {
-    const expected = { code: 'AGENT_OPTIONS_INVALID', message: expect.stringContaining(reason) as string };
+    const expected = { code: 'OPTIONS_INVALID', message: expect.stringContaining(reason) as string };
     expect(() => new Agent({ id: 'a', instructions: instructions as never })).toThrow(
       expect.objectContaining(expected),
     );

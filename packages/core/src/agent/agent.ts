@@ -1,7 +1,14 @@
 import { QuiverError, toErrorMessage } from '../errors.js';
 import { explainModelError } from '../llm/model-provider.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
-import { anyValue, checkOptions, valueThat, type CheckOptionsSettings, type OptionChecks } from '../options.js';
+import {
+  anyValue,
+  checkOptions,
+  valueThat,
+  type CheckOptionsSettings,
+  type OptionChecks,
+  invalidOptions,
+} from '../options.js';
 import { RequestContext } from '../request-context/index.js';
 import { withInputSchema, withRequestContext, type AnyRequestContext } from '../tools/index.js';
 
@@ -138,7 +145,6 @@ const perCall = 'the AI SDK takes it with each call of generate() or stream().';
 
 /** Options of Mastra's agents. */
 const settings: CheckOptionsSettings = {
-  code: 'AGENT_OPTIONS_INVALID',
   withoutEffect: {
     agents: noTeams,
     workflows: noTeams,
@@ -178,7 +184,6 @@ const callChecks: OptionChecks<AgentCallOptions> = {
 
 /** Options of Mastra's `generate` and `stream` that the AI SDK would ignore. */
 const callSettings: CheckOptionsSettings = {
-  code: 'AGENT_OPTIONS_INVALID',
   isOpen: true,
   withoutEffect: {
     memory: noMemory,
@@ -199,7 +204,7 @@ const callSettings: CheckOptionsSettings = {
  * A model with instructions and tools. `generate` and `stream` call `generateText` and `streamText` of the AI SDK, which run the
  * tool loop.
  *
- * @throws `AGENT_OPTIONS_INVALID` without `id` and `name`, and for an unknown or invalid option
+ * @throws `OPTIONS_INVALID` without `id` and `name`, and for an unknown or invalid option
  * @example
  * const agent = new Agent({ id: 'helper', instructions: 'Be brief.', model: 'openai/gpt-5.1', tools: { weather } });
  * const { text } = await agent.generate('How warm is Oslo?');
@@ -213,7 +218,7 @@ export class Agent {
   constructor(options: AgentOptions) {
     checkOptions('Agent', options, checks, settings);
     const { id, name } = options;
-    if (!id && !name) throw new QuiverError('AGENT_OPTIONS_INVALID', 'An agent needs an id or a name.');
+    if (!id && !name) throw invalidOptions('An agent needs an id or a name.');
     this.id = (id || name) as string;
     this.name = (name || id) as string;
     this.description = options.description;
@@ -227,7 +232,7 @@ export class Agent {
   /**
    * Sends a prompt to the model and runs the tools that the model calls.
    *
-   * @throws `AGENT_OPTIONS_INVALID`, also when the function `instructions` returns neither a text nor a list of texts; `AGENT_MODEL_MISSING`,
+   * @throws `OPTIONS_INVALID`, also when the function `instructions` returns neither a text nor a list of texts; `AGENT_MODEL_MISSING`,
    *   `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of that function, of `resolveLanguageModel`, and of the AI SDK
    */
   async generate(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentResult> {
@@ -277,7 +282,7 @@ export class Agent {
     if (instructions === undefined) return undefined;
     const given: unknown = typeof instructions === 'function' ? await instructions({ requestContext }) : instructions;
     const problem = resolvedInstructions(given, 'instructions()');
-    if (problem !== undefined) throw new QuiverError('AGENT_OPTIONS_INVALID', `Agent '${this.id}': ${problem}`);
+    if (problem !== undefined) throw invalidOptions(`Agent '${this.id}': ${problem}`);
     return typeof given === 'string' ? given : (given as readonly string[]).join('\n\n');
   }
 }

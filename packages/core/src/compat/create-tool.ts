@@ -46,7 +46,7 @@ export interface V0ToolOptions<
  * form, `tool.execute({ context, runtimeContext })`.
  *
  * @deprecated Write `execute: async (inputData, context)` and import `createTool` from `@quiver/core/tools`.
- * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing
+ * @throws `OPTIONS_INVALID` when `id` or `description` is missing
  * @example
  * createTool({ id: 'echo', description: 'Repeats', inputSchema, execute: async ({ context }) => context.text });
  */

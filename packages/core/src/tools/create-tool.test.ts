@@ -119,7 +119,7 @@ describe('createTool', () => {
     ['an empty id', { id: '', description: 'x' }],
     ['no description', { id: 'x' }],
   ])('refuses a tool with %s', (_name, options) => {
-    expect(() => createTool(options as never)).toThrow(expect.objectContaining({ code: 'TOOL_OPTIONS_INVALID' }));
+    expect(() => createTool(options as never)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });
 
   // Programs in JavaScript pass any option.

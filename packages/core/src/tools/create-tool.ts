@@ -23,7 +23,7 @@ import { parseToolOptions } from './tool-options.js';
  * Defines a tool. The result works in `generateText` and `streamText` of AI SDK 5, 6 and 7, in `MCPServer` and in agents, and can
  * be called directly with `tool.execute(input)`.
  *
- * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing, for an unknown option, and for an invalid `requireApproval`
+ * @throws `OPTIONS_INVALID` when `id` or `description` is missing, for an unknown option, and for an invalid `requireApproval`
  * @example
  * const weather = createTool({
  *   id: 'weather',

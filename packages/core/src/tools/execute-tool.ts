@@ -49,7 +49,6 @@ const callChecks: OptionChecks<ToolCallOptions> = {
 const noStreams = 'tools write to no stream. Report progress with context.mcp.progress().';
 const noSuspension = 'tools cannot be suspended.';
 const callSettings: CheckOptionsSettings = {
-  code: 'TOOL_OPTIONS_INVALID',
   withoutEffect: {
     agent: 'messages make it the call of an agent.',
     tracingContext: 'calls are traced by instrument() of @quiver/core/otel.',
@@ -68,7 +67,7 @@ const callSettings: CheckOptionsSettings = {
  *   yields preliminary results returns its last one.
  * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal aborts
  * @throws `TOOL_NOT_EXECUTABLE` when there is no tool, or it has no `execute`
- * @throws `TOOL_OPTIONS_INVALID` for an unknown option
+ * @throws `OPTIONS_INVALID` for an unknown option
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  * @example
  * const forecast = await executeTool(tools.weather, { city: 'Oslo' }, { abortSignal: AbortSignal.timeout(5000) });

@@ -1,4 +1,3 @@
-import { QuiverError } from '../errors.js';
 import {
   anyValue,
   checkOptions,
@@ -8,6 +7,7 @@ import {
   valueThat,
   type CheckOptionsSettings,
   type OptionChecks,
+  invalidOptions,
 } from '../options.js';
 import type { Schema } from '../schema/schema.js';
 import { describeSchema } from '../schema/validate.js';
@@ -67,7 +67,6 @@ const checks: OptionChecks<ErasedToolOptions> = {
 };
 
 const settings: CheckOptionsSettings = {
-  code: 'TOOL_OPTIONS_INVALID',
   withoutEffect: { mcpMetadata: 'MCPClient records the origin of its tools itself.' },
 };
 
@@ -75,16 +74,13 @@ const settings: CheckOptionsSettings = {
  * Checks the options of `createTool`, and returns them under their names here: `inputSchema` of `parameters`, `requireApproval` of
  * `needsApproval`. Copies the options, so that options that are changed or used again do not change the tool.
  *
- * @throws `TOOL_OPTIONS_INVALID`; `SCHEMA_NOT_RECOGNISED` for a value that is not a schema
+ * @throws `OPTIONS_INVALID`; `SCHEMA_NOT_RECOGNISED` for a value that is not a schema
  */
 export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
   checkOptions('createTool', given, checks, settings);
   const { id, description, inputSchema, parameters, needsApproval } = given;
   if (typeof id !== 'string' || id === '' || typeof description !== 'string') {
-    throw new QuiverError(
-      'TOOL_OPTIONS_INVALID',
-      `createTool needs a non-empty id and a description (id: ${String(id)}).`,
-    );
+    throw invalidOptions(`createTool needs a non-empty id and a description (id: ${String(id)}).`);
   }
   for (const schema of [inputSchema, parameters, given.outputSchema, given.requestContextSchema])
     // A function creates its schema when that is needed.
@@ -96,7 +92,7 @@ export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
   const renamed = {
     ...Object.fromEntries(names.map((name) => [name, given[name]])),
     inputSchema: inputSchema ?? parameters,
-    requireApproval: readAlias('createTool', given, ['requireApproval', 'needsApproval'], settings),
+    requireApproval: readAlias('createTool', given, ['requireApproval', 'needsApproval']),
   };
   // The options by their names; absent ones are `undefined`.
   return renamed as unknown as ErasedToolOptions;

@@ -74,7 +74,7 @@ describe('evaluationToHtml', () => {
   it('rejects unknown options', () => {
     expect(() => evaluationToHtml(evaluation, { heading: 'Guides' } as never)).toThrow(
       expect.objectContaining({
-        code: 'EVALUATION_INVALID',
+        code: 'OPTIONS_INVALID',
         message: "evaluationToHtml has no option 'heading'. Its options are: title.",
       }),
     );

@@ -8,7 +8,6 @@ import type {
   QuestionReport,
   ReportedResult,
 } from '@quiver/rag/evaluate';
-import { evaluationSettings } from './evaluation-error.js';
 import { reportStyle } from './report-style.js';
 
 /** Options of `evaluationToHtml()`. */
@@ -28,12 +27,12 @@ const maxQuestions = 500;
  * Returns an evaluation as one HTML page without other files and without scripts: the metrics with their intervals, the comparisons, and
  * for each question what every configuration found and missed. All texts are escaped, and the page loads nothing.
  *
- * @throws `EVALUATION_INVALID` for an unknown or invalid option
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option
  * @example
  * await writeFile('evaluation.html', evaluationToHtml(evaluation, { title: 'Guides' }));
  */
 export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPageOptions = {}): string {
-  checkOptions('evaluationToHtml', options, checks, evaluationSettings);
+  checkOptions('evaluationToHtml', options, checks);
   const { title = 'Retrieval' } = options;
   const { cases, metrics, configurations, comparisons } = evaluation;
   // An evaluation has at least one metric.

@@ -168,7 +168,7 @@ describe('generateCases', () => {
 
   it('rejects documents without text, and invalid numbers', async () => {
     const { model } = createModel();
-    const code = { code: 'EVALUATION_INVALID' };
+    const code = { code: 'OPTIONS_INVALID' };
     await expect(generateCases({ documents: [MDocument.fromText('short')], model })).rejects.toMatchObject(code);
     for (const options of [{ count: 0 }, { maxPassages: 1.5 }, { concurrency: Number.NaN }])
       await expect(generateCases({ documents, model, ...options })).rejects.toMatchObject(code);
@@ -210,7 +210,7 @@ describe('a file of cases', () => {
       await writeFile(path, `{"question":"a","relevant":[{"id":"1"}]}\n${line}\n`);
       await expect(readCases(path)).rejects.toThrow(message);
     }
-    await expect(writeCases(path, [])).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });
+    await expect(writeCases(path, [])).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await expect(readCases(join(folder, 'missing.jsonl'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

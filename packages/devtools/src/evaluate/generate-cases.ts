@@ -11,6 +11,7 @@ import {
   signalValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
 import type { JsonSchema } from '@quiver/core/schema';
@@ -18,7 +19,6 @@ import type { MDocument } from '@quiver/rag';
 import type { AnswerCache, LanguageModelInput } from '@quiver/rag/document';
 import { makeCases, type CasePassage, type ModelCost, type RetrievalCase } from '@quiver/rag/evaluate';
 import { askCached, countCalls, samplePassages, toLetters } from '@quiver/rag/internal';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 
 /** Progress of `generateCases()`. */
 export interface GenerateProgress {
@@ -95,15 +95,15 @@ const maxSize = 1500;
  * A case is kept only when its quote is in the passage, by its characters, and a second call can answer the question from the passage.
  * Have a person read them before you rely on them.
  *
- * @throws `EVALUATION_INVALID` for invalid options, and documents without text; `EVALUATION_FAILED` when no passage gave a case; errors
+ * @throws `OPTIONS_INVALID` for invalid options, and documents without text; `EVALUATION_FAILED` when no passage gave a case; errors
  *   of the model; the abort reason
  * @example
  * const { cases } = await generateCases({ documents, model: 'openai/gpt-5.1', count: 100 });
  * await writeCases('cases.jsonl', cases);
  */
 export async function generateCases(options: GenerateCasesOptions): Promise<GeneratedCases> {
-  checkOptions('generateCases', options, checks, evaluationSettings);
-  requireItems('generateCases', 'documents', options.documents, evaluationSettings);
+  checkOptions('generateCases', options, checks);
+  requireItems('generateCases', 'documents', options.documents);
   const { documents, cache, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
   const { maxPassages = 2 * count } = options;
   if (options.model === undefined) {
@@ -112,7 +112,7 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   }
   const passages = await samplePassages(passagesOf(documents), { seed, count: maxPassages, signal });
   if (passages.length === 0)
-    throw evaluationInvalid(
+    throw invalidOptions(
       'The documents contain no passages with enough text for a question. A loader such as loadDocuments() can be read only once.',
     );
   const cost: ModelCost = { calls: 0 };

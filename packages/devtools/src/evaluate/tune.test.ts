@@ -140,7 +140,7 @@ describe('tune', () => {
       { model: createLexicalEmbedder() },
     ])
       await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
-        code: 'EVALUATION_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     await expect(run({ chunkSizes: [60] } as never)).rejects.toThrow(
       /^tune has no option 'chunkSizes'\. Its options are: /,
@@ -150,7 +150,7 @@ describe('tune', () => {
     );
     const store = new LocalVector();
     await store.createIndex({ indexName: 'tune-60', dimension: 3 });
-    await expect(run({ store })).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });
+    await expect(run({ store })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     expect(await store.listIndexes()).toEqual(['tune-60']);
   });
 

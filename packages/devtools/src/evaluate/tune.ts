@@ -12,6 +12,7 @@ import {
   readAlias,
   signalValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import {
   type EmbedderInput,
@@ -33,7 +34,6 @@ import {
 import type { FusionWeights } from '@quiver/rag/store';
 import { checkCases, parseMetric } from '@quiver/rag/internal';
 import { readStore, storeAndModel } from '../options.js';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { passagesOf } from './generate-cases.js';
 
 /** Values to try; every combination is one candidate. */
@@ -133,7 +133,7 @@ const tolerance = 0.01;
  * Chooses chunk size, mode, weights and number of results: measures every combination with one part of the cases, and the winner with the
  * other part.
  *
- * @throws `CASES_TOO_FEW` when a part has too few cases for a comparison; `EVALUATION_INVALID`; the errors of `ingest` and
+ * @throws `CASES_TOO_FEW` when a part has too few cases for a comparison; `OPTIONS_INVALID`; the errors of `ingest` and
  *   `evaluateRetrieval`; the abort reason
  * @example
  * const { winner, heldOut } = await tune({
@@ -144,19 +144,14 @@ const tolerance = 0.01;
  * });
  */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
-  checkOptions('tune', options, checks, evaluationSettings);
+  checkOptions('tune', options, checks);
   const { documents, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
-  const store = readStore('tune', options, evaluationSettings);
-  const given = readAlias<TuneOptions, 'model' | 'embedder'>(
-    'tune',
-    options,
-    ['model', 'embedder'],
-    evaluationSettings,
-  );
+  const store = readStore('tune', options);
+  const given = readAlias<TuneOptions, 'model' | 'embedder'>('tune', options, ['model', 'embedder']);
   const model = given ?? createLexicalEmbedder();
   const { k } = parseMetric(metric);
   if (!Array.isArray(documents))
-    throw evaluationInvalid(
+    throw invalidOptions(
       'documents must be a list, because they are read once for each chunk size. Collect the documents of a loader first.',
     );
   const own = options.cases === undefined ? undefined : checkCases(options.cases);
@@ -168,7 +163,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
   const existing = await store.listIndexes({ signal });
   const taken = [...indexNames.values()].find((name) => existing.includes(name));
-  if (taken !== undefined) throw evaluationInvalid(`The index '${taken}' exists. Delete it, or pass another store.`);
+  if (taken !== undefined) throw invalidOptions(`The index '${taken}' exists. Delete it, or pass another store.`);
   const candidates = settings.map((one): [SearchConfiguration, TunedSettings] => {
     const { chunkSize, ...search } = one;
     const indexName = indexNames.get(chunkSize) as string;
@@ -240,12 +235,11 @@ function splitCases(
   );
 }
 
-/** Returns every combination. @throws `EVALUATION_INVALID` */
+/** Returns every combination. @throws `OPTIONS_INVALID` */
 function combine(grid: TuneGrid, defaults: { k: number; fusion: readonly FusionWeights[] }): TunedSettings[] {
   const { chunkSize, mode = ['keyword'], fusion = defaults.fusion, topK = [defaults.k] } = grid ?? {};
   for (const [name, values] of Object.entries({ chunkSize, mode, topK })) {
-    if (!Array.isArray(values) || values.length === 0)
-      throw evaluationInvalid(`grid.${name} must be a list of values.`);
+    if (!Array.isArray(values) || values.length === 0) throw invalidOptions(`grid.${name} must be a list of values.`);
   }
   return [...new Set(chunkSize)].flatMap((size) =>
     [...new Set(mode)].flatMap((one) =>

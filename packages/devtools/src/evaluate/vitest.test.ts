@@ -59,7 +59,7 @@ describe('toReach', () => {
   });
 
   it('rejects an invalid minimum and anything that is not an index', async () => {
-    const code = { code: 'EVALUATION_INVALID' };
+    const code = { code: 'OPTIONS_INVALID' };
     await expect(retrievalMatchers.toReach(index, cases, {})).rejects.toMatchObject(code);
     await expect(retrievalMatchers.toReach(index, cases, { recallAt5: 85 })).rejects.toMatchObject(code);
     await expect(retrievalMatchers.toReach(index, cases, { recallAt5: Number.NaN })).rejects.toMatchObject(code);

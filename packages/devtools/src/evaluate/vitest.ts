@@ -1,3 +1,4 @@
+import { invalidOptions } from '@quiver/core/internal';
 import type { StoreOption } from '@quiver/rag';
 import {
   type ConfigurationReport,
@@ -8,7 +9,6 @@ import {
   evaluateRetrieval,
 } from '@quiver/rag/evaluate';
 import { readStore } from '../options.js';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 
 /** An index and how it is searched, or another retrieval over it. */
 export type RetrievalUnderTest = { indexName: string } & StoreOption &
@@ -43,11 +43,11 @@ export const retrievalMatchers: {
     for (const metric of metrics) {
       const least = minimum[metric];
       if (!(typeof least === 'number' && least >= 0 && least <= 1)) {
-        throw evaluationInvalid(`The least ${metric} must be a number from 0 to 1, not ${String(least)}.`);
+        throw invalidOptions(`The least ${metric} must be a number from 0 to 1, not ${String(least)}.`);
       }
     }
     const given = (received ?? {}) as RetrievalUnderTest;
-    const vectorStore = readStore('toReach', given, evaluationSettings);
+    const vectorStore = readStore('toReach', given);
     const { vectorStore: _vectorStore, store: _store, ...configuration } = given;
     const configurations = [{ name: configuration.indexName, ...configuration }];
     const evaluation = await evaluateRetrieval({ vectorStore, cases, configurations, metrics });

@@ -77,7 +77,7 @@ describe('viewGraph', () => {
     await using store = new LocalVector();
     await fill(store, facts);
     await expect(viewGraph({ store, indexName, model, queryText, topK: 0 })).rejects.toMatchObject({
-      code: 'GRAPH_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

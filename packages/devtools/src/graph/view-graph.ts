@@ -47,7 +47,6 @@ interface ViewGraphSettings extends TrustedFilterOptions {
   signal?: AbortSignal | undefined;
 }
 
-const settings = { code: 'GRAPH_INVALID' };
 const optionChecks: OptionChecks<ViewGraphOptions> = {
   ...storeAndModel,
   indexName: stringValue,
@@ -63,20 +62,20 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
  * Queries the graph of an index, as `createGraphRAGTool` does, and returns the results and their neighborhood as plain data: for
  * `graphToHtml`, or your own drawing.
  *
- * @throws `GRAPH_INVALID` for an unknown or invalid option; otherwise as the tool does
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option; otherwise as the tool does
  * @example
  * const view = await viewGraph({ vectorStore, indexName: 'docs', model, queryText: 'Who maintains the billing service?' });
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
-  checkOptions('viewGraph', options, optionChecks, settings);
+  checkOptions('viewGraph', options, optionChecks);
   const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
-  const store = readStore('viewGraph', options, settings);
+  const store = readStore('viewGraph', options);
   const read = { indexName, filter: readTrustedFilter(options), signal };
   const query: IndexQuery = {
     store,
     allowed: read,
     read,
-    embedder: toEmbedder(readModel('viewGraph', options, settings)),
+    embedder: toEmbedder(readModel('viewGraph', options)),
     queryText,
     topK,
     seeds,

@@ -76,7 +76,7 @@ export function describeSearchModes<Store extends VectorStore>(
         else await expectError(query, 'VECTOR_QUERY_UNSUPPORTED', `'${mode}'`);
       }
       // @ts-expect-error a mode that does not exist
-      await expectError(store.query({ indexName, mode: 'fuzzy', ...question }), 'VECTOR_ARGUMENT_INVALID');
+      await expectError(store.query({ indexName, mode: 'fuzzy', ...question }), 'OPTIONS_INVALID');
     });
 
     it('refuses a mode without what it needs', async (context) => {
@@ -91,7 +91,7 @@ export function describeSearchModes<Store extends VectorStore>(
         { mode: 'hybrid', queryVector, queryText, fusion: { vector: -1 } },
         { mode: 'hybrid', queryVector, queryText, fusion: { keyword: Number.NaN } },
       ] as const)
-        await expectError(store.query({ indexName, ...params }), 'VECTOR_ARGUMENT_INVALID');
+        await expectError(store.query({ indexName, ...params }), 'OPTIONS_INVALID');
       const short = store.query({ indexName, mode: 'hybrid', queryText, queryVector: [1] });
       await expectError(short, 'VECTOR_DIMENSION_MISMATCH');
       await expectError(store.query({ indexName: 'nowhere', mode: 'keyword', queryText }), 'VECTOR_INDEX_NOT_FOUND');
@@ -299,7 +299,7 @@ export function describeSearchModes<Store extends VectorStore>(
         'refuses %j',
         async (mmr) => {
           const query = store.query({ indexName, queryVector: [1, 0, 0], topK: 3, mmr });
-          await expectError(query, 'VECTOR_ARGUMENT_INVALID');
+          await expectError(query, 'OPTIONS_INVALID');
         },
       );
     });

@@ -71,7 +71,7 @@ export function describeVectorStore<Store extends VectorStore>(
       };
       for (const call of Object.values(calls)) {
         const result = call({ filters: { tenant: 'a' } });
-        if (result) await expectError(result, 'VECTOR_ARGUMENT_INVALID');
+        if (result) await expectError(result, 'OPTIONS_INVALID');
       }
       expect((await store.get({ ...target, ids: ['cat', 'dog', 'whale'] })).length).toBe(3);
     });
@@ -176,7 +176,7 @@ export function describeVectorStore<Store extends VectorStore>(
         },
       ]);
       const unknown = store.updateVector({ indexName, id: 'gnu', update: { vector: [1, 1, 1] } });
-      await expectError(unknown, 'VECTOR_ARGUMENT_INVALID', "'gnu'");
+      await expectError(unknown, 'OPTIONS_INVALID', "'gnu'");
     });
 
     it('deletes by id, by ids and by filter', async () => {
@@ -221,7 +221,7 @@ export function describeVectorStore<Store extends VectorStore>(
         deleteVectors({ ids: ['cat'], filter }),
         updateVector({ id: 'cat', filter }),
       ];
-      await Promise.all(calls.map((call) => expectError(call, 'VECTOR_ARGUMENT_INVALID')));
+      await Promise.all(calls.map((call) => expectError(call, 'OPTIONS_INVALID')));
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
@@ -270,10 +270,10 @@ export function describeVectorStore<Store extends VectorStore>(
 
     it.each([
       ['a missing index', { indexName: 'nowhere' }, 'VECTOR_INDEX_NOT_FOUND'],
-      ['an index name that is a path', { indexName: '../secrets' }, 'VECTOR_ARGUMENT_INVALID'],
+      ['an index name that is a path', { indexName: '../secrets' }, 'OPTIONS_INVALID'],
       // F14
-      ...[0, -1, 1.5, Number.NaN, 1e9].map((topK) => [`topK ${topK}`, { topK }, 'VECTOR_ARGUMENT_INVALID'] as const),
-      ['a vector with NaN', { queryVector: [Number.NaN, 0, 0] }, 'VECTOR_ARGUMENT_INVALID'],
+      ...[0, -1, 1.5, Number.NaN, 1e9].map((topK) => [`topK ${topK}`, { topK }, 'OPTIONS_INVALID'] as const),
+      ['a vector with NaN', { queryVector: [Number.NaN, 0, 0] }, 'OPTIONS_INVALID'],
     ] as const)('refuses %s', async (_what, params, code) => {
       await seed();
       await expectError(store.query({ indexName, queryVector: [1, 0, 0], ...params }), code);
@@ -292,7 +292,7 @@ export function describeVectorStore<Store extends VectorStore>(
     ])('refuses %s, and stores nothing', async (_what, params) => {
       await seed();
       const upsert = store.upsert({ indexName, ids: ['a', 'b'], vectors: [vector, vector], ...params });
-      await expectError(upsert, 'VECTOR_ARGUMENT_INVALID');
+      await expectError(upsert, 'OPTIONS_INVALID');
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 

@@ -1,5 +1,13 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, oneOf, type OptionChecks, stringList, stringValue } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  oneOf,
+  type OptionChecks,
+  stringList,
+  stringValue,
+  invalidOptions,
+} from '@quiver/core/internal';
 import type { MastraMCPServerDefinition, MessageTransport, ServerDefinition } from '@quiver/mcp/client';
 import { parseServerDefinition } from '@quiver/mcp/internal';
 import { isObject, type ListMethod, type Params, type RpcResponse } from '../json.js';
@@ -49,7 +57,7 @@ const checks: OptionChecks<CassetteOptions> = {
  *
  * Clients connect in the legacy era, which does not concern the server.
  *
- * @throws `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`; `CASSETTE_INVALID` for a file that is missing or not a cassette
+ * @throws `OPTIONS_INVALID`; `CASSETTE_INVALID` for a file that is missing or not a cassette
  * @example
  * const cassette = createCassette({
  *   file: 'test/weather.json',
@@ -61,8 +69,7 @@ const checks: OptionChecks<CassetteOptions> = {
 export function createCassette(options: CassetteOptions): Cassette {
   checkOptions('createCassette', options, checks);
   const { file, server, mode = 'replay', secrets = [] } = options;
-  if (file === undefined)
-    throw new QuiverError('OPTIONS_INVALID', 'createCassette needs `file`, the path of a JSON file.');
+  if (file === undefined) throw invalidOptions('createCassette needs `file`, the path of a JSON file.');
   const definition = server === undefined ? undefined : parseServerDefinition('server', server).definition;
   const isRecording = mode === 'record';
   if (isRecording && !definition) throw missingServer("mode 'record'");
@@ -71,10 +78,7 @@ export function createCassette(options: CassetteOptions): Cassette {
 }
 
 function missingServer(what: string): QuiverError {
-  return new QuiverError(
-    'OPTIONS_INVALID',
-    `${what} of a cassette needs \`server\`, the definition of the server to record.`,
-  );
+  return invalidOptions(`${what} of a cassette needs \`server\`, the definition of the server to record.`);
 }
 
 interface CassetteSettings {

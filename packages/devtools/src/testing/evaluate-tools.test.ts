@@ -179,7 +179,7 @@ describe('evaluateTools', () => {
     const options = await optionsOf([]);
     const invalid = async (changes: object): Promise<string> => {
       const error = await evaluateTools({ ...options, ...changes } as never).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'EVALUATION_INVALID' });
+      expect(error).toMatchObject({ code: 'OPTIONS_INVALID' });
       return (error as Error).message;
     };
     expect(await invalid({})).toContain('needs `cases`');

@@ -12,6 +12,7 @@ import {
   signalValue,
   stringValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
 import { isObject } from '../json.js';
@@ -102,7 +103,7 @@ const checks: OptionChecks<EvaluateToolsOptions> = {
 /**
  * Measures whether a model chooses the right tools, and which it confuses.
  *
- * @throws `EVALUATION_INVALID` for invalid options and cases; `EVALUATION_FAILED` with the error of a model; the abort reason
+ * @throws `OPTIONS_INVALID` for invalid options and cases; `EVALUATION_FAILED` with the error of a model; the abort reason
  * @example
  * const { passed, confusions } = await evaluateTools({
  *   tools: await mcp.listTools(),
@@ -115,7 +116,7 @@ const checks: OptionChecks<EvaluateToolsOptions> = {
  * });
  */
 export async function evaluateTools(options: EvaluateToolsOptions): Promise<ToolEvaluation> {
-  checkOptions('evaluateTools', options, checks, { code: 'EVALUATION_INVALID' });
+  checkOptions('evaluateTools', options, checks);
   const { tools, cases, runs = 1, onProgress, signal } = options;
   checkCases(tools, cases);
   const agent = createAgent(options);
@@ -225,24 +226,22 @@ function countConfusions(cases: readonly ToolCase[], reports: readonly ToolCaseR
 
 function checkCases(tools: AgentTools, cases: readonly ToolCase[]): void {
   if (!isObject(tools) || Object.keys(tools).length === 0)
-    throw invalid('evaluateTools needs `tools`, by name: `await mcp.listTools()`.');
+    throw invalidOptions('evaluateTools needs `tools`, by name: `await mcp.listTools()`.');
   if (!Array.isArray(cases) || cases.length === 0)
-    throw invalid("evaluateTools needs `cases`: [{ prompt: 'Will it rain?', expect: { tool: 'weather_forecast' } }].");
+    throw invalidOptions(
+      "evaluateTools needs `cases`: [{ prompt: 'Will it rain?', expect: { tool: 'weather_forecast' } }].",
+    );
   for (const [index, given] of cases.entries()) {
     const { prompt, expect, forbid = [] } = (given ?? {}) as ToolCase;
     const where = `Case ${index + 1} of evaluateTools`;
-    if (typeof prompt !== 'string' || prompt === '') throw invalid(`${where} needs a \`prompt\`.`);
+    if (typeof prompt !== 'string' || prompt === '') throw invalidOptions(`${where} needs a \`prompt\`.`);
     if (expect !== undefined && (!isObject(expect) || expect.tool === undefined))
-      throw invalid(`${where} needs \`expect.tool\`: a name, or null for no tool.`);
+      throw invalidOptions(`${where} needs \`expect.tool\`: a name, or null for no tool.`);
     const names = [...(typeof expect?.tool === 'string' ? [expect.tool] : []), ...forbid];
     const unknown = names.find((name) => !Object.hasOwn(tools, name));
     if (unknown !== undefined)
-      throw invalid(
+      throw invalidOptions(
         `${where} names '${unknown}', which is not a tool. The tools are: ${Object.keys(tools).join(', ')}.`,
       );
   }
-}
-
-function invalid(message: string): QuiverError {
-  return new QuiverError('EVALUATION_INVALID', message);
 }

@@ -207,7 +207,7 @@ describe('lintTools', () => {
   });
 
   it('rejects something else than definitions in one line', () => {
-    expect(() => lintTools({} as never)).toThrow(expect.objectContaining({ code: 'TEST_INVALID' }));
+    expect(() => lintTools({} as never)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect(() => lintTools([], { ignore: ['nothing' as LintRule] })).toThrow(/ignore/);
     expect(lintTools([null as never, 'x' as never]).map(({ tool, rule }) => [tool, rule])).toEqual([
       ['tool 1 of the list', 'definition-invalid'],

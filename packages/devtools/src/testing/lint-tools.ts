@@ -1,5 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { checkOptions, listOf, oneOf, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, listOf, oneOf, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { toolTokens } from '@quiver/core/tool-search';
 import type { ProtocolTool } from '@quiver/mcp/client';
 import { parseToolDefinitions } from '@quiver/mcp/internal';
@@ -54,7 +53,7 @@ const maxParts = 10_000;
  *
  * @param definitions - as of `tools/list`: `client.tools()`, or a recorded list
  * @returns problems by tool, in the order of the definitions
- * @throws `OPTIONS_INVALID`; `TEST_INVALID` for something else than a list
+ * @throws `OPTIONS_INVALID` for something else than a list
  * @example
  * const problems = lintTools(await client.tools(), { providers: ['openai', 'anthropic'] });
  * assert.deepEqual(problems.filter(({ effect }) => effect === 'rejected'), []);
@@ -62,7 +61,7 @@ const maxParts = 10_000;
 export function lintTools(definitions: readonly ProtocolTool[], options: LintToolsOptions = {}): ToolProblem[] {
   checkOptions('lintTools', options, checks);
   if (!Array.isArray(definitions))
-    throw new QuiverError('TEST_INVALID', 'lintTools takes a list of definitions, for example `await client.tools()`.');
+    throw invalidOptions('lintTools takes a list of definitions, for example `await client.tools()`.');
   const { providers = defaultLintProviders, ignore = [] } = options;
   const { tools, malformed } = parseToolDefinitions(definitions, true);
   const { tools: sizes } = toolTokens(Object.fromEntries(tools.map((tool) => [tool.name, tool])));

@@ -1,3 +1,4 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { QuiverError, toErrorMessage } from '@quiver/core';
@@ -90,7 +91,7 @@ export function createMatchers(equals: (actual: unknown, expected: unknown) => b
  * `expect` the same.
  *
  * @param received - a client of `createTestClient()`, or a call of `client.call()`
- * @throws `AssertionError` of `node:assert`, by the assertions; `TEST_INVALID` for another value
+ * @throws `AssertionError` of `node:assert`, by the assertions; `OPTIONS_INVALID` for another value
  * @example
  * await expectMcp(client).toOfferTool('add');
  * await expectMcp(client.call('add', { a: 1, b: 2 })).toReturnResult({ sum: 3 });
@@ -124,10 +125,7 @@ async function readTools(received: unknown): Promise<readonly ProtocolTool[]> {
   if (Array.isArray(value)) return value as readonly ProtocolTool[];
   const { tools } = (value ?? {}) as Partial<TestClient>;
   if (typeof tools !== 'function')
-    throw new QuiverError(
-      'TEST_INVALID',
-      'toOfferTool takes a client of createTestClient(), or a list of definitions.',
-    );
+    throw invalidOptions('toOfferTool takes a client of createTestClient(), or a list of definitions.');
   return tools();
 }
 
@@ -135,7 +133,7 @@ async function readCall(matcher: string, received: unknown): Promise<TestCall> {
   const call = await received;
   if (isObject(call) && Array.isArray(call['asked']) && typeof call['tool'] === 'string')
     return call as unknown as TestCall;
-  throw new QuiverError('TEST_INVALID', `${matcher} takes a call: \`expect(client.call('add', { a: 1 }))\`.`);
+  throw invalidOptions(`${matcher} takes a call: \`expect(client.call('add', { a: 1 }))\`.`);
 }
 
 /** Returns the text of a failure, `undefined` for a call that did not fail. */

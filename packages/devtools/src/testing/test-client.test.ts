@@ -204,13 +204,13 @@ describe('createTestClient', () => {
       message: expect.stringContaining('Send a token with `headers`'),
     });
     await expect(createTestClient(server, { protocol: 'old' as never })).rejects.toThrow(/protocol/);
-    await expect(createTestClient(42 as never)).rejects.toMatchObject({ code: 'SERVER_DEFINITION_INVALID' });
+    await expect(createTestClient(42 as never)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 });
 
 describe('matchers', () => {
   it('name the value that they take', async () => {
-    const code = 'TEST_INVALID';
+    const code = 'OPTIONS_INVALID';
     await expect(expectMcp(undefined).toOfferTool('add')).rejects.toMatchObject({ code });
     for (const matcher of ['toReturnResult', 'toFailWith'] as const)
       await expect(expectMcp({ sum: 3 })[matcher]('x')).rejects.toMatchObject({

@@ -1,5 +1,13 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, objectOf, oneOf, type OptionChecks, valueThat } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  objectOf,
+  oneOf,
+  type OptionChecks,
+  valueThat,
+  invalidOptions,
+} from '@quiver/core/internal';
 import type { ElicitResult } from '@quiver/core/tools';
 import {
   type CallToolOptions,
@@ -97,7 +105,7 @@ const kinds: Readonly<Record<string, AskedKind>> = {
  * Connects to a server for a test: an `MCPServer` of this process without a port, or any other server definition. Speaks the real protocol.
  *
  * @param server - an `MCPServer`, or a definition as in `MCPClient`: `{ command, args }`, `{ url }`, a server of the official SDK
- * @throws `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`, `MCP_CLIENT_CONNECT_FAILED`
+ * @throws `OPTIONS_INVALID`, `MCP_CLIENT_CONNECT_FAILED`
  * @example
  * await using client = await createTestClient(server, {
  *   protocol: 'modern',
@@ -158,8 +166,7 @@ function describeServer(
   if (authInfo === undefined) return described;
   const target = kind === 'in-process' ? (definition.server as Partial<MCPServer>) : {};
   if (typeof target.fetch !== 'function')
-    throw new QuiverError(
-      'OPTIONS_INVALID',
+    throw invalidOptions(
       '`authInfo` of createTestClient is for an MCPServer of this process. Send a token with `headers` of the definition instead.',
     );
   const { fetch } = target;

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 
 /** Returns whether a path with `/` between its parts matches. */
 export type PathMatcher = (path: string) => boolean;
@@ -7,7 +7,7 @@ export type PathMatcher = (path: string) => boolean;
  * Matches paths by patterns: `*` and `?` stand for characters within a name, `**` for any number of folders, `{a,b}` for either,
  * `[a-z]` for one of them. A pattern without `/` is matched with the file name alone.
  *
- * @throws `GLOB_INVALID` for a pattern with an unclosed bracket or brace
+ * @throws `OPTIONS_INVALID` for a pattern with an unclosed bracket or brace
  */
 export function createPathMatcher(patterns: readonly string[]): PathMatcher {
   const expressions = patterns.map((pattern) => ({ isPath: pattern.includes('/'), expression: toExpression(pattern) }));
@@ -41,11 +41,10 @@ function toExpression(pattern: string): RegExp {
     }
     return token.replace(/^\\(?=.)/u, '').replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
   });
-  if (open > 0)
-    throw new QuiverError('GLOB_INVALID', `The pattern '${pattern}' has an open '{'. Close it, or write '\\{'.`);
+  if (open > 0) throw invalidOptions(`The pattern '${pattern}' has an open '{'. Close it, or write '\\{'.`);
   try {
     return new RegExp(`^${parts.join('')}$`, 'u');
   } catch (error) {
-    throw new QuiverError('GLOB_INVALID', `The pattern '${pattern}' cannot be read.`, { cause: error });
+    throw invalidOptions(`The pattern '${pattern}' cannot be read.`, { cause: error });
   }
 }

@@ -323,24 +323,24 @@ describe('loadDocuments', () => {
     await write({ 'a.md': 'A', 'b.txt': 'B' });
     const problemOf = (options: object): Promise<unknown> => load(options).catch((error: unknown) => error);
     expect(await problemOf({ glob: '**/*.md' })).toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/^loadDocuments has no option 'glob'\. Its options are: include, exclude, /),
     });
     expect(await problemOf({ includes: ['**/*.md'] })).toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining("Did you mean 'include'?"),
     });
     expect(await problemOf({ include: '**/*.md' })).toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: "loadDocuments: 'include' must be a list of non-empty strings, not '**/*.md'.",
     });
     expect(await problemOf({ maxFileSize: 0 })).toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: "loadDocuments: 'maxFileSize' must be a number above 0, not 0.",
     });
     const list = listFiles(root, { ignore: ['b.txt'] } as ListFilesOptions);
     await expect(list.next()).rejects.toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: "listFiles has no option 'ignore'. Its options are: include, exclude, onSkip, signal.",
     });
   });
@@ -373,8 +373,8 @@ describe('path patterns', () => {
   });
 
   test('are rejected if a brace is open', () => {
-    expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
-    expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+    expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
+    expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });
 });
 

@@ -25,7 +25,6 @@ import {
   isReadInline,
   maxInlineSize,
   readBytes,
-  loadSettings,
   positiveValue,
   readChecks,
   type LoadDocumentOptions,
@@ -95,7 +94,7 @@ const defaultExclude = ['node_modules', '.*'];
  * others. One that the system could not open or read for the moment (`EMFILE`, `ENFILE`, `EIO`, `EBUSY`, `ENOMEM`) is reported and takes the form of
  * an empty document, `MDocument.unavailable(path)`, so that `ingest({ cleanup: 'all' })` keeps its stored chunks.
  *
- * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
+ * @throws `FOLDER_UNREADABLE`; `OPTIONS_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
  *   `loadDocument()`; the abort reason
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
@@ -122,7 +121,7 @@ async function* readFolder(
   options: LoadDocumentsOptions,
   count: DocumentCount,
 ): AsyncGenerator<MDocument> {
-  checkOptions('loadDocuments', options, loadDocumentsChecks, loadSettings);
+  checkOptions('loadDocuments', options, loadDocumentsChecks);
   const { include, exclude, paths: given, onProgress, onSkip = log, cache: cacheFolder, ...rest } = options;
   const { signal } = rest;
   const root = resolveFolder(folder);
@@ -282,10 +281,10 @@ const listFilesChecks: OptionChecks<ListFilesOptions> = {
  * Lists the files that {@link loadDocuments} loads, for the jobs of a queue: their paths from the folder, with size and time of the last
  * change as fingerprint. A folder that cannot be read is an error, because documents that are not listed are removed.
  *
- * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `DOCUMENT_INVALID` for an invalid or unknown option; the abort reason
+ * @throws `FOLDER_UNREADABLE`; `OPTIONS_INVALID` for an invalid or unknown option; the abort reason
  */
 export async function* listFiles(folder: string, options: ListFilesOptions = {}): AsyncGenerator<ListedFile> {
-  checkOptions('listFiles', options, listFilesChecks, loadSettings);
+  checkOptions('listFiles', options, listFilesChecks);
   const { include, exclude, signal, onSkip = log } = options;
   const root = resolveFolder(folder);
   const onUnreadable = (path: string, error: unknown): never => {

@@ -306,9 +306,9 @@ describe('the thread that reads files', () => {
 
   test.each(['timeout', 'maxMemoryMb'])('rejects an invalid %s', async (option) => {
     const { error } = await load(docx(''), 'a.docx', { [option]: 0 });
-    expect(error).toMatchObject({ code: 'DOCUMENT_INVALID', message: expect.stringContaining(option) });
+    expect(error).toMatchObject({ code: 'OPTIONS_INVALID', message: expect.stringContaining(option) });
     await expect(loadDocuments('.', { [option]: Number.NaN }).next()).rejects.toMatchObject({
-      code: 'DOCUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

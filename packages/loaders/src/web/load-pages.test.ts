@@ -173,7 +173,7 @@ describe('loadPages', () => {
 
   test('rejects lists with anything else than host names, addresses and networks', async () => {
     for (const item of ['http://wiki.intern', 'wiki.intern:80', '10.0.0.0/33', '10.0.0/8', '', 'a b'])
-      await expect(load([], { allowPrivateAddresses: [item] })).rejects.toMatchObject({ code: 'PAGE_OPTIONS_INVALID' });
+      await expect(load([], { allowPrivateAddresses: [item] })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   test('reports a page that takes too long to read', async () => {
@@ -462,13 +462,13 @@ describe('loadPages', () => {
     [{ state: {} as never }],
     [{ requestTimeout: 3_000_000_000 }],
   ])('rejects the options %o', async (options) => {
-    await expect(load([], options)).rejects.toMatchObject({ code: 'PAGE_OPTIONS_INVALID' });
+    await expect(load([], options)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   test('rejects unknown options with the nearest name', async () => {
     const { url } = await startSite({ '/a': article('A') });
     await expect(load([`${url}/a`], { robotsTxt: true } as LoadPagesOptions)).rejects.toMatchObject({
-      code: 'PAGE_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(
         /^loadPages has no option 'robotsTxt'\. Did you mean 'robots'\? Its options are: /,
       ),
@@ -480,7 +480,7 @@ describe('loadPages', () => {
     [undefined, 'undefined'],
   ])('rejects %s in place of a list of URLs', async (urls, shown) => {
     await expect(loadPages(urls as never).next()).rejects.toMatchObject({
-      code: 'PAGE_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
       message: `loadPages: 'urls' must be a list or another iterable, not ${shown}.`,
     });
   });
@@ -552,7 +552,7 @@ describe('readSitemap', () => {
   test('rejects unknown options', async () => {
     const { url } = await startSite({ '/list.txt': (_request, response) => response.end('') });
     await expect(collect(`${url}/list.txt`, { limit: 10 } as ReadSitemapOptions)).rejects.toMatchObject({
-      code: 'PAGE_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/^readSitemap has no option 'limit'\..* Its options are: maxUrls, /),
     });
   });

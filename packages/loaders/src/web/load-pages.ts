@@ -13,7 +13,7 @@ import {
 import { MDocument } from '@quiver/rag/document';
 import { readChecks } from '../load-document.js';
 import { loadPage, type LoadPageContext, type ReadPageOptions, type SkippedPage } from './load-page.js';
-import { createPageClient, pageRequestChecks, pageSettings, type PageRequestOptions } from './page-client.js';
+import { createPageClient, pageRequestChecks, type PageRequestOptions } from './page-client.js';
 import { createRobotsCheck } from './robots.js';
 
 /** Progress of `loadPages()`. */
@@ -63,7 +63,7 @@ const defaultConcurrency = 4;
  * Only public addresses are requested, unless `allowPrivateAddresses` is set: names are checked after they are resolved, and again for
  * every redirect.
  *
- * @throws `PAGE_OPTIONS_INVALID`, also for one URL in place of a list; `DOCUMENT_WORKER_UNAVAILABLE`, as `loadDocument()`; the abort reason; errors of `urls`
+ * @throws `OPTIONS_INVALID`, also for one URL in place of a list; `DOCUMENT_WORKER_UNAVAILABLE`, as `loadDocument()`; the abort reason; errors of `urls`
  * @example
  * const state = await readPageState('pages.jsonl');
  * await ingest({ documents: loadPages(urls, { state }), store, indexName, embedder });
@@ -73,8 +73,8 @@ export async function* loadPages(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,
   options: LoadPagesOptions = {},
 ): AsyncGenerator<MDocument> {
-  checkOptions('loadPages', options, checks, pageSettings);
-  requireItems('loadPages', 'urls', urls, pageSettings);
+  checkOptions('loadPages', options, checks);
+  requireItems('loadPages', 'urls', urls);
   const { concurrency = defaultConcurrency, onProgress, onSkip = log, signal, state } = options;
   const client = await createPageClient(options);
   const check = (options.robots ?? true) ? createRobotsCheck(client, options.userAgent ?? 'quiver') : undefined;

@@ -46,7 +46,6 @@ export const pageRequestChecks: OptionChecks<PageRequestOptions> = {
 };
 
 /** Settings of `checkOptions` for functions that request pages. */
-export const pageSettings: { readonly code: string } = { code: 'PAGE_OPTIONS_INVALID' };
 
 /** Instances of `Headers` and `Map` have their values elsewhere, and would be sent without them. */
 function isHeaders(value: unknown): boolean {

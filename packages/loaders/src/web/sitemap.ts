@@ -5,7 +5,6 @@ import { Parser } from 'htmlparser2';
 import {
   createPageClient,
   pageRequestChecks,
-  pageSettings,
   parsePageUrl,
   requestFailed,
   type PageClient,
@@ -38,13 +37,13 @@ const maxSitemaps = 1_000;
  * Reads the URLs of a sitemap, of all sitemaps of an index, or of a list with one URL on each line, also compressed by gzip. URLs of
  * other hosts than the sitemap's, before and after redirects, are left out: a sitemap speaks for its own host only.
  *
- * @throws `PAGE_OPTIONS_INVALID`; `SITEMAP_INVALID` for a file without URLs of its host; the errors of requests, for the first file
+ * @throws `OPTIONS_INVALID`; `SITEMAP_INVALID` for a file without URLs of its host; the errors of requests, for the first file
  * @see [Sitemaps XML format](https://www.sitemaps.org/protocol.html)
  * @example
  * const pages = loadPages(readSitemap('https://docs.example.com/sitemap.xml'));
  */
 export async function* readSitemap(url: string | URL, options: ReadSitemapOptions = {}): AsyncGenerator<string> {
-  checkOptions('readSitemap', options, checks, pageSettings);
+  checkOptions('readSitemap', options, checks);
   const { maxUrls = defaultMaxUrls, onSkip, ...request } = options;
   const first = parsePageUrl(String(url));
   const client = await createPageClient({ maxFileSize: maxSitemapSize, ...request });

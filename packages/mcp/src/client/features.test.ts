@@ -515,7 +515,7 @@ describe('tls', () => {
   test('is refused together with `fetch`', () => {
     const definition = { url: 'https://localhost', tls: {}, fetch: globalThis.fetch };
     expect(() => new MCPClient({ servers: { it: definition } })).toThrow(
-      expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID', message: expect.stringContaining('`tls`') }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining('`tls`') }),
     );
   });
 });

@@ -342,7 +342,7 @@ describe('instances', () => {
 
   test('a definition without command and url is refused', () => {
     expect(() => new MCPClient({ servers: { a: { url: 'file:///etc/passwd' } } })).toThrow(
-      expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

@@ -1,5 +1,12 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks, valueThat } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  type OptionChecks,
+  valueThat,
+  invalidOptions,
+} from '@quiver/core/internal';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
@@ -115,13 +122,12 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
    * the same `id` and another configuration, the connections of the previous client are ended.
    *
    * @throws `MCP_CLIENT_DUPLICATE` without id, when a live client has the same configuration
-   * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
+   * @throws `OPTIONS_INVALID`
    */
   constructor(options: MCPClientOptions) {
-    checkOptions('MCPClient', options, clientChecks, { code: 'MCP_CLIENT_OPTIONS_INVALID' });
+    checkOptions('MCPClient', options, clientChecks);
     const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit, identity } = options;
-    if (servers === undefined)
-      throw new QuiverError('MCP_CLIENT_OPTIONS_INVALID', 'MCPClient needs `servers`, with one definition per name.');
+    if (servers === undefined) throw invalidOptions('MCPClient needs `servers`, with one definition per name.');
     const shared = SharedServers.for(options, () => {
       const settings = { timeout, clientInfo, resultLimit, identity, createApplication };
       const created = Object.entries(servers).map(
@@ -169,7 +175,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     checkOptions('mcp.forRequest', handlers, callerChecks);
     // `undefined` would send the requests of a user without the user's headers. Programs in JavaScript pass it.
     if (typeof (requestContext as AnyRequestContext | undefined)?.get !== 'function')
-      throw new QuiverError('OPTIONS_INVALID', 'mcp.forRequest needs a request context: `new RequestContext()`.');
+      throw invalidOptions('mcp.forRequest needs a request context: `new RequestContext()`.');
     return new BoundClient(this.#servers, { ...handlers, requestContext });
   }
 

@@ -122,7 +122,7 @@ describe('the limit of results that models receive', () => {
   test('is checked when the client is created', () => {
     const create = (options: Partial<MCPClientOptions>): MCPClient =>
       new MCPClient({ id: crypto.randomUUID(), servers: { it: 'http://localhost:1/mcp' }, ...options });
-    const invalid = expect.objectContaining({ code: 'RESULT_LIMIT_INVALID' });
+    const invalid = expect.objectContaining({ code: 'OPTIONS_INVALID' });
     expect(() => create({ resultLimit: { characters: -1 } })).toThrow(invalid);
     const servers = { it: { url: 'http://localhost:1/mcp', resultLimit: 5 as never } };
     expect(() => create({ servers })).toThrow(invalid);

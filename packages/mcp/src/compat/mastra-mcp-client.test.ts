@@ -29,6 +29,6 @@ test('sends the client of the server definition instead, if there is one', async
 test('rejects a name or version that a server would refuse', () => {
   for (const options of [{ name: '' }, { name: 'acme', version: 2 }])
     expect(() => new MastraMCPClient({ ...options, server: { url: new URL('http://localhost:1') } } as never)).toThrow(
-      expect.objectContaining({ code: 'MCP_CLIENT_OPTIONS_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
 });

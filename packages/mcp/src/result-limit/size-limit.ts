@@ -1,5 +1,5 @@
-import { QuiverError } from '@quiver/core';
-import { checkOptions, functionValue, type OptionChecks, wholeNumber } from '@quiver/core/internal';
+import type { QuiverError } from '@quiver/core';
+import { checkOptions, functionValue, type OptionChecks, wholeNumber, invalidOptions } from '@quiver/core/internal';
 import type { ResultLimit } from '@quiver/core/tools';
 
 /**
@@ -34,11 +34,11 @@ const checks: OptionChecks<ResultLimitOptions> = {
 /**
  * Parses a limit of results.
  *
- * @throws `RESULT_LIMIT_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function parseResultLimit(limit: ResultLimit): SizeLimit {
   const given: ResultLimitOptions = limit;
-  checkOptions('resultLimit', given, checks, { code: 'RESULT_LIMIT_INVALID' });
+  checkOptions('resultLimit', given, checks);
   const { characters, tokens, countTokens } = given;
   if ((characters === undefined) === (tokens === undefined)) throw invalid('it needs either characters or tokens');
   const maximum = characters ?? tokens;
@@ -63,8 +63,7 @@ function limitCharacters(size: number): SizeLimit {
 }
 
 function invalid(reason: string): QuiverError {
-  return new QuiverError(
-    'RESULT_LIMIT_INVALID',
+  return invalidOptions(
     `resultLimit cannot be used: ${reason}. Use { characters: 50_000 }, { tokens: 20_000 } or { tokens, countTokens }.`,
   );
 }
@@ -95,10 +94,7 @@ function searchLength(text: string, maximum: number, countTokens: (text: string)
   const isWithin = (length: number): boolean => {
     const count = countTokens(text.slice(0, length));
     if (Number.isFinite(count) && count >= 0) return count <= maximum;
-    throw new QuiverError(
-      'RESULT_LIMIT_INVALID',
-      `countTokens of resultLimit returned ${String(count)}; it must return a number of tokens.`,
-    );
+    throw invalidOptions(`countTokens of resultLimit returned ${String(count)}; it must return a number of tokens.`);
   };
   let within = 0;
   let beyond = Math.max(1, maximum * 4);

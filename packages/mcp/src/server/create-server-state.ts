@@ -1,5 +1,5 @@
-import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
-import { checkOptions } from '@quiver/core/internal';
+import { getDefaultLogger, type Logger } from '@quiver/core';
+import { checkOptions, invalidOptions } from '@quiver/core/internal';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { Instance } from '../shared-store/instance.js';
 import { Catalog } from './tools/catalog.js';
@@ -24,17 +24,14 @@ import { ToolRegistry } from './tools/tool-registry.js';
 /**
  * Returns what all transports share, made from the configuration, and the features.
  *
- * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
+ * @throws `OPTIONS_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
  */
 export function createServerState(config: MCPServerConfig): { state: ServerState; features: Features } {
   checkOptions('MCPServer', config, { ...configChecks, ...featureChecks }, configSettings);
   const { name, version, title, icons, websiteUrl, description, pageSize = DEFAULT_PAGE_SIZE } = config;
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
-    throw new QuiverError(
-      'SERVER_CONFIG_INVALID',
-      'MCPServer needs a name and a version: both are shown to every client.',
-    );
+    throw invalidOptions('MCPServer needs a name and a version: both are shown to every client.');
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
   const instance = new Instance({ store: config.sharedStore, server: name, logger });

@@ -83,7 +83,7 @@ export class MCPServer implements AsyncDisposable {
   readonly #features: Features;
   readonly #transports: Transports;
 
-  /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
+  /** @throws `OPTIONS_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
     ({ state: this.#state, features: this.#features } = createServerState(config));
     this.#id = config.id;
@@ -193,7 +193,7 @@ export class MCPServer implements AsyncDisposable {
    * of `use()`.
    *
    * @returns the server
-   * @throws `MIDDLEWARE_INVALID` for a value without hooks
+   * @throws `OPTIONS_INVALID` for a value without hooks
    * @example
    * server.use(rateLimit({ capacity: 20, perMinute: 60 })).use(timeLimit(60_000));
    */
@@ -211,7 +211,7 @@ export class MCPServer implements AsyncDisposable {
    * @param name - begin of the names of tools and prompts, before `_`. Without it, they keep their names
    * @param target - `{ client, server }` for a server of an `MCPClient`, or a definition as in its `servers`
    * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by itself
-   * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`,
+   * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`,
    *   `MCP_SERVER_UNKNOWN`
    * @example
    * await server.proxy('files', { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] });
@@ -231,7 +231,7 @@ export class MCPServer implements AsyncDisposable {
    * As {@link MCPServer.proxy}, for another `MCPServer` of this process. Its tools receive the identity of the caller. Closing it is up to
    * the application.
    *
-   * @throws as {@link MCPServer.proxy}; `SERVER_DEFINITION_INVALID` for a value that is not an `MCPServer`
+   * @throws as {@link MCPServer.proxy}; `OPTIONS_INVALID` for a value that is not an `MCPServer`
    * @example
    * await server.mount('billing', billingServer);
    */

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { TokenBucket } from './shared-store.js';
 
 /** Longest name in characters: 2,400 bytes in UTF-8, which an index of PostgreSQL can hold. */
@@ -8,22 +8,22 @@ export const MAX_LIFETIME = 1e12;
 /** Bounds of the amount, the capacity and the rate of a token bucket. */
 export const bucketBounds = { least: 1e-6, most: 1e12 } as const;
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the value is a name of a record, log, channel or bucket */
+/** @throws `OPTIONS_INVALID` unless the value is a name of a record, log, channel or bucket */
 export function checkName(kind: 'key' | 'log' | 'channel' | 'prefix', name: unknown): void {
   checkText(kind, name);
   const { length } = name as string;
   if (length > maxNameLength || (length === 0 && kind !== 'prefix'))
-    throw invalid(
+    throw invalidOptions(
       `A ${kind} of a shared store has 1 to ${maxNameLength} characters, not ${length}. Hash longer names.`,
     );
 }
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless every store can return the text as it was */
+/** @throws `OPTIONS_INVALID` unless every store can return the text as it was */
 export function checkText(kind: string, text: unknown): void {
   if (typeof text !== 'string')
-    throw invalid(`A ${kind} of a shared store is a string, not ${text === null ? 'null' : typeof text}.`);
+    throw invalidOptions(`A ${kind} of a shared store is a string, not ${text === null ? 'null' : typeof text}.`);
   if (text.includes('\0') || !isWellFormed(text))
-    throw invalid(
+    throw invalidOptions(
       `A ${kind} of a shared store contains the character U+0000 or a lone surrogate. Store the text as JSON.`,
     );
 }
@@ -33,7 +33,7 @@ function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` for an invalid version, lifetime or number of entries */
+/** @throws `OPTIONS_INVALID` for an invalid version, lifetime or number of entries */
 export function checkRecordOptions(options: {
   version?: number | undefined;
   ttlMs?: number | undefined;
@@ -41,26 +41,23 @@ export function checkRecordOptions(options: {
 }): void {
   const { version, ttlMs, maxEntries } = options;
   if (version !== undefined && !(Number.isSafeInteger(version) && version >= 0))
-    throw invalid(`The version ${version} of a record is not a whole number of at least 0.`);
+    throw invalidOptions(`The version ${version} of a record is not a whole number of at least 0.`);
   if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0 && ttlMs <= MAX_LIFETIME))
-    throw invalid(
+    throw invalidOptions(
       `The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${MAX_LIFETIME}.`,
     );
   if (maxEntries !== undefined && !(Number.isSafeInteger(maxEntries) && maxEntries > 0))
-    throw invalid(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
+    throw invalidOptions(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
 }
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the bucket can ever hold the amount */
+/** @throws `OPTIONS_INVALID` unless the bucket can ever hold the amount */
 export function checkBucket(amount: number, { capacity, perSecond }: TokenBucket): void {
   const { least, most } = bucketBounds;
   for (const [name, value] of Object.entries({ amount, capacity, perSecond }))
     if (!(typeof value === 'number' && value >= least && value <= most))
-      throw invalid(`The ${name} of a token bucket is ${value}, not a number from 0.000001 to 1e12.`);
+      throw invalidOptions(`The ${name} of a token bucket is ${value}, not a number from 0.000001 to 1e12.`);
   if (amount > capacity)
-    throw invalid(`The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`);
-}
-
-/** Error of an argument that no store accepts. */
-function invalid(message: string): QuiverError {
-  return new QuiverError('SHARED_STORE_ARGUMENT_INVALID', message);
+    throw invalidOptions(
+      `The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`,
+    );
 }

@@ -12,7 +12,7 @@
  * @throws `SHARED_STORE_UNAVAILABLE` from every method when the store cannot be reached or refuses the operation. A write may have
  * happened nevertheless: repeat it with the version that was read, and read the record again when that fails
  * @throws `SHARED_STORE_FULL` from every method that writes when the store has no space left; nothing was written
- * @throws `SHARED_STORE_ARGUMENT_INVALID` for an invalid name, value or option
+ * @throws `OPTIONS_INVALID` for an invalid name, value or option
  * @throws `SHARED_STORE_CLOSED` after `close()`
  */
 export interface SharedStore {

@@ -352,7 +352,7 @@ describe('verifyQuotes', () => {
     ['options that are not an object', () => verifyQuotes('', [], null as never)],
     ['a gap that is not a number', () => verifyQuotes('', [], { maxGap: Number.NaN })],
   ])('rejects %s', (_what, call) => {
-    expect(call).toThrow(expect.objectContaining({ code: 'CITATION_INVALID' }));
+    expect(call).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });
 
   it('names the nearest option', () => {

@@ -1,5 +1,12 @@
 import { QuiverError } from '@quiver/core';
-import { booleanValue, checkOptions, oneOf, type OptionChecks, wholeNumber } from '@quiver/core/internal';
+import {
+  booleanValue,
+  checkOptions,
+  oneOf,
+  type OptionChecks,
+  wholeNumber,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { recordText } from '../store/record-text.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
@@ -94,7 +101,6 @@ export interface VerifyQuotesOptions {
   strict?: boolean;
 }
 
-const code = 'CITATION_INVALID';
 const checks: OptionChecks<VerifyQuotesOptions> = {
   minLength: wholeNumber(1),
   ellipsis: oneOf('reject', 'allow'),
@@ -116,7 +122,7 @@ const checks: OptionChecks<VerifyQuotesOptions> = {
  *
  * Time grows linearly with answer and sources.
  *
- * @throws `CITATION_INVALID` for arguments of wrong types, and for an unknown option or an invalid value; `CITATION_TOO_COSTLY` for quotes with ellipses or blank lines whose parts occur more than a
+ * @throws `OPTIONS_INVALID` for arguments of wrong types, and for an unknown option or an invalid value; `CITATION_TOO_COSTLY` for quotes with ellipses or blank lines whose parts occur more than a
  *   million times in the sources
  * @example
  * const { found, missing, unreadable } = verifyQuotes(answer, sources);
@@ -127,7 +133,7 @@ export function verifyQuotes(
   sources: readonly QuoteSource[],
   options: VerifyQuotesOptions = {},
 ): QuoteReport {
-  checkOptions('verifyQuotes', options, checks, { code });
+  checkOptions('verifyQuotes', options, checks);
   const { minLength = 15, ellipsis = 'reject', maxGap = 500, maxPlaces = 10, strict = false } = options;
   const texts = checkSources(answer, sources);
   const read = findQuotes(answer);
@@ -272,20 +278,16 @@ function tooCostly(): QuiverError {
 
 /** Returns the texts of the sources. */
 function checkSources(answer: unknown, sources: unknown): string[] {
-  if (typeof answer !== 'string') throw invalid(`The answer must be a text, not ${typeof answer}.`);
-  if (!Array.isArray(sources)) throw invalid('sources must be a list of { id, document, metadata }.');
+  if (typeof answer !== 'string') throw invalidOptions(`The answer must be a text, not ${typeof answer}.`);
+  if (!Array.isArray(sources)) throw invalidOptions('sources must be a list of { id, document, metadata }.');
   return sources.map((source: QuoteSource | null | undefined, index) => {
     if (typeof source !== 'object' || source === null || typeof source.id !== 'string')
-      throw invalid(`Source ${index} must be { id, document, metadata }, with an id that is a text.`);
+      throw invalidOptions(`Source ${index} must be { id, document, metadata }, with an id that is a text.`);
     const { document, text, metadata } = source;
     const given: unknown = document ?? text ?? recordText({ metadata: metadata ?? {} });
-    if (typeof given !== 'string') throw invalid(`The document of source '${source.id}' must be a text.`);
+    if (typeof given !== 'string') throw invalidOptions(`The document of source '${source.id}' must be a text.`);
     return given;
   });
-}
-
-function invalid(message: string): QuiverError {
-  return new QuiverError(code, message);
 }
 
 /** The distinct parts of quotes. */

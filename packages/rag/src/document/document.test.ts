@@ -88,7 +88,7 @@ describe('a document', () => {
 
   test('rejects chunk options that are not an object', async () => {
     await expect(MDocument.fromText('a').chunk(null as never)).rejects.toMatchObject({
-      code: 'CHUNK_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
       message: 'chunk needs its options, an object, not null.',
     });
   });
@@ -109,7 +109,7 @@ describe('a document', () => {
       null,
     ]) {
       expect(() => new MDocument(options as unknown as MDocumentOptions)).toThrow(
-        expect.objectContaining({ code: 'DOCUMENT_INVALID' }),
+        expect.objectContaining({ code: 'OPTIONS_INVALID' }),
       );
     }
   });

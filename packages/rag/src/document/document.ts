@@ -1,12 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import {
-  anyValue,
-  checkOptions,
-  type CheckOptionsSettings,
-  oneOf,
-  type OptionChecks,
-  valueThat,
-} from '@quiver/core/internal';
+import { anyValue, checkOptions, oneOf, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
 import { canonicalJson, contentHash, createPartHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
@@ -64,8 +56,6 @@ const sourceChecks: OptionChecks<SourceDocument> = {
   skip: anyValue,
 };
 
-const settings: CheckOptionsSettings = { code: 'DOCUMENT_INVALID' };
-
 const checks: OptionChecks<AnyDocumentOptions> = {
   ...sourceChecks,
   docs: valueThat(Array.isArray, 'a list of { text, metadata }'),
@@ -95,15 +85,15 @@ export class MDocument {
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
   #found: readonly Metadata[] | undefined;
 
-  /** @throws `DOCUMENT_INVALID` for an unknown option, a text that is not a string, metadata that is not an object, and an unknown type */
+  /** @throws `OPTIONS_INVALID` for an unknown option, a text that is not a string, metadata that is not an object, and an unknown type */
   constructor(options: MDocumentOptions) {
-    checkOptions<AnyDocumentOptions>('MDocument', options, checks, settings);
+    checkOptions<AnyDocumentOptions>('MDocument', options, checks);
     this.type = options.type ?? 'text';
     this.language = options.language;
     const sources = 'docs' in options ? options.docs : [options];
     this.#given = sources.map((source) => parseSource(source, this.type));
     if ('docs' in options)
-      for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks, settings);
+      for (const source of sources) checkOptions<SourceDocument>('A text of docs', source, sourceChecks);
   }
 
   /** Texts and metadata. A page in HTML is Markdown from the first call of {@link chunk} on, with the title and the language of its head. */
@@ -151,7 +141,7 @@ export class MDocument {
   /**
    * Splits the text into chunks with their positions. It can be chunked again with other options.
    *
-   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or an invalid value; `JSON_INVALID`; `JSON_TOO_DEEP`;
+   * @throws `OPTIONS_INVALID` for an unknown strategy or option, or an invalid value; `JSON_INVALID`; `JSON_TOO_DEEP`;
    *   `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, the errors of {@link extractMetadata}
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
@@ -168,7 +158,7 @@ export class MDocument {
     find?: (chunks: readonly Chunk[]) => Promise<Chunk[] | undefined>,
   ): Promise<Chunk[]> {
     if (typeof params !== 'object' || params === null)
-      throw new QuiverError('CHUNK_OPTIONS_INVALID', `chunk needs its options, an object, not ${String(params)}.`);
+      throw invalidOptions(`chunk needs its options, an object, not ${String(params)}.`);
     const { extract, ...given } = params;
     // A union of option objects is read by the strategy it names, which checks every key.
     const isCode = this.language !== undefined && params.strategy === undefined;
@@ -194,7 +184,7 @@ export class MDocument {
    * Calls a language model for titles, summaries, questions, keywords or facts of each chunk, and adds them to its metadata. Before
    * {@link chunk}, it does so for each document as a whole, for all of its chunks.
    *
-   * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING`; the abort reason; `EXTRACTION_FAILED` after everything
+   * @throws `OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING`; the abort reason; `EXTRACTION_FAILED` after everything
    *   else was extracted and stored, with each failure and its chunk in `details.failures`, unless `onFailure` was given
    * @example
    * await document.chunk();
@@ -283,22 +273,22 @@ interface DocumentText {
 }
 
 function parseSource(source: SourceDocument, type: DocumentType): DocumentText {
-  if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
+  if (typeof source !== 'object' || source === null) throw invalidOptions('A document must be { text, metadata }.');
   const { text, metadata = {}, places = [], skip = [] } = source;
-  if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);
+  if (typeof text !== 'string') throw invalidOptions(`The text of a document must be a string, not ${typeof text}.`);
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
-    throw invalid('The metadata of a document must be an object of plain JSON data.');
+    throw invalidOptions('The metadata of a document must be an object of plain JSON data.');
   }
   if (!arePlaces(places, text))
-    throw invalid(
+    throw invalidOptions(
       'places must be a list of { start, end, page, box? }: parts of the text, in order and apart from each other, each with the number of its page from 1.',
     );
   if (!areSkippable(skip, text))
-    throw invalid(
+    throw invalidOptions(
       'skip must be a list of { start, end, kind }: parts of the text, in order and apart from each other.',
     );
   if (skip.length > 0 && (type === 'html' || type === 'json'))
-    throw invalid(`skip is for plain and Markdown text, not for the type '${type}'.`);
+    throw invalidOptions(`skip is for plain and Markdown text, not for the type '${type}'.`);
   return { text, metadata: { ...metadata }, places, skip };
 }
 
@@ -312,10 +302,6 @@ async function readPages(sources: readonly DocumentText[], params: ChunkParams =
     const page = readPage(text, String(source), elementNames);
     return { ...page, metadata: { ...page.metadata, ...metadata }, places: [] };
   });
-}
-
-function invalid(message: string): QuiverError {
-  return new QuiverError('DOCUMENT_INVALID', message);
 }
 
 interface ChunkedText {

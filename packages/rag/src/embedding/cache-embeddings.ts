@@ -1,5 +1,12 @@
-import { isQuiverError, QuiverError } from '@quiver/core';
-import { checkOptions, type OptionChecks, stringValue, valueThat, wholeNumber } from '@quiver/core/internal';
+import { isQuiverError } from '@quiver/core';
+import {
+  checkOptions,
+  type OptionChecks,
+  stringValue,
+  valueThat,
+  wholeNumber,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { Embedder } from './embedder.js';
@@ -24,12 +31,10 @@ export interface CacheEmbeddingsOptions extends ModelEmbedderOptions {
   cache: EmbeddingCache;
 }
 
-const settings = { code: 'EMBEDDER_INVALID' };
-
-/** Returns a required option. @throws `EMBEDDER_INVALID` if it is absent */
+/** Returns a required option. @throws `OPTIONS_INVALID` if it is absent */
 function requireOption<Value>(value: Value | undefined, owner: string, option: string): Value {
   if (value !== undefined) return value;
-  throw new QuiverError(settings.code, `${owner} needs the option '${option}'.`);
+  throw invalidOptions(`${owner} needs the option '${option}'.`);
 }
 
 const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
@@ -44,13 +49,13 @@ const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
  * Returns an embedder that embeds each text once. A key is made from the embedder's id, its provider options, the purpose and the text: another model,
  * another dimension of the provider and another purpose have vectors of their own.
  *
- * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from `embed`: what the embedder and the cache throw
+ * @throws `OPTIONS_INVALID` for an unknown option or an invalid value; from `embed`: what the embedder and the cache throw
  * @example
  * const cache = storeEmbeddingCache({ vectorStore: new LocalVector({ path: './embedding-cache' }) });
  * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache });
  */
 export function cacheEmbeddings(input: EmbedderInput, given: CacheEmbeddingsOptions): Embedder {
-  checkOptions('cacheEmbeddings', given, cacheChecks, settings);
+  checkOptions('cacheEmbeddings', given, cacheChecks);
   const { cache: givenCache, ...options } = given;
   const cache = requireOption(givenCache, 'cacheEmbeddings', 'cache');
   const embedder = toEmbedder(input, options);
@@ -110,12 +115,12 @@ const storeCacheChecks: OptionChecks<StoreEmbeddingCacheOptions> = { ...storeChe
  * Returns a cache in a vector store: in files with `LocalVector`, in PostgreSQL with `PgVector`, or in yours. A missing index is created. In PostgreSQL,
  * create it without a search index first: `createIndex({ indexName, dimension, metric: 'dotproduct', indexConfig: { type: 'flat' } })`.
  *
- * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from its methods: errors of the store
+ * @throws `OPTIONS_INVALID` for an unknown option or an invalid value; from its methods: errors of the store
  */
 export function storeEmbeddingCache(options: StoreEmbeddingCacheOptions): EmbeddingCache {
-  checkOptions('storeEmbeddingCache', options, storeCacheChecks, settings);
+  checkOptions('storeEmbeddingCache', options, storeCacheChecks);
   const { indexName = 'embedding_cache' } = options;
-  const store = readStore('storeEmbeddingCache', options, settings);
+  const store = readStore('storeEmbeddingCache', options);
   let exists = false;
   return {
     async get(keys, end) {
@@ -165,13 +170,13 @@ const redisCacheChecks: OptionChecks<RedisEmbeddingCacheOptions> = {
 /**
  * Returns a cache in Redis 6 or newer: one string per vector, its 32-bit numbers (little-endian) in base64.
  *
- * @throws `EMBEDDER_INVALID` for an unknown option or an invalid value; from its methods: errors of the client
+ * @throws `OPTIONS_INVALID` for an unknown option or an invalid value; from its methods: errors of the client
  * @example
  * const client = await createClient({ url: 'redis://localhost:6379' }).on('error', console.error).connect();
  * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache: redisEmbeddingCache({ client }) });
  */
 export function redisEmbeddingCache(options: RedisEmbeddingCacheOptions): EmbeddingCache {
-  checkOptions('redisEmbeddingCache', options, redisCacheChecks, settings);
+  checkOptions('redisEmbeddingCache', options, redisCacheChecks);
   const { prefix = 'quiver:embedding:', ttl } = options;
   const client = requireOption(options.client, 'redisEmbeddingCache', 'client');
   const send = (name: string, ...args: string[]): Promise<unknown> =>

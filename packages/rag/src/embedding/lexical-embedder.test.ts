@@ -69,7 +69,7 @@ describe('the lexical embedder', () => {
 
   test('refuses dimensions that make no sense, and stops when told', async () => {
     for (const dimension of [0, -1, 1.5, Number.NaN, 1e9]) {
-      expect(() => createLexicalEmbedder({ dimension })).toThrow(expect.objectContaining({ code: 'EMBEDDER_INVALID' }));
+      expect(() => createLexicalEmbedder({ dimension })).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     }
     expect(() => createLexicalEmbedder({ dimensions: 512 } as never)).toThrow(
       "createLexicalEmbedder has no option 'dimensions'. Did you mean 'dimension'? Its options are: dimension.",

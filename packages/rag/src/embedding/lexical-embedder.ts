@@ -33,13 +33,13 @@ const gramWeight = 0.25;
  * by 1 + ln(frequency), scaled to length 1. Words without a subject count only in a text without others. A document without words, such as
  * “***”, is similar to the same text only, because stores refuse vectors of zeros; a query without them has zeros, which are similar to nothing.
  *
- * @throws `EMBEDDER_INVALID` for an unknown option, and a dimension that is not an integer from 1 to 65,536
+ * @throws `OPTIONS_INVALID` for an unknown option, and a dimension that is not an integer from 1 to 65,536
  *
  * @example
  * const search = createVectorQueryTool({ vectorStore: store, indexName: 'guides', model: createLexicalEmbedder() });
  */
 export function createLexicalEmbedder(options: LexicalEmbedderOptions = {}): Embedder {
-  checkOptions('createLexicalEmbedder', options, checks, { code: 'EMBEDDER_INVALID' });
+  checkOptions('createLexicalEmbedder', options, checks);
   const { dimension = defaultDimension } = options;
   const id = `quiver/lexical-3-${dimension}`;
   const embed = async (texts: readonly string[], { signal, purpose }: EmbedOptions): Promise<Float32Array[]> => {

@@ -1,6 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { anyValue, type OptionCheck, readAlias } from '@quiver/core/internal';
-import type { OptionSettings } from '../store/options.js';
+import { anyValue, type OptionCheck, readAlias, invalidOptions } from '@quiver/core/internal';
 import type { EmbedderInput } from './to-embedder.js';
 
 /** Embedder that a function works with, under one of two names. */
@@ -22,12 +20,11 @@ export const modelChecks: { readonly model: OptionCheck; readonly embedder: Opti
   embedder: anyValue,
 };
 
-/** Returns the embedder of checked options. @throws an error with `settings.code` without a model, and for two different ones */
-export function readModel(name: string, options: ModelOption, settings: OptionSettings): EmbedderInput {
-  const model = readAlias<ModelOption, 'model' | 'embedder'>(name, options, ['model', 'embedder'], settings);
+/** Returns the embedder of checked options. @throws `OPTIONS_INVALID` without a model, and for two different ones */
+export function readModel(name: string, options: ModelOption): EmbedderInput {
+  const model = readAlias<ModelOption, 'model' | 'embedder'>(name, options, ['model', 'embedder']);
   if (model !== undefined) return model;
-  throw new QuiverError(
-    settings.code,
+  throw invalidOptions(
     `${name} needs 'model': an embedding model, a model string or an embedder, such as createLexicalEmbedder().`,
   );
 }

@@ -376,7 +376,7 @@ describe('a custom embedder', () => {
 test('rejects other values', async () => {
   for (const input of [undefined, null, 5, {}, ' ', { id: 'x' }, { doEmbed: () => undefined }]) {
     expect(() => toEmbedder(input as unknown as EmbedderInput)).toThrow(
-      expect.objectContaining({ code: 'EMBEDDER_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   }
   await expect(toEmbedder('gpt').embed(['a'])).rejects.toMatchObject({ code: 'MODEL_STRING_INVALID' });
@@ -428,7 +428,7 @@ describe('options of embedders and their caches', () => {
     ["redisEmbeddingCache: 'ttl' must be an integer of at least 1, not 0.", { client, ttl: 0 }, redisEmbeddingCache],
   ])('are rejected: %s', (message, options, create) => {
     const error = expect.objectContaining({
-      code: 'EMBEDDER_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(message) as string,
     }) as Error;
     expect(() => create(options as never)).toThrow(error);

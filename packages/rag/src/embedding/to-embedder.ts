@@ -8,6 +8,7 @@ import {
   stringValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { partsOf } from '../requests/parts-of.js';
@@ -62,16 +63,16 @@ export const modelEmbedderChecks: OptionChecks<ModelEmbedderOptions> = {
  * The embedder throws `EMBEDDING_FAILED` with the model's error as its cause, `EMBEDDING_INVALID` for an answer that does not
  * fit, and the abort reason. A string is resolved at the first call, by `ModelRouterEmbeddingModel`.
  *
- * @throws `EMBEDDER_INVALID` for anything else, and for an unknown option or an invalid value
+ * @throws `OPTIONS_INVALID` for anything else, and for an unknown option or an invalid value
  *
  * @example
  * const [vector] = await toEmbedder('openai/text-embedding-3-small').embed(['a text']);
  */
 export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions = {}): Embedder {
-  checkOptions('toEmbedder', options, modelEmbedderChecks, { code: 'EMBEDDER_INVALID' });
+  checkOptions('toEmbedder', options, modelEmbedderChecks);
   if (typeof input === 'string') {
     const name = input.trim();
-    if (name === '') throw new QuiverError('EMBEDDER_INVALID', 'The name of an embedding model must not be empty.');
+    if (name === '') throw invalidOptions('The name of an embedding model must not be empty.');
     let model: Promise<EmbeddingModel> | undefined;
     const load = (): Promise<EmbeddingModel> =>
       (model ??= import('@quiver/core/llm').then((llm) => new llm.ModelRouterEmbeddingModel(name)));
@@ -79,12 +80,11 @@ export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions =
   }
   if (isEmbedder(input)) {
     const { maxInputTokens = input.maxInputTokens } = options;
-    checkOptions('An embedder', { maxInputTokens }, modelEmbedderChecks, { code: 'EMBEDDER_INVALID' });
+    checkOptions('An embedder', { maxInputTokens }, modelEmbedderChecks);
     return createCheckedEmbedder(input, maxInputTokens);
   }
   if (isEmbeddingModel(input)) return createModelEmbedder(modelId(input), () => input, options);
-  throw new QuiverError(
-    'EMBEDDER_INVALID',
+  throw invalidOptions(
     'An embedder must be an AI SDK embedding model, a string such as openai/text-embedding-3-small, or an object with id and embed().',
   );
 }

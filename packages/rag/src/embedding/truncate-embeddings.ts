@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { Embedder } from './embedder.js';
 import { toEmbedder, type EmbedderInput } from './to-embedder.js';
 
@@ -6,7 +7,7 @@ import { toEmbedder, type EmbedderInput } from './to-embedder.js';
  * Returns an embedder that keeps the first numbers of each vector, scaled to length 1. It is right for models that were trained for it
  * (Matryoshka representation learning), such as `text-embedding-3-*`; others lose most of their quality. Smaller vectors need less memory and time.
  *
- * @throws `EMBEDDER_INVALID` for a dimension that is not a whole number above 0; from `embed`, `EMBEDDING_INVALID` for a shorter vector, and what the
+ * @throws `OPTIONS_INVALID` for a dimension that is not a whole number above 0; from `embed`, `EMBEDDING_INVALID` for a shorter vector, and what the
  *   embedder throws
  * @see Kusupati et al.: Matryoshka Representation Learning. NeurIPS 2022. https://arxiv.org/abs/2205.13147
  * @example
@@ -15,10 +16,7 @@ import { toEmbedder, type EmbedderInput } from './to-embedder.js';
 export function truncateEmbeddings(input: EmbedderInput, dimension: number): Embedder {
   const whole = toEmbedder(input);
   if (!Number.isSafeInteger(dimension) || dimension < 1)
-    throw new QuiverError(
-      'EMBEDDER_INVALID',
-      `The dimension must be a whole number above 0, not ${String(dimension)}.`,
-    );
+    throw invalidOptions(`The dimension must be a whole number above 0, not ${String(dimension)}.`);
   return {
     get usage() {
       return whole.usage;

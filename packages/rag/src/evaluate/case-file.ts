@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { replaceFile } from '@quiver/core/internal';
+import { replaceFile, invalidOptions } from '@quiver/core/internal';
 import { checkCase, checkCases, type RetrievalCase } from './cases.js';
-import { evaluationInvalid } from './evaluation-error.js';
 
 /**
  * Reads cases from a file of JSON Lines: one {@link RetrievalCase} per line.
  *
- * @throws `EVALUATION_INVALID` with the line that is not a case; errors of the file system
+ * @throws `OPTIONS_INVALID` with the line that is not a case; errors of the file system
  * @example
  * const cases = await readCases('cases.jsonl');
  */
@@ -24,7 +23,7 @@ export async function readCases(path: string): Promise<RetrievalCase[]> {
 /**
  * Writes cases as JSON Lines, for {@link readCases}. An existing file is replaced as a whole.
  *
- * @throws `EVALUATION_INVALID` for invalid cases; errors of the file system
+ * @throws `OPTIONS_INVALID` for invalid cases; errors of the file system
  * @example
  * await writeCases('cases.jsonl', [{ question: 'How do I install it?', relevant: [{ quote: 'npm install' }] }]);
  */
@@ -37,6 +36,6 @@ function parseLine(line: string, what: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw evaluationInvalid(`${what} is not JSON: ${(cause as Error).message}`);
+    throw invalidOptions(`${what} is not JSON: ${(cause as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-import { evaluationInvalid } from './evaluation-error.js';
+import { invalidOptions } from '@quiver/core/internal';
 import { toLetters } from './letters.js';
 
 interface TargetFields {
@@ -47,10 +47,10 @@ export interface RetrievalCase {
 /** More letters make the comparison of a quote that is spread over several chunks slow. */
 const maxQuoteLetters = 10_000;
 
-/** Checks cases of any origin. @throws `EVALUATION_INVALID` with the number of the case */
+/** Checks cases of any origin. @throws `OPTIONS_INVALID` with the number of the case */
 export function checkCases(cases: unknown): readonly RetrievalCase[] {
   if (!Array.isArray(cases) || cases.length === 0) {
-    throw evaluationInvalid('An evaluation needs cases: a list of { question, relevant }, not an empty one.');
+    throw invalidOptions('An evaluation needs cases: a list of { question, relevant }, not an empty one.');
   }
   cases.forEach((one: unknown, index) => checkCase(one, `Case ${index + 1}`));
   return cases as RetrievalCase[];
@@ -60,16 +60,14 @@ export function checkCases(cases: unknown): readonly RetrievalCase[] {
 export function checkCase(value: unknown, what: string): asserts value is RetrievalCase {
   const { question, relevant } = (value ?? {}) as Partial<Record<keyof RetrievalCase, unknown>>;
   if (typeof question !== 'string' || question.trim() === '') {
-    throw evaluationInvalid(`${what} needs a question, a text that is not empty.`);
+    throw invalidOptions(`${what} needs a question, a text that is not empty.`);
   }
   if (!Array.isArray(relevant) || relevant.length === 0) {
-    throw evaluationInvalid(
-      `${what} ('${question}') needs relevant, a list of at least one quote, place, source or id.`,
-    );
+    throw invalidOptions(`${what} ('${question}') needs relevant, a list of at least one quote, place, source or id.`);
   }
   for (const target of relevant as unknown[]) {
     const problem = findProblem(target);
-    if (problem) throw evaluationInvalid(`${what} ('${question}'): ${problem}`);
+    if (problem) throw invalidOptions(`${what} ('${question}'): ${problem}`);
   }
 }
 

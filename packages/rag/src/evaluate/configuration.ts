@@ -1,5 +1,12 @@
 import type { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, readAlias, stringValue } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  type OptionChecks,
+  readAlias,
+  stringValue,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { RequestContext } from '@quiver/core/request-context';
 import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { modelChecks } from '../embedding/model-option.js';
@@ -10,7 +17,6 @@ import { mmrValue, fusionValue, modeValue, topKValue } from '../store/options.js
 import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
 import { addTokens, countCalls, type ModelCost } from './count-calls.js';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import type { RetrievedResult } from './judge.js';
 
 /** A function that retrieves: returns results, best first. */
@@ -83,29 +89,29 @@ interface Defaults {
   readonly model: EmbedderInput | undefined;
 }
 
-/** @throws `EVALUATION_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function checkConfigurations(
   configurations: unknown,
   { indexName, model: commonModel }: Defaults,
 ): CheckedConfiguration[] {
   if (!Array.isArray(configurations) || configurations.length === 0) {
-    throw evaluationInvalid('An evaluation needs configurations: a list with at least one { name }.');
+    throw invalidOptions('An evaluation needs configurations: a list with at least one { name }.');
   }
   const names = new Set<string>();
   return configurations.map((given: RetrievalConfiguration) => {
     const { name, retrieve, indexName: index = indexName } = given ?? {};
     if (typeof name !== 'string' || name === '' || names.has(name)) {
-      throw evaluationInvalid(`Every configuration needs a unique name, not '${String(name)}'.`);
+      throw invalidOptions(`Every configuration needs a unique name, not '${String(name)}'.`);
     }
     names.add(name);
     const what = `The configuration '${name}'`;
-    const invalid = (problem: string): QuiverError => evaluationInvalid(`${what} ${problem}`);
-    if (retrieve === undefined) checkOptions(what, given as SearchConfiguration, searchChecks, evaluationSettings);
-    else checkOptions(what, given as CustomConfiguration, customChecks, evaluationSettings);
+    const invalid = (problem: string): QuiverError => invalidOptions(`${what} ${problem}`);
+    if (retrieve === undefined) checkOptions(what, given as SearchConfiguration, searchChecks);
+    else checkOptions(what, given as CustomConfiguration, customChecks);
     if (typeof index !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
     if (retrieve === undefined) {
       const { embedder: _other, ...search } = given as SearchConfiguration;
-      const own = readAlias(what, given as SearchConfiguration, ['model', 'embedder'], evaluationSettings);
+      const own = readAlias(what, given as SearchConfiguration, ['model', 'embedder']);
       const model = own ?? (search.mode === 'keyword' ? undefined : commonModel);
       if (search.mode !== 'keyword' && model === undefined) throw invalid(`needs a model, or the mode 'keyword'.`);
       return { ...search, ...(model !== undefined && { model }), indexName: index };

@@ -50,7 +50,7 @@ async function evaluate(
 }
 
 const invalid = (message: RegExp): unknown =>
-  expect.objectContaining({ code: 'EVALUATION_INVALID', message: expect.stringMatching(message) });
+  expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringMatching(message) });
 
 describe('evaluateRetrieval', () => {
   it('measures search, tools and functions with intervals, latency and details of each question', async () => {
@@ -288,7 +288,7 @@ describe('evaluateRetrieval', () => {
     ] as const)
       await expect(bad(relevant), String(message)).rejects.toEqual(invalid(message));
     for (const cases of [[], undefined, 'cases', [{}], [{ question: ' ', relevant: [{ id: 'a' }] }], [null]])
-      await expect(evaluate(cases as RetrievalCase[])).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });
+      await expect(evaluate(cases as RetrievalCase[])).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('rejects invalid configurations and options', async () => {

@@ -11,6 +11,7 @@ import {
   signalValue,
   stringValue,
   valueThat,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks } from '../embedding/model-option.js';
@@ -26,7 +27,6 @@ import {
   type RetrievalConfiguration,
 } from './configuration.js';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, SeparationReport } from './evaluation.js';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
 import { makeCases, type CasePassage } from './make-cases.js';
 import { parseMetric, separation, type Metric, type MetricName } from './metrics.js';
@@ -88,7 +88,7 @@ const defaultMetrics: readonly MetricName[] = [
  * Measures how well configurations retrieve what questions need. First it looks up every case in the index of every configuration, so that
  * a case that cannot be answered is an error; that reads the whole index, without vectors.
  *
- * @throws `EVALUATION_INVALID` for invalid options and cases; `CASES_NOT_FOUND` for cases that an index does not contain;
+ * @throws `OPTIONS_INVALID` for invalid options and cases; `CASES_NOT_FOUND` for cases that an index does not contain;
  *   `EVALUATION_FAILED` with the cause when a configuration fails; errors of the store; the abort reason
  * @example
  * const evaluation = await evaluateRetrieval({
@@ -100,16 +100,14 @@ const defaultMetrics: readonly MetricName[] = [
  * console.log(evaluation.configurations[1]?.metrics.recallAt5);
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
-  checkOptions('evaluateRetrieval', options, checks, evaluationSettings);
+  checkOptions('evaluateRetrieval', options, checks);
   const { onProgress, signal, unanswerable = [] } = options;
-  const store = readStore('evaluateRetrieval', options, evaluationSettings);
+  const store = readStore('evaluateRetrieval', options);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
-  const model = readAlias<EvaluateRetrievalOptions, 'model' | 'embedder'>(
-    'evaluateRetrieval',
-    options,
-    ['model', 'embedder'],
-    evaluationSettings,
-  );
+  const model = readAlias<EvaluateRetrievalOptions, 'model' | 'embedder'>('evaluateRetrieval', options, [
+    'model',
+    'embedder',
+  ]);
   const { indexName } = options;
   const configurations = checkConfigurations(options.configurations ?? defaultConfigurations, { indexName, model });
   signal?.throwIfAborted();
@@ -138,7 +136,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
         },
       );
       const milliseconds = performance.now() - started;
-      if (!Array.isArray(results)) throw evaluationInvalid(`${where} must return a list of results.`);
+      if (!Array.isArray(results)) throw invalidOptions(`${where} must return a list of results.`);
       done += 1;
       onProgress?.({ done, total, configuration: configuration.name });
       return { results: (results as readonly RetrievedResult[]).slice(0, topK), milliseconds };
@@ -216,7 +214,7 @@ function requireSources(asked: readonly QuestionReport[], cases: readonly Retrie
   const results = asked.flatMap((one) => one.results);
   const isNeeded = cases.some(({ relevant }) => relevant.some(({ source }) => source !== undefined));
   if (!isNeeded || results.length === 0 || results.some(({ source }) => source !== undefined)) return;
-  throw evaluationInvalid(
+  throw invalidOptions(
     `No result of the configuration '${name}' has metadata.source, but cases are bound to sources. Return it with the results.`,
   );
 }
@@ -326,8 +324,8 @@ async function locateAll(
   return all;
 }
 
-/** @throws `EVALUATION_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 function checkMetrics(names: readonly string[]): Metric[] {
-  if (!Array.isArray(names) || names.length === 0) throw evaluationInvalid('metrics must name at least one metric.');
+  if (!Array.isArray(names) || names.length === 0) throw invalidOptions('metrics must name at least one metric.');
   return [...new Set<string>(names)].map((name) => parseMetric(String(name)));
 }

@@ -1,10 +1,10 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { otherPlaces, type OtherPlace } from '../search/merge-copies.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { scanPages } from '../store/scan-pages.js';
 import { describeTarget, type CaseTarget, type RetrievalCase } from './cases.js';
-import { evaluationInvalid } from './evaluation-error.js';
 import { toLetters } from './letters.js';
 import type { JudgedRanking } from './metrics.js';
 
@@ -138,7 +138,7 @@ function covers(ranges: readonly Range[], needed: readonly Range[]): boolean {
  * two chunks share needs both.
  *
  * @param where - the configuration, for messages
- * @throws `EVALUATION_INVALID` when a result lacks the text or the place that the case is bound to
+ * @throws `OPTIONS_INVALID` when a result lacks the text or the place that the case is bound to
  */
 export function judge(
   { question, targets }: LocatedCase,
@@ -181,7 +181,7 @@ function requireFields({ target }: Target, result: RetrievedResult, what: string
     missing = isPlaced ? undefined : 'has no metadata.startIndex and endIndex';
   }
   if (missing === undefined) return;
-  throw evaluationInvalid(
+  throw invalidOptions(
     `A result that ${what} ${missing}, but the case is bound to ${describeTarget(target)}. Return what the case needs.`,
   );
 }

@@ -62,7 +62,7 @@ describe('makeCases', () => {
     [{ passages, questions: 3 }, /questions/],
   ])('rejects %o', async (options, message) => {
     await expect(makeCases(options as never)).rejects.toMatchObject({
-      code: 'EVALUATION_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(message),
     });
   });

@@ -7,10 +7,10 @@ import {
   signalValue,
   wholeNumber,
   type OptionChecks,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { contentHash } from '../document/content-hash.js';
 import type { RetrievalCase } from './cases.js';
-import { evaluationInvalid, evaluationSettings } from './evaluation-error.js';
 import { toLetters } from './letters.js';
 
 /** A text that a question can be made of. */
@@ -46,13 +46,13 @@ const [leastWords, mostWords] = [8, 40];
  * finds nearly all of them, so they show whether vectors fit the documents at all, in their language, and how sizes and settings compare. They
  * do not show whether vectors are better than keywords.
  *
- * @throws `EVALUATION_INVALID` for invalid options, and passages without a sentence of 8 to 40 words; the abort reason
+ * @throws `OPTIONS_INVALID` for invalid options, and passages without a sentence of 8 to 40 words; the abort reason
  * @example
  * const cases = await makeCases({ passages: chunks.map(({ text }) => ({ text })), count: 50 });
  */
 export async function makeCases(options: MakeCasesOptions): Promise<RetrievalCase[]> {
-  checkOptions('makeCases', options, checks, evaluationSettings);
-  requireItems('makeCases', 'passages', options.passages, evaluationSettings);
+  checkOptions('makeCases', options, checks);
+  requireItems('makeCases', 'passages', options.passages);
   const { passages, count = 100, seed = 1, signal } = options;
   // Some passages have no sentence.
   const sample = await samplePassages(passages, { seed, count: 4 * count, signal });
@@ -63,7 +63,7 @@ export async function makeCases(options: MakeCasesOptions): Promise<RetrievalCas
     .slice(0, count)
     .map(({ one }) => one);
   if (cases.length > 0) return cases;
-  throw evaluationInvalid(
+  throw invalidOptions(
     `No question can be made of these documents: none has a sentence of ${leastWords} to ${mostWords} words. Pass cases.`,
   );
 }

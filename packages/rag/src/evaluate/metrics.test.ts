@@ -78,10 +78,10 @@ describe('the metrics of a ranking', () => {
   it('reject an invalid k, no relevant ids, and invalid gains', () => {
     for (const k of [0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number]) {
       for (const metric of [recallAt, precisionAt, hitRateAt, mrrAt, ndcgAt, allAt])
-        expect(() => metric(judged, k)).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
+        expect(() => metric(judged, k)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     }
     expect(() => judgeIds(['a'], 'abc')).toThrow(/a list/);
-    expect(() => judgeIds(['a'], [])).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
+    expect(() => judgeIds(['a'], [])).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect(() => judgeIds(['a'], new Map([['a', Number.NaN]]))).toThrow(/gain of 'a'/);
     expect(() => judgeIds(['a'], new Map([['a', 0]]))).toThrow(/at least one relevant id/);
   });
@@ -111,6 +111,6 @@ describe('the separation of questions', () => {
   });
 
   it('rejects an empty list', () => {
-    expect(() => separation([], [0.1])).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
+    expect(() => separation([], [0.1])).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });
 });

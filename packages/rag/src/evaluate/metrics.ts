@@ -1,4 +1,4 @@
-import { evaluationInvalid } from './evaluation-error.js';
+import { invalidOptions } from '@quiver/core/internal';
 
 /** Results of one question, best first, compared with what the question needs (its targets). */
 export interface JudgedRanking {
@@ -20,7 +20,7 @@ export type MetricName = `${Measure}At${number}`;
  *
  * @param ids - ids of the results, best first; an id that occurs again counts once
  * @param relevant - relevant ids, or the gain of each; ids without a gain greater than 0 are not relevant
- * @throws `EVALUATION_INVALID` when nothing is relevant, and for a gain that is not a finite number
+ * @throws `OPTIONS_INVALID` when nothing is relevant, and for a gain that is not a finite number
  * @example
  * const judged = judgeIds(['b', 'a', 'c'], ['a', 'd']);
  * recallAt(judged, 3); // 0.5
@@ -30,16 +30,16 @@ export function judgeIds(
   relevant: Iterable<string> | ReadonlyMap<string, number>,
 ): JudgedRanking {
   // A text is a list of characters.
-  if (typeof relevant === 'string') throw evaluationInvalid('The relevant ids must be a list, not a text.');
+  if (typeof relevant === 'string') throw invalidOptions('The relevant ids must be a list, not a text.');
   const gainOf =
     relevant instanceof Map ? relevant : new Map(Array.from(relevant as Iterable<string>, (id) => [id, 1]));
   const targets = new Map<string, number>();
   const gains: number[] = [];
   for (const [id, gain] of gainOf as ReadonlyMap<string, number>) {
-    if (!Number.isFinite(gain)) throw evaluationInvalid(`The gain of '${id}' must be a finite number, not ${gain}.`);
+    if (!Number.isFinite(gain)) throw invalidOptions(`The gain of '${id}' must be a finite number, not ${gain}.`);
     if (gain > 0) targets.set(id, gains.push(gain) - 1);
   }
-  if (gains.length === 0) throw evaluationInvalid('A question needs at least one relevant id.');
+  if (gains.length === 0) throw invalidOptions('A question needs at least one relevant id.');
   const seen = new Set<string>();
   const found = ids.map((id) => {
     const target = targets.get(id);
@@ -105,13 +105,13 @@ function discounted(gains: readonly number[], k: number): number {
  *
  * @param answerable - the largest confidence of each question that the documents answer
  * @param unanswerable - that of each question that they do not answer
- * @throws `EVALUATION_INVALID` for an empty list
+ * @throws `OPTIONS_INVALID` for an empty list
  * @example
  * separation([0.9, 0.7], [0.1, 0.7]); // 0.875
  */
 export function separation(answerable: readonly number[], unanswerable: readonly number[]): number {
   if (answerable.length === 0 || unanswerable.length === 0)
-    throw evaluationInvalid('The separation needs at least one question with, and one without an answer.');
+    throw invalidOptions('The separation needs at least one question with, and one without an answer.');
   let better = 0;
   for (const one of answerable) for (const other of unanswerable) better += one > other ? 1 : one === other ? 0.5 : 0;
   return better / (answerable.length * unanswerable.length);
@@ -133,11 +133,11 @@ export interface Metric {
   readonly measure: (ranking: JudgedRanking) => number;
 }
 
-/** @throws `EVALUATION_INVALID` for a name that is not a metric */
+/** @throws `OPTIONS_INVALID` for a name that is not a metric */
 export function parseMetric(name: string): Metric {
   const [, measure = '', digits = ''] = /^([a-zA-Z]+)At([1-9]\d{0,3})$/.exec(name) ?? [];
   if (!Object.hasOwn(measures, measure)) {
-    throw evaluationInvalid(
+    throw invalidOptions(
       `There is no metric '${name}'. Metrics are ${Object.keys(measures).join(', ')}, followed by At and a number of results from 1 to 9999, for example recallAt5.`,
     );
   }
@@ -147,5 +147,5 @@ export function parseMetric(name: string): Metric {
 
 function requireK(k: number): number {
   if (Number.isSafeInteger(k) && k >= 1) return k;
-  throw evaluationInvalid(`k must be a whole number of at least 1, not ${String(k)}.`);
+  throw invalidOptions(`k must be a whole number of at least 1, not ${String(k)}.`);
 }

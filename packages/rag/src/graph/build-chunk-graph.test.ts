@@ -221,7 +221,7 @@ describe('buildChunkGraph', () => {
       { id: 'b', document: '' },
     ];
     await expect(buildFrom(passages, { vectors: new Float32Array(2), ...options })).rejects.toMatchObject({
-      code: 'GRAPH_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(message),
     });
   });

@@ -6,13 +6,13 @@ import {
   signalValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
 import {
   edgesValue,
-  graphSettings,
   resolveEdgeOptions,
   type EdgeKind,
   type EdgeOptions,
@@ -25,7 +25,6 @@ import {
   similarityEdges,
   type KnownNeighbors,
 } from './find-neighbors.js';
-import { graphInvalid } from './graph-error.js';
 import type { GraphPassage } from './passage.js';
 import type { GraphData } from './snapshot.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
@@ -72,7 +71,7 @@ const similarityShare = 0.95;
  * Connects passages with each other by the kinds of {@link EdgeOptions}. Equal passages and vectors give equal graphs, on every
  * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
  *
- * @throws `GRAPH_INVALID` for an unknown or invalid option, for two passages of one id, and for vectors that do not fit; `signal.reason`
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, for two passages of one id, and for vectors that do not fit; `signal.reason`
  *
  * @example
  * const graph = await buildChunkGraph({ passages, vectors, dimension: 1536 });
@@ -95,7 +94,7 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
 
 /** Builds a graph. Yields the finished share of the search for similar passages. */
 function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
-  checkOptions('buildChunkGraph', options, optionChecks, graphSettings);
+  checkOptions('buildChunkGraph', options, optionChecks);
   requireVectors(options);
   const { vectors, dimension, previous } = options;
   const resolved = resolveEdgeOptions(options.edges);
@@ -105,7 +104,7 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   const passages = nodes.map(({ passage }) => passage);
   const ids = passages.map(({ id }) => id);
   const twice = ids.find((id, node) => id === ids[node - 1]);
-  if (twice !== undefined) throw graphInvalid(`Two passages have the id '${twice}'.`);
+  if (twice !== undefined) throw invalidOptions(`Two passages have the id '${twice}'.`);
   const rows = nodes.map(({ vector }) => vector);
   const units = new UnitRows(rows, dimension);
   const { fingerprints } = units;
@@ -126,7 +125,7 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
   if (vectors.length !== passages.length * dimension) {
-    throw graphInvalid(
+    throw invalidOptions(
       `${passages.length} passages of dimension ${dimension} need ${passages.length * dimension} numbers, not ${vectors.length}.`,
     );
   }
@@ -134,7 +133,7 @@ function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions
   for (let place = 0; place < vectors.length; place += 1) {
     if (Number.isFinite(vectors[place])) continue;
     const { id } = passages[Math.floor(place / dimension)] as GraphPassage;
-    throw graphInvalid(`The vector of passage '${id}' holds ${vectors[place]}.`);
+    throw invalidOptions(`The vector of passage '${id}' holds ${vectors[place]}.`);
   }
 }
 

@@ -100,12 +100,17 @@ describe('rank', () => {
 
   it.each<[string, Partial<RankOptions>, string, string]>([
     ['an unknown seed', { seeds: [{ id: 'gone', score: 1 }] }, 'GRAPH_SEED_UNKNOWN', "no passage 'gone'"],
-    ['a score that is no number', { seeds: [{ id: 'film', score: Number.NaN }] }, 'GRAPH_INVALID', 'must be a number'],
-    ['a seed without a score', { seeds: [{ id: 'film' } as never] }, 'GRAPH_INVALID', 'must be a number'],
-    ['topK 0', { topK: 0 }, 'GRAPH_INVALID', 'TopK'],
-    ['no rounds', { maxIterations: 0 }, 'GRAPH_INVALID', 'Random walk steps'],
-    ['a restart probability of 1', { restartProb: 1 }, 'GRAPH_INVALID', 'Restart probability'],
-    ['a negative tolerance', { tolerance: -1 }, 'GRAPH_INVALID', 'tolerance'],
+    [
+      'a score that is no number',
+      { seeds: [{ id: 'film', score: Number.NaN }] },
+      'OPTIONS_INVALID',
+      'must be a number',
+    ],
+    ['a seed without a score', { seeds: [{ id: 'film' } as never] }, 'OPTIONS_INVALID', 'must be a number'],
+    ['topK 0', { topK: 0 }, 'OPTIONS_INVALID', 'TopK'],
+    ['no rounds', { maxIterations: 0 }, 'OPTIONS_INVALID', 'Random walk steps'],
+    ['a restart probability of 1', { restartProb: 1 }, 'OPTIONS_INVALID', 'Restart probability'],
+    ['a negative tolerance', { tolerance: -1 }, 'OPTIONS_INVALID', 'tolerance'],
   ])('refuses %s', (_what, options, code, message) => {
     expect(() => idsOf(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
   });
@@ -134,7 +139,7 @@ describe('a graph', () => {
     expect(graph.neighbors('far').map(({ to, reason }) => `${to}: ${reason}`)).toEqual([
       'other: cosine similarity 0.95',
     ]);
-    expect(() => graph.neighbors('gone')).toThrow(expect.objectContaining({ code: 'GRAPH_INVALID' }));
+    expect(() => graph.neighbors('gone')).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect([graph.has('film'), graph.has('gone')]).toEqual([true, false]);
   });
 

@@ -1,10 +1,9 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, functionValue, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { TopK } from '../store/top-k.js';
 import { defaultTopK } from '../store/options.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
-import { defaultWalk, graphSettings, type EdgeKind } from './graph-options.js';
-import { graphInvalid } from './graph-error.js';
+import { defaultWalk, type EdgeKind } from './graph-options.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
 import { strongestPaths, type PathStep } from './strongest-paths.js';
@@ -138,7 +137,7 @@ export class ChunkGraph {
     for (const edge of this.data.edges) yield this.#toChunkEdge(edge, edge.from);
   }
 
-  /** Returns the edges of a passage, in the direction away from it. @throws `GRAPH_INVALID` for an unknown passage */
+  /** Returns the edges of a passage, in the direction away from it. @throws `OPTIONS_INVALID` for an unknown passage */
   neighbors(id: string): ChunkEdge[] {
     const from = this.#require(id);
     const { offsets, edges } = this.#adjacency;
@@ -149,10 +148,10 @@ export class ChunkGraph {
    * Returns the passages that matter most for the results of a search, best first; equal ones by id. The same graph and seeds
    * give the same ranking, bit by bit.
    *
-   * @throws `GRAPH_INVALID` for an unknown option and bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
+   * @throws `OPTIONS_INVALID` for an unknown option and bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
   rank(given: RankOptions): RankedChunk[] {
-    checkOptions('ChunkGraph.rank', given, rankChecks, graphSettings);
+    checkOptions('ChunkGraph.rank', given, rankChecks);
     const { seeds, allowed, ...options } = given;
     const isAllowed = allowed && ((number: number): boolean => allowed(this.ids[number] as string));
     const numbered = seeds
@@ -169,7 +168,7 @@ export class ChunkGraph {
 
   /** Ranks from weighted node numbers by personalized PageRank. @internal */
   rankFrom({ topK = defaultTopK, ...options }: RankNodesOptions): RankedChunk[] {
-    if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
+    if (!(topK >= 1)) throw invalidOptions('TopK must be greater than 0');
     const { scores, pathsTo } = this.#walk(options);
     const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
     for (const [node, score] of scores) top.offer(node, score);
@@ -213,10 +212,10 @@ export class ChunkGraph {
       tolerance,
       allowed,
     } = options;
-    if (!(maxIterations >= 1)) throw graphInvalid('Random walk steps must be greater than 0');
-    if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
+    if (!(maxIterations >= 1)) throw invalidOptions('Random walk steps must be greater than 0');
+    if (!(restartProb > 0 && restartProb < 1)) throw invalidOptions('Restart probability must be between 0 and 1');
     if (tolerance !== undefined && !(tolerance >= 0))
-      throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
+      throw invalidOptions(`The tolerance must not be negative, but it is ${tolerance}.`);
     const adjacency = this.#adjacency;
     const seeds = restartProbabilities(options.seeds);
     if (seeds.size === 0) return { scores: new Map(), pathsTo: () => new Map() };
@@ -306,7 +305,7 @@ export class ChunkGraph {
     };
   }
 
-  #require(id: string, code = 'GRAPH_INVALID'): number {
+  #require(id: string, code = 'OPTIONS_INVALID'): number {
     const number = this.#numbers.get(id);
     if (number === undefined) {
       throw new QuiverError(code, `There is no passage '${id}' in the graph. Was the graph built before it was added?`);
@@ -323,7 +322,8 @@ export function roundScore(score: number): number {
 function restartProbabilities(seeds: RankNodesOptions['seeds']): Map<number, number> {
   const weights = new Map<number, number>();
   for (const [node, weight] of seeds) {
-    if (typeof weight !== 'number' || Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
+    if (typeof weight !== 'number' || Number.isNaN(weight))
+      throw invalidOptions('The score of a seed must be a number.');
     if (weight > 0) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
   }
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);

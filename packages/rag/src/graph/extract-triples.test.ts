@@ -105,7 +105,7 @@ describe('extractTriples', () => {
     { cacheScope: 5 as never },
   ])('refuses %j', async (options) => {
     await expect(extractTriples({ passages, model: modelThat(readBurton), ...options })).rejects.toMatchObject({
-      code: 'GRAPH_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 

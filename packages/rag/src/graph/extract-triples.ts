@@ -17,7 +17,6 @@ import {
   type AnswerCache,
   type LanguageModelInput,
 } from '../document/extract/extract-options.js';
-import { graphSettings } from './graph-options.js';
 import type { Triple } from './passage.js';
 
 /** Progress of `extractTriples()`. */
@@ -93,14 +92,14 @@ const schema: JsonSchema = {
  * are connected then, with any wording. It costs one model call per new text.
  *
  * @returns by id; failed passages are absent
- * @throws `GRAPH_INVALID` for an unknown or invalid option; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
  *   the others are in the cache; `signal.reason`
  *
  * @example
  * const triples = await extractTriples({ passages, model: 'openai/gpt-5.1-mini' });
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
-  checkOptions('extractTriples', options, checks, graphSettings);
+  checkOptions('extractTriples', options, checks);
   const { passages, model: llm, cache, cacheScope = '', maxTriples = 12, signal, onFailure } = options;
   const failures: TripleFailure[] = [];
   /** Responses by text. */

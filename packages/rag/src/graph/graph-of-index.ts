@@ -6,6 +6,7 @@ import {
   type OptionChecks,
   signalValue,
   stringValue,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
@@ -16,14 +17,7 @@ import { vectorOfKey } from '../document/metadata-keys.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
-import { graphInvalid } from './graph-error.js';
-import {
-  graphSettings,
-  parseGraphOptions,
-  resolveEdgeOptions,
-  type EdgeOptions,
-  type GraphOptions,
-} from './graph-options.js';
+import { parseGraphOptions, resolveEdgeOptions, type EdgeOptions, type GraphOptions } from './graph-options.js';
 import { toPassage, type GraphPassage } from './passage.js';
 
 /** Progress of a build. */
@@ -69,16 +63,16 @@ export interface BuiltGraph {
  * with a path, in the table `quiver_derived` for `PgVector`. Queries do the same, except that they create no table, and store
  * the graph of a filter only after `buildGraph()` did so once. A build after ingestion saves the first query the wait.
  *
- * @throws `GRAPH_INVALID` for an unknown or invalid option, `FILTER_INVALID`, and what the store throws
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, `FILTER_INVALID`, and what the store throws
  * @example
  * await ingest({ documents, vectorStore, indexName: 'docs', model });
  * await buildGraph({ vectorStore, indexName: 'docs' });
  */
 export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph> {
-  checkOptions('buildGraph', options, optionChecks, graphSettings);
+  checkOptions('buildGraph', options, optionChecks);
   const { indexName, graphOptions, signal, onProgress } = options;
   const filter = readTrustedFilter(options);
-  const store = readStore('buildGraph', options, graphSettings);
+  const store = readStore('buildGraph', options);
   const { edges, maxNodes } = parseGraphOptions('buildGraph', graphOptions);
   await store.derived?.prepare({ signal });
   const graph = await findGraph({ store, indexName, filter, edges, maxNodes, keep: true, signal, onProgress });
@@ -141,7 +135,7 @@ const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
  * otherwise built. Concurrent calls share one build.
  *
  * @returns `undefined` when the store has no versions, and when there are more passages than a graph may have
- * @throws `FILTER_INVALID`, `GRAPH_INVALID`, `signal.reason`, and what the store throws
+ * @throws `FILTER_INVALID`, `OPTIONS_INVALID`, `signal.reason`, and what the store throws
  */
 export async function findGraph(request: GraphRequest): Promise<ChunkGraph | undefined> {
   const { store, maxNodes, keep = false } = request;
@@ -241,7 +235,7 @@ async function buildGraphOfScope(
       if (metadata[vectorOfKey] !== undefined) continue;
       if (passages.length === maxNodes) return undefined;
       if (vector?.length !== dimension) {
-        throw graphInvalid(`The record '${id}' of '${indexName}' has no vector of ${dimension} numbers.`);
+        throw invalidOptions(`The record '${id}' of '${indexName}' has no vector of ${dimension} numbers.`);
       }
       passages.push(toPassage(record));
       rows.push(Float32Array.from(vector));
@@ -327,7 +321,7 @@ function nameOf(key: string): string {
   return `graph-${contentHash(key)}`;
 }
 
-/** Returns a key that only equal scopes share. @throws `FILTER_INVALID`, `GRAPH_INVALID` */
+/** Returns a key that only equal scopes share. @throws `FILTER_INVALID`, `OPTIONS_INVALID` */
 function scopeKey({ indexName, filter, edges }: GraphRequest): string {
   return canonicalJson([indexName, filterKey(filter), resolveEdgeOptions(edges)]);
 }

@@ -8,10 +8,8 @@ import {
   type OptionChecks,
   wholeNumber,
 } from '@quiver/core/internal';
-import type { OptionSettings } from '../store/options.js';
 
 /** Settings of `checkOptions` for the functions of graphs. */
-export const graphSettings: OptionSettings = { code: 'GRAPH_INVALID' };
 
 /** Reason that connects two passages. `title` occurs in the paths of queries only: it leads from the query to a passage. */
 export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple' | 'title';
@@ -148,10 +146,10 @@ const graphOptionChecks: OptionChecks<{ graphOptions?: GraphOptions }> = {
 
 /**
  * @param name - function that received the options, for messages
- * @throws `GRAPH_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function parseGraphOptions(name: string, graphOptions: GraphOptions = {}): GraphSettings {
-  checkOptions(name, { graphOptions }, graphOptionChecks, graphSettings);
+  checkOptions(name, { graphOptions }, graphOptionChecks);
   const { dimension, threshold, maxNodes = 20_000 } = graphOptions;
   const { randomWalkSteps = defaultWalk.randomWalkSteps, restartProb = defaultWalk.restartProb } = graphOptions;
   const { similarity } = graphOptions.edges ?? {};

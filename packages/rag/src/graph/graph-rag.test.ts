@@ -258,7 +258,7 @@ describe('GraphRAG', () => {
   ])('refuses %s', (_what, message, act) => {
     const graph = createPets();
     expect(() => act(graph)).toThrow(
-      expect.objectContaining({ code: 'GRAPH_INVALID', message: expect.stringContaining(message) }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining(message) }),
     );
     expect(graph.getNodes()).toHaveLength(5);
   });

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
 import { nearestRows } from '../vectors/nearest-rows.js';
@@ -6,8 +6,6 @@ import { VectorTable } from '../vectors/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges } from './find-neighbors.js';
-import { graphInvalid } from './graph-error.js';
-import { graphSettings } from './graph-options.js';
 import { UnitRows } from './unit-rows.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
@@ -108,22 +106,22 @@ export class GraphRAG {
   /**
    * @param dimension - length of every embedding
    * @param threshold - passages are connected when their cosine similarity is above it
-   * @throws `GRAPH_INVALID`
+   * @throws `OPTIONS_INVALID`
    */
   constructor(dimension = 1536, threshold = 0.7) {
     if (!Number.isSafeInteger(dimension) || dimension < 1) {
-      throw graphInvalid(`The dimension of a graph must be a positive integer, not ${dimension}.`);
+      throw invalidOptions(`The dimension of a graph must be a positive integer, not ${dimension}.`);
     }
-    if (!Number.isFinite(threshold)) throw graphInvalid(`The threshold must be a finite number, not ${threshold}.`);
+    if (!Number.isFinite(threshold)) throw invalidOptions(`The threshold must be a finite number, not ${threshold}.`);
     this.#dimension = dimension;
     this.#threshold = threshold;
     this.#vectors = new VectorTable(dimension, 'cosine');
   }
 
-  /** Adds a node, or replaces the node with its id, whose edges stay. @throws `GRAPH_INVALID` */
+  /** Adds a node, or replaces the node with its id, whose edges stay. @throws `OPTIONS_INVALID` */
   addNode(node: GraphNode): void {
     const { id, embedding } = node;
-    if (!embedding) throw graphInvalid('Node must have an embedding');
+    if (!embedding) throw invalidOptions('Node must have an embedding');
     const vector = this.#toVector(embedding, id);
     const position = this.#numbers.get(id) ?? this.#nodes.length;
     this.#numbers.set(id, position);
@@ -132,12 +130,12 @@ export class GraphRAG {
     this.#graph = undefined;
   }
 
-  /** Connects two nodes, in both directions. @throws `GRAPH_INVALID` */
+  /** Connects two nodes, in both directions. @throws `OPTIONS_INVALID` */
   addEdge({ source, target, weight, type }: GraphEdge): void {
     const [from, to] = [this.#numbers.get(source), this.#numbers.get(target)];
-    if (from === undefined || to === undefined) throw graphInvalid('Both source and target nodes must exist');
+    if (from === undefined || to === undefined) throw invalidOptions('Both source and target nodes must exist');
     if (!(weight > 0) || !Number.isFinite(weight)) {
-      throw graphInvalid(`The weight of an edge must be positive, not ${weight}`);
+      throw invalidOptions(`The weight of an edge must be positive, not ${weight}`);
     }
     this.#edges.push({ from, to, weight, kind: type, reason: type });
     this.#graph = undefined;
@@ -162,7 +160,7 @@ export class GraphRAG {
     return this.getEdges().filter((edge) => edge.type === type);
   }
 
-  /** @throws `GRAPH_INVALID` for an unknown node */
+  /** @throws `OPTIONS_INVALID` for an unknown node */
   updateNodeContent(id: string, content: string): void {
     this.#node(id).content = content;
     this.#graph = undefined;
@@ -180,13 +178,13 @@ export class GraphRAG {
    * Builds the graph of passages and their embeddings, and removes its previous contents. Nodes get the ids `0`, `1`, …; each is
    * connected with the most similar passages, 20 at most, whose similarity is above the threshold. All pairs are compared.
    *
-   * @throws `GRAPH_INVALID`, and the graph stays unchanged
+   * @throws `OPTIONS_INVALID`, and the graph stays unchanged
    */
   createGraph(chunks: readonly GraphChunk[], embeddings: readonly GraphEmbedding[]): void {
     if (chunks.length === 0 || embeddings.length === 0) {
-      throw graphInvalid('Chunks and embeddings arrays must not be empty');
+      throw invalidOptions('Chunks and embeddings arrays must not be empty');
     }
-    if (chunks.length !== embeddings.length) throw graphInvalid('Chunks and embeddings must have the same length');
+    if (chunks.length !== embeddings.length) throw invalidOptions('Chunks and embeddings must have the same length');
     for (const [number, { vector }] of embeddings.entries()) this.#toVector(vector, String(number));
     this.clear();
     chunks.forEach(({ text, metadata = {} }, number) => {
@@ -204,10 +202,10 @@ export class GraphRAG {
   /**
    * Returns the passages that matter most for a query, best first; equal ones by id.
    *
-   * @throws `GRAPH_INVALID`, `FILTER_INVALID`
+   * @throws `OPTIONS_INVALID`, `FILTER_INVALID`
    */
   query(options: GraphQuery): RankedNode[] {
-    checkOptions('GraphRAG.query', options, queryChecks, graphSettings);
+    checkOptions('GraphRAG.query', options, queryChecks);
     const { query, topK, randomWalkSteps, restartProb, filter } = options;
     this.#requireDimension(query.length, 'Query embedding must have dimension');
     const vector = toFiniteVector(query, 'The embedding of the query');
@@ -236,26 +234,26 @@ export class GraphRAG {
     };
   }
 
-  /** @throws `GRAPH_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   static deserialize(snapshot: GraphSnapshot): GraphRAG {
     const { version, dimension, threshold, nodes, edges } = (snapshot ?? {}) as {
       [Key in keyof GraphSnapshot]: unknown;
     };
-    if (version !== 1) throw graphInvalid(`Unsupported GraphRAG snapshot version: ${String(version)}`);
+    if (version !== 1) throw invalidOptions(`Unsupported GraphRAG snapshot version: ${String(version)}`);
     if (!Array.isArray(nodes) || !Array.isArray(edges)) {
-      throw graphInvalid('This is not the snapshot of a GraphRAG: it has no lists of nodes and edges');
+      throw invalidOptions('This is not the snapshot of a GraphRAG: it has no lists of nodes and edges');
     }
     const graph = new GraphRAG(dimension as number, threshold as number);
     for (const [number, node] of (nodes as (Partial<GraphNode> | null)[]).entries()) {
-      if (typeof node?.id !== 'string') throw graphInvalid(`Node ${number} of the snapshot has no id`);
-      if (typeof node.content !== 'string') throw graphInvalid(`Node '${node.id}' of the snapshot has no content`);
+      if (typeof node?.id !== 'string') throw invalidOptions(`Node ${number} of the snapshot has no id`);
+      if (typeof node.content !== 'string') throw invalidOptions(`Node '${node.id}' of the snapshot has no content`);
       graph.addNode(node as GraphNode);
     }
     /** Edges that are listed in one direction so far. */
     const halves = new Map<string, number>();
     for (const edge of edges as (GraphEdge | null)[]) {
       for (const id of [edge?.source, edge?.target])
-        if (!graph.#numbers.has(id as string)) throw graphInvalid(`Edge references unknown node: ${String(id)}`);
+        if (!graph.#numbers.has(id as string)) throw invalidOptions(`Edge references unknown node: ${String(id)}`);
       const { source, target, weight, type } = edge as GraphEdge;
       const reverse = JSON.stringify([target, source, weight, type]);
       const waiting = halves.get(reverse) ?? 0;
@@ -297,7 +295,7 @@ export class GraphRAG {
 
   #node(id: string): GraphNode {
     const node = this.#nodes[this.#numbers.get(id) ?? -1];
-    if (!node) throw graphInvalid(`There is no node '${id}'`);
+    if (!node) throw invalidOptions(`There is no node '${id}'`);
     return node;
   }
 
@@ -307,7 +305,7 @@ export class GraphRAG {
   }
 
   #requireDimension(length: number, message: string): void {
-    if (length !== this.#dimension) throw graphInvalid(`${message} ${this.#dimension}`);
+    if (length !== this.#dimension) throw invalidOptions(`${message} ${this.#dimension}`);
   }
 
   /** Returns 1 for nodes that match the filter, by number. */
@@ -337,6 +335,6 @@ function toFiniteVector(values: readonly number[] | Float32Array, what: string):
   const vector = Float32Array.from(values);
   // `null` has become 0 there.
   const isFinite = vector.every((value, place) => Number.isFinite(value) && typeof values[place] === 'number');
-  if (!isFinite) throw graphInvalid(`${what} must hold finite numbers`);
+  if (!isFinite) throw invalidOptions(`${what} must hold finite numbers`);
   return vector;
 }

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
@@ -12,7 +13,6 @@ import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';
-import { graphInvalid } from './graph-error.js';
 import type { GraphSettings } from './graph-options.js';
 import { toPassage } from './passage.js';
 import { rankPassages, seedCount } from './rank-passages.js';
@@ -68,7 +68,7 @@ export interface IndexAnswer {
 /**
  * Finds passages that match a query and passages that are connected with them.
  *
- * @throws `GRAPH_INVALID` for a `topK` below 1, `QUERY_EMBEDDER_CHANGED`, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store
+ * @throws `OPTIONS_INVALID` for a `topK` below 1, `QUERY_EMBEDDER_CHANGED`, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
@@ -77,7 +77,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const { indexName, signal } = read;
   const { edges, maxNodes, dimension } = settings;
   const topK = Math.floor(query.topK);
-  if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
+  if (!(topK >= 1)) throw invalidOptions('TopK must be greater than 0');
   if (dimension !== undefined) await requireDimension(query, dimension);
   const { modes } = store.capabilities;
   const fusion = fusionWith(embedder, query.fusion);

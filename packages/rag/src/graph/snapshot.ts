@@ -1,6 +1,6 @@
 import type { Edge } from './adjacency.js';
 import type { ResolvedEdgeOptions } from './graph-options.js';
-import { graphInvalid } from './graph-error.js';
+import { QuiverError } from '@quiver/core';
 
 /** Contents of a graph. Nodes are numbers, positions in `ids`. */
 export interface GraphData {
@@ -89,12 +89,16 @@ export function writeSnapshot({ ids, titles, titled, options, fingerprints, edge
   return bytes;
 }
 
+function graphInvalid(problem: string, cause?: unknown): QuiverError {
+  return new QuiverError('GRAPH_INVALID', `${problem} Build the graph again.`, { cause });
+}
+
 /** @throws `GRAPH_INVALID` */
 export function readSnapshot(bytes: Uint8Array): GraphData {
   const isSnapshot = bytes instanceof Uint8Array && magic.slice(0, 3).every((byte, place) => bytes[place] === byte);
-  if (!isSnapshot) throw graphInvalid('The bytes are not a snapshot of a graph. Build the graph again.');
+  if (!isSnapshot) throw graphInvalid('The bytes are not a snapshot of a graph.');
   if (bytes[3] !== magic[3]) {
-    throw graphInvalid(`Unsupported version of the snapshot of a graph: ${bytes[3]}. Build the graph again.`);
+    throw graphInvalid(`Unsupported version of the snapshot of a graph: ${bytes[3]}.`);
   }
   try {
     // An aligned copy.
@@ -105,7 +109,7 @@ export function readSnapshot(bytes: Uint8Array): GraphData {
     const header = JSON.parse(new TextDecoder().decode(text)) as SnapshotHeader;
     return readColumns(header, buffer, prefixLength + text.length);
   } catch (cause) {
-    throw graphInvalid('The snapshot of a graph is damaged or incomplete. Build the graph again.', cause);
+    throw graphInvalid('The snapshot of a graph is damaged or incomplete.', cause);
   }
 }
 

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { Chunk } from '../document/chunk.js';
 import { summaryKeys } from '../document/metadata-keys.js';
 import { contentHash } from '../document/content-hash.js';
@@ -6,7 +6,6 @@ import type { ExtractParams } from '../document/extract/extract-options.js';
 import { packSpans } from '../document/chunking/pack-spans.js';
 import { findSeparatorCut } from '../document/chunking/separator-cut.js';
 import { mostTokens } from '../embedding/input-tokens.js';
-import { invalidArgument } from '../store/options.js';
 import { textAbove, textKeys } from '../store/record-text.js';
 
 /**
@@ -26,15 +25,15 @@ export interface ChunkVector extends Chunk {
 /** Metadata keys of the texts. */
 const extractedKeys = { questions: 'questionsThisExcerptCanAnswer', summary: 'sectionSummary' } as const;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for an unknown name, and for a name without its extractor */
+/** @throws `OPTIONS_INVALID` for an unknown name, and for a name without its extractor */
 export function checkChunkVectors(vectors: unknown, extract: ExtractParams | undefined): ChunkVectors | undefined {
   if (vectors === undefined || typeof vectors === 'function') return vectors as ChunkVectors | undefined;
-  if (!Array.isArray(vectors)) throw invalidArgument(`vectors must be a list or a function, not ${String(vectors)}.`);
+  if (!Array.isArray(vectors)) throw invalidOptions(`vectors must be a list or a function, not ${String(vectors)}.`);
   for (const name of vectors as unknown[]) {
     if (name !== 'questions' && name !== 'summary')
-      throw invalidArgument(`vectors can contain 'questions' and 'summary', not '${String(name)}'.`);
+      throw invalidOptions(`vectors can contain 'questions' and 'summary', not '${String(name)}'.`);
     if (!extract?.[name])
-      throw invalidArgument(
+      throw invalidOptions(
         `vectors: ['${name}'] needs the extractor: pass chunkOptions: { extract: { ${name}: true, llm } }, or a function that returns the texts.`,
       );
   }
@@ -51,7 +50,7 @@ export function keysOfVectors(vectors: ChunkVectors | undefined): readonly strin
  * that overlap. The chunk or the further vector has that of the first window; the others are further vectors without a text, so that no keyword
  * search finds them.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` when the function returns something else than a list of texts
+ * @throws `OPTIONS_INVALID` when the function returns something else than a list of texts
  */
 export function toVectors(
   chunks: readonly Chunk[],
@@ -126,7 +125,7 @@ function textsOf(chunk: Chunk, vectors: ChunkVectors): readonly string[] {
   if (typeof vectors !== 'function') return vectors.flatMap((name) => extractedTexts(chunk, name));
   const texts: unknown = vectors(chunk);
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
-  throw new QuiverError('VECTOR_ARGUMENT_INVALID', `vectors must return a list of texts for the chunk '${chunk.id}'.`);
+  throw invalidOptions(`vectors must return a list of texts for the chunk '${chunk.id}'.`);
 }
 
 /** Questions are one on each line, which models like to number. */

@@ -1,6 +1,13 @@
-import { anyValue, checkOptions, type OptionChecks, signalValue, wholeNumber } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  type OptionChecks,
+  signalValue,
+  wholeNumber,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
-import { argumentSettings, invalidArgument, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
 import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type RunScope } from '../store/scope.js';
@@ -36,18 +43,18 @@ const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
  *
  * @returns the number of deleted chunks
  * @throws `INGEST_SCOPE_MISSING` without `scope` for an index with scopes; `INGEST_SCOPE_MISMATCH` for a scope with other keys than those of
- *   the index; `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown option, and when `sources` is not a list of values; the abort reason; errors of the
+ *   the index; `OPTIONS_INVALID` for an unknown option, and when `sources` is not a list of values; the abort reason; errors of the
  *   store, such as `VECTOR_INDEX_NOT_FOUND`
  * @example
  * await deleteDocuments({ vectorStore, indexName: 'docs', sources: ['guide.md'], scope: { tenant: 'b' } });
  */
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
-  checkOptions('deleteDocuments', options, optionChecks, argumentSettings);
+  checkOptions('deleteDocuments', options, optionChecks);
   const { indexName, maxRetries = defaultMaxRetries, signal } = options;
-  const store = readStore('deleteDocuments', options, argumentSettings);
+  const store = readStore('deleteDocuments', options);
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
-    throw invalidArgument('sources must be a list of the values of metadata.source, without undefined and null.');
+    throw invalidOptions('sources must be a list of the values of metadata.source, without undefined and null.');
   const sources: Sources = new Map();
   for (const source of options.sources) addSource(sources, source);
   const access = { store, indexName, maxRetries, signal };

@@ -27,7 +27,7 @@ interface Replaced {
 /**
  * Returns options of the same run with a store that changes nothing and models that only count.
  *
- * @throws `EMBEDDER_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function toDryRun<Options extends Replaced>(options: Options): { options: Options; estimate: IngestEstimate } {
   const estimate: IngestEstimate = { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };

@@ -54,7 +54,7 @@ export interface IngestTargetOptions extends StoreAccess, Pick<IngestTarget, 'sc
   readonly embedder: EmbedderInput;
 }
 
-/** @throws `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH`; `INGEST_EMBEDDER_CHANGED`; `EMBEDDER_INVALID`; errors of the store */
+/** @throws `INGEST_SCOPE_MISSING`; `INGEST_SCOPE_MISMATCH`; `INGEST_EMBEDDER_CHANGED`; `OPTIONS_INVALID`; errors of the store */
 export async function openTarget({ embedder, metric, scope, ...access }: IngestTargetOptions): Promise<IngestTarget> {
   const { indexName, maxRetries } = access;
   const isUpdate = (await callStore(access, (store, end) => store.listIndexes(end))).includes(indexName);

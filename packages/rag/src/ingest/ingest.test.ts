@@ -71,7 +71,7 @@ describe('ingest', () => {
   it('rejects a misspelled option, as does deleteDocuments', async () => {
     const misspelled = { scop: { tenant: 'b' } };
     await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(
         "ingest has no option 'scop'. Did you mean 'scope'? Its options are: documents, vectorStore, store,",
       ) as string,
@@ -79,7 +79,7 @@ describe('ingest', () => {
     expect(await store.listIndexes()).toEqual([]);
     await run([guide('# A')]);
     const deletion = { store, indexName, sources: ['guide.md'], ...misspelled };
-    await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     expect(await stored()).toEqual(['# A']);
   });
 
@@ -118,7 +118,7 @@ describe('ingest', () => {
   });
 
   it('names a missing store, also in a dry run, and missing options', async () => {
-    const code = 'VECTOR_ARGUMENT_INVALID';
+    const code = 'OPTIONS_INVALID';
     const message = expect.stringContaining("needs 'vectorStore': a vector store, such as a LocalVector.") as string;
     const missing = { store: undefined } as unknown as Partial<IngestRun>;
     await expect(run([], missing)).rejects.toMatchObject({ code, message });
@@ -139,7 +139,7 @@ describe('ingest', () => {
     expect(await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'] })).toBe(1);
     const both = { documents, vectorStore: store, store: new LocalVector(), indexName, model: embedder };
     await expect(ingest(both as never)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining("'vectorStore' and 'store' are two names of one option") as string,
     });
     await expect(ingest({ documents, store, indexName } as never)).rejects.toThrow("ingest needs 'model'");
@@ -521,7 +521,7 @@ describe('ingest', () => {
       { documents: ['text'] as never },
       { documents: [undefined] as never },
     ])
-      await expect(run(documents, wrong)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      await expect(run(documents, wrong)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('tries again what may pass, in the store and in the model', async () => {

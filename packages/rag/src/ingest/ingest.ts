@@ -10,6 +10,7 @@ import {
   runAhead,
   signalValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { Chunk } from '../document/chunk.js';
 import { contextKey } from '../document/metadata-keys.js';
@@ -20,14 +21,7 @@ import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import type { IngestEstimate } from './dry-run.js';
-import {
-  argumentSettings,
-  invalidArgument,
-  objectValue,
-  readStore,
-  storeChecks,
-  type StoreOption,
-} from '../store/options.js';
+import { objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -163,11 +157,11 @@ const optionChecks: OptionChecks<IngestOptions> = {
  * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 100 bytes for each
  * chunk of the run.
  *
- * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISSING` without `scope` for an index that holds chunks of scopes;
+ * @throws the abort reason; `INGEST_SCOPE_MISSING` without `scope` for an index that holds chunks of scopes;
  *   `INGEST_SCOPE_MISMATCH` for a document of another scope, and for a scope with other keys than those of the index;
  *   `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata that
  *   `ingest` writes, such as `embedder`;
- *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; errors of
+ *   `EMBEDDING_INVALID` for invalid vectors; `OPTIONS_INVALID` for an unknown or invalid option; errors of
  *   store, embedder and `documents`
  *
  * @example
@@ -175,11 +169,11 @@ const optionChecks: OptionChecks<IngestOptions> = {
  * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
-  checkOptions('ingest', options, optionChecks, argumentSettings);
+  checkOptions('ingest', options, optionChecks);
   const run: IngestRun = {
     ...options,
-    store: readStore('ingest', options, argumentSettings),
-    embedder: readModel('ingest', options, argumentSettings),
+    store: readStore('ingest', options),
+    embedder: readModel('ingest', options),
   };
   if (!options.dryRun) return runIngest(run);
   const { toDryRun } = await import('./dry-run.js');
@@ -197,7 +191,7 @@ async function runIngest(options: IngestRun, isTraced: boolean = channel.isActiv
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   if (!isIterable(options.documents))
-    throw invalidArgument(
+    throw invalidOptions(
       `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,
     );
   const vectors =
@@ -311,7 +305,7 @@ async function* readBatches(
   let nextPause = 0;
   for await (const document of abortableItems(documents, target.signal)) {
     if (!Array.isArray(document?.sources))
-      throw invalidArgument(`documents contains ${String(document)}, which is not an MDocument.`);
+      throw invalidOptions(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources)
       addSource(document.isUnavailable ? unavailable : sources, metadata['source']);

@@ -86,8 +86,8 @@ describe('ingest with a scope', () => {
     ['a string', 'a'],
   ])('rejects %s as a scope', async (_what, scope) => {
     const invalid = scope as unknown as typeof a;
-    await expect(run([readme('One.')], { scope: invalid })).rejects.toMatchObject({ code: 'INGEST_SCOPE_INVALID' });
-    await expect(remove({ scope: invalid })).rejects.toMatchObject({ code: 'INGEST_SCOPE_INVALID' });
+    await expect(run([readme('One.')], { scope: invalid })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await expect(remove({ scope: invalid })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 });
 
@@ -129,7 +129,7 @@ describe('deleteDocuments', () => {
 
   it('rejects invalid sources and reports a missing index', async () => {
     for (const sources of ['readme.md', [undefined], [null]] as unknown[][])
-      await expect(remove({ sources })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      await expect(remove({ sources })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await expect(remove()).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
   });
 });

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
-import { argumentSettings, invalidArgument, readStore, type StoreOption } from '../store/options.js';
+import { checkOptions, type OptionChecks, stringValue, invalidOptions } from '@quiver/core/internal';
+import { readStore, type StoreOption } from '../store/options.js';
 import {
   exportChecks,
   exportIndex,
@@ -30,9 +30,9 @@ type ImportIndexFromFileOptions = ImportIndexSettings &
 
 const importFromFileChecks: OptionChecks<ImportIndexFromFileOptions> = { path: stringValue, ...importChecks };
 
-/** Without the check, the export would be in the file `undefined`. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Without the check, the export would be in the file `undefined`. @throws `OPTIONS_INVALID` */
 function requirePath(name: string, path: string | undefined): void {
-  if (path === undefined) throw invalidArgument(`${name} needs 'path', the path of the exported index.`);
+  if (path === undefined) throw invalidOptions(`${name} needs 'path', the path of the exported index.`);
 }
 
 /**
@@ -45,11 +45,11 @@ function requirePath(name: string, path: string | undefined): void {
  * await exportIndexToFile({ vectorStore, indexName: 'guides', path: 'guides.jsonl' });
  */
 export async function exportIndexToFile(given: ExportIndexToFileOptions): Promise<void> {
-  checkOptions('exportIndexToFile', given, exportToFileChecks, argumentSettings);
+  checkOptions('exportIndexToFile', given, exportToFileChecks);
   const { path, vectorStore: _vectorStore, store: _store, ...options } = given;
   requirePath('exportIndexToFile', path);
   // Before the file is opened.
-  const vectorStore = readStore('exportIndexToFile', given, argumentSettings);
+  const vectorStore = readStore('exportIndexToFile', given);
   const part = `${path}.part`;
   const scope = toExportScope(options.indexName, options.filter);
   const file = await open(part, 'a+');
@@ -88,7 +88,7 @@ export async function exportIndexToFile(given: ExportIndexToFileOptions): Promis
  * const records = await importIndexFromFile({ vectorStore, indexName: 'guides', path: 'guides.jsonl' });
  */
 export async function importIndexFromFile(given: ImportIndexFromFileOptions): Promise<number> {
-  checkOptions('importIndexFromFile', given, importFromFileChecks, argumentSettings);
+  checkOptions('importIndexFromFile', given, importFromFileChecks);
   const { path, ...options } = given;
   requirePath('importIndexFromFile', path);
   return importIndex({ ...options, lines: readLines(path) });

@@ -322,11 +322,11 @@ test('accepts store and embedder as other names of vectorStore and model', async
   expect(ids(matches)[0]).toBe('approve');
   const both = { ...options, vectorStore, store: new LocalVector(), model } as unknown as RetrieveOptions;
   await expect(retrieve(both)).rejects.toMatchObject({
-    code: 'VECTOR_ARGUMENT_INVALID',
+    code: 'OPTIONS_INVALID',
     message: expect.stringContaining("'vectorStore' and 'store' are two names of one option"),
   });
   await expect(retrieve({ ...options, model } as unknown as RetrieveOptions)).rejects.toMatchObject({
-    code: 'VECTOR_ARGUMENT_INVALID',
+    code: 'OPTIONS_INVALID',
     message: expect.stringContaining("retrieve needs 'vectorStore'"),
   });
 });
@@ -337,5 +337,5 @@ test('searches the records of a scope, and none when the scope is missing', asyn
   const none = await optionsWith({ scope: { team: 'blue' }, filter: { year: { $lt: 2022 } } });
   expect((await retrieve(none)).matches).toEqual([]);
   const unknown = { ...none, scope: undefined } as unknown as RetrieveOptions;
-  await expect(retrieve(unknown)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+  await expect(retrieve(unknown)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
 });

@@ -30,7 +30,6 @@ import { fuseScores } from '../store/score-fusion.js';
 import { toIndexRead } from '../store/index-read.js';
 import { parseScope } from '../store/scope.js';
 import {
-  argumentSettings,
   confidenceValue,
   defaultTopK,
   fusionValue,
@@ -154,7 +153,7 @@ export interface Retrieval extends NothingFound {
  * weight. With a reranker, the best four times `topK` merged results are sorted by it.
  *
  * @throws `QUERY_SCOPE_MISSING`; `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
- *   `RETRIEVE_STEPS_INVALID` for wrong steps; `VECTOR_ARGUMENT_INVALID` for another unknown or invalid option; `FILTER_INVALID`; `QUERY_EMBEDDER_CHANGED`; errors of store, embedder and reranker; the
+ *   `OPTIONS_INVALID` for an unknown or invalid option or step; `FILTER_INVALID`; `QUERY_EMBEDDER_CHANGED`; errors of store, embedder and reranker; the
  *   abort reason
  * @example
  * const { matches, trace } = await retrieve({
@@ -167,9 +166,9 @@ export interface Retrieval extends NothingFound {
  * });
  */
 export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
-  checkOptions('retrieve', options, optionChecks, argumentSettings);
+  checkOptions('retrieve', options, optionChecks);
   const { question, reranker, signal, onStepFailure, topK = defaultTopK } = options;
-  const store = readStore('retrieve', options, argumentSettings);
+  const store = readStore('retrieve', options);
   checkQuestion(question, options.maxQuestionLength);
   const given = readTrustedFilter(options);
   const scope = parseScope(options.scope);
@@ -232,7 +231,7 @@ async function search(
   { store, limit, filter }: { store: VectorStore; limit: number; filter: VectorFilter },
 ): Promise<VectorMatch[][]> {
   const { indexName, mode, fusion, databaseConfig, signal } = options;
-  const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options, argumentSettings));
+  const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
   const read = toIndexRead(store, { indexName, databaseConfig, filter, signal });
   return Promise.all(

@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import {
   booleanValue,
   checkOptions,
@@ -9,6 +8,7 @@ import {
   type OptionCheck,
   type OptionChecks,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
@@ -97,7 +97,7 @@ const mostQueries = 10;
  * Runs the steps that were asked for. A failed step has an `error`; the others are not affected.
  *
  * @returns the question, rewritten if asked for, and one answer per step
- * @throws `RETRIEVE_STEPS_INVALID` before the first request; the abort reason
+ * @throws `OPTIONS_INVALID` before the first request; the abort reason
  */
 export async function runSteps(input: StepInput): Promise<{ question: string; answers: StepAnswer[] }> {
   const steps = requireSteps(input);
@@ -228,18 +228,18 @@ const checks: OptionChecks<Pick<StepInput, 'steps'>> = {
   }),
 };
 
-/** Returns the steps that were asked for. @throws `RETRIEVE_STEPS_INVALID` */
+/** Returns the steps that were asked for. @throws `OPTIONS_INVALID` */
 function requireSteps(input: StepInput): StepName[] {
   const { steps = {}, history = [] } = input;
-  checkOptions('retrieve', { steps }, checks, { code: 'RETRIEVE_STEPS_INVALID' });
+  checkOptions('retrieve', { steps }, checks);
   return knownSteps.filter((step) => {
     const given: unknown = steps[step];
     if (given === undefined || given === false) return false;
     if (step === 'rewrite' && history.length === 0)
-      throw stepsInvalid("The step 'rewrite' needs history, the conversation before the question.");
+      throw invalidOptions("The step 'rewrite' needs history, the conversation before the question.");
     if (step === 'filter') requireFields((given as Partial<FilterStepOptions>).fields);
     if (modelOf(input, step) === undefined)
-      throw stepsInvalid(
+      throw invalidOptions(
         `The step '${step}' has no language model. Pass llm: an AI SDK model, or a string such as 'openai/gpt-5.1'.`,
       );
     return true;
@@ -248,11 +248,7 @@ function requireSteps(input: StepInput): StepName[] {
 
 function requireFields(fields: unknown): void {
   if (typeof fields === 'object' && fields !== null && Object.keys(fields).length > 0) return;
-  throw stepsInvalid(
+  throw invalidOptions(
     "The step 'filter' needs fields: the metadata fields that a filter may use, each with its meaning.",
   );
-}
-
-function stepsInvalid(message: string): QuiverError {
-  return new QuiverError('RETRIEVE_STEPS_INVALID', message);
 }

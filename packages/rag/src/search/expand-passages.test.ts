@@ -298,7 +298,7 @@ describe('expandPassages', () => {
     { around: 1 },
     5,
   ])('rejects %j as limits', async (expand) => {
-    await expect(expandAll([], expand as never)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(expandAll([], expand as never)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('ends with the abort reason, and with the errors of filter and store', async () => {

@@ -8,13 +8,13 @@ import {
   signalValue,
   stringValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters } from '../filter/index.js';
 import { recordText } from '../store/record-text.js';
-import { invalidArgument } from '../store/options.js';
-import { argumentSettings, objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { partsOf } from '../requests/parts-of.js';
@@ -80,7 +80,7 @@ export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
  * space or a blank line. Records without `source`, `startIndex` and `endIndex` remain unchanged.
  *
  * @param matches - best first, as `store.query()` returns them
- * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the
  *   store; the abort reason
  * @example
  * const matches = await store.query({ indexName: 'docs', queryVector, topK: 5 });
@@ -90,8 +90,8 @@ export async function expandPassages<Match extends VectorMatch>(
   matches: readonly Match[],
   options: ExpandPassagesOptions,
 ): Promise<ExpandedPassage<Match>[]> {
-  checkOptions('expandPassages', options, optionChecks, argumentSettings);
-  const store = readStore('expandPassages', options, argumentSettings);
+  checkOptions('expandPassages', options, optionChecks);
+  const store = readStore('expandPassages', options);
   const { expand, indexName, filter, databaseConfig, signal } = options;
   return expandMatches(matches, expand, store, toIndexRead(store, { indexName, filter, databaseConfig, signal }));
 }
@@ -104,7 +104,7 @@ export async function expandMatches<Match extends VectorMatch>(
   read: IndexRead,
 ): Promise<ExpandedPassage<Match>[]> {
   const limits = toLimits(expand);
-  if (!Array.isArray(matches)) throw invalidArgument('expandPassages() needs matches, a list of records.');
+  if (!Array.isArray(matches)) throw invalidOptions('expandPassages() needs matches, a list of records.');
   const found = new Map<string, PlacedChunk>();
   for (const match of matches) {
     const chunk = toPlacedChunk(match);
@@ -168,7 +168,7 @@ const optionChecks: OptionChecks<ExpandPassagesOptions> = {
 };
 
 function toLimits(expand: PassageExpansion | undefined): Limits {
-  if (expand === undefined) throw invalidArgument("expandPassages needs 'expand': 'section', or an object of limits.");
+  if (expand === undefined) throw invalidOptions("expandPassages needs 'expand': 'section', or an object of limits.");
   const given = expand === 'section' ? { section: true } : expand;
   const { section = false, before, after, maxTokens = defaultMaxTokens }: PassageExpansionOptions = given;
   const other = before === undefined && after === undefined ? Number.POSITIVE_INFINITY : 0;
@@ -200,7 +200,7 @@ async function readNeighbors(
       }
       count += records.length;
       if (count > maxRecords)
-        throw invalidArgument(
+        throw invalidOptions(
           `More than ${maxRecords} records of the index '${allowed.indexName}' have the sources of ${part.length} passages and places next to them. metadata.source must name one document, such as its path.`,
         );
     }

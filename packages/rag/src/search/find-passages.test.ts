@@ -118,7 +118,7 @@ describe('ingest with further vectors', () => {
     ['a function that returns no list', () => 'one'],
     ['a function that returns no texts', () => [1]],
   ])('rejects %s', async (_what, vectors) => {
-    await expect(run({ vectors: vectors as never })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(run({ vectors: vectors as never })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('rejects documents whose metadata would name a chunk', async () => {

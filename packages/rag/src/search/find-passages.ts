@@ -7,7 +7,7 @@ import type { Question } from './question.js';
 import { rankCandidates } from './rank-candidates.js';
 import { diverseDepth, findDifferent, fusedDepth, rankedDepth, recordDepth } from '../store/depths.js';
 import type { IndexRead } from '../store/index-read.js';
-import { argumentSettings, defaultTopK, topKValue } from '../store/options.js';
+import { defaultTopK, topKValue } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
 import type {
   FusionWeights,
@@ -74,7 +74,7 @@ export function fusionWith(embedder: Embedder | undefined, given?: FusionWeights
  *   the other places, as far as they are among the best `topK` + 10 records. Texts whose own metadata differ, such as a tenant, stay apart.
  *
  * @param params - those of `store.query()`
- * @throws `VECTOR_ARGUMENT_INVALID` for an invalid `topK`; errors of the store
+ * @throws `OPTIONS_INVALID` for an invalid `topK`; errors of the store
  * @example
  * const matches = await queryChunks(store, { indexName: 'docs', queryVector, topK: 5 });
  */
@@ -83,7 +83,7 @@ export async function queryChunks<Params extends QueryParams>(
   params: Params,
 ): Promise<VectorMatch[]> {
   const { mode, queryVector, queryText, fusion, mmr, topK = defaultTopK, includeVector, ...read } = params;
-  checkOptions('queryChunks', { topK }, { topK: topKValue }, argumentSettings);
+  checkOptions('queryChunks', { topK }, { topK: topKValue });
   const query = { mode, queryVector, queryText, fusion, mmr, topK, includeVector };
   return findChunks({ store, read: { filter: undefined, ...read }, embedder: undefined }, query, recordDepth(topK));
 }

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../store/options.js';
+import { invalidOptions } from '@quiver/core/internal';
 import { recordText, textAbove } from '../store/record-text.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { englishAnalysis, hasUnspaced, termsOf } from '../words/analysis.js';
@@ -11,12 +11,12 @@ import { TrigramSet } from './trigram-set.js';
 /** Default of `maxQuestionLength`. A search takes time for each word: megabytes would block the process for seconds. */
 const defaultMaxQuestionLength = 8000;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for a question that is blank or longer than `maxLength` */
+/** @throws `OPTIONS_INVALID` for a question that is blank or longer than `maxLength` */
 export function checkQuestion(question: unknown, maxLength: number = defaultMaxQuestionLength): void {
   if (typeof question !== 'string' || question.trim() === '')
-    throw invalidArgument('The question is empty. Pass a text to search for.');
+    throw invalidOptions('The question is empty. Pass a text to search for.');
   if (question.length > maxLength)
-    throw invalidArgument(
+    throw invalidOptions(
       `The question has ${question.length} characters, and at most ${maxLength} are searched for. Shorten it, or raise maxQuestionLength.`,
     );
 }

@@ -111,7 +111,7 @@ describe('createReranker', () => {
 
   it('keeps a key that no header can contain out of the message', () => {
     const create = (): unknown => createReranker({ provider: 'jina', model: 'm', apiKey: 'sec\nret' });
-    expect(create).toThrow(expect.objectContaining({ code: 'RERANK_MODEL_INVALID' }));
+    expect(create).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect(create).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sec') }));
   });
 

@@ -1,5 +1,12 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  functionValue,
+  type OptionChecks,
+  stringValue,
+  invalidOptions,
+} from '@quiver/core/internal';
 import type { RerankingModel } from './score-texts.js';
 
 /** Providers of rerank APIs. */
@@ -42,23 +49,23 @@ const maxAnswerBytes = 10 * 1024 * 1024;
 /**
  * Creates a reranking model over the HTTP API of a provider. It sends one request per list; `rerank()` repeats it after status 408, 429 and 5xx.
  *
- * @throws `RERANK_MODEL_INVALID` for an unknown option or provider, and without model or key; from `doRerank`, `RERANK_REQUEST_FAILED` with `details.status`,
+ * @throws `OPTIONS_INVALID` for an unknown option or provider, and without model or key; from `doRerank`, `RERANK_REQUEST_FAILED` with `details.status`,
  *   `RERANK_ANSWER_INVALID`, and the abort reason
  * @example
  * const best = await rerank(matches, question, createReranker({ provider: 'voyage', model: 'rerank-2.5' }), { topK: 5 });
  */
 export function createReranker(options: RerankApiOptions): RerankingModel {
-  checkOptions('createReranker', options, checks, { code: 'RERANK_MODEL_INVALID' });
+  checkOptions('createReranker', options, checks);
   const { provider, model, apiKey, url, fetch = globalThis.fetch } = options;
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
-  if (!api) throw modelInvalid(`Unknown provider '${String(provider)}'; known: ${Object.keys(apis).join(', ')}.`);
-  if (typeof model !== 'string' || model === '') throw modelInvalid(`A reranker of ${provider} needs a model.`);
+  if (!api) throw invalidOptions(`Unknown provider '${String(provider)}'; known: ${Object.keys(apis).join(', ')}.`);
+  if (typeof model !== 'string' || model === '') throw invalidOptions(`A reranker of ${provider} needs a model.`);
   const variable = `${provider.toUpperCase()}_API_KEY`;
   const key = apiKey ?? globalThis.process?.env[variable];
-  if (!key) throw modelInvalid(`A reranker of ${provider} needs apiKey, or the environment variable ${variable}.`);
+  if (!key) throw invalidOptions(`A reranker of ${provider} needs apiKey, or the environment variable ${variable}.`);
   // The error of an invalid header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(key.trim()))
-    throw modelInvalid(`The key for ${provider} contains spaces, line breaks or characters outside ASCII.`);
+    throw invalidOptions(`The key for ${provider} contains spaces, line breaks or characters outside ASCII.`);
   return {
     modelId: model,
     async doRerank({ query, documents, abortSignal }) {
@@ -136,10 +143,6 @@ function parse(text: string): Record<string, unknown> | null | undefined {
   } catch {
     return undefined;
   }
-}
-
-function modelInvalid(message: string): QuiverError {
-  return new QuiverError('RERANK_MODEL_INVALID', message);
 }
 
 interface Failure {

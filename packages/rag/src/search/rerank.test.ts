@@ -34,7 +34,7 @@ describe('rerank', () => {
   it.each([{ semantic: -1 }, { semantic: Number.NaN }, { semantic: 0, vector: 0, position: 0 }, { other: 1 }])(
     'refuses weights such as %j',
     async (weights) => {
-      await expect(rerank(results, 'q', scorer, { weights })).rejects.toMatchObject({ code: 'RERANK_WEIGHTS_INVALID' });
+      await expect(rerank(results, 'q', scorer, { weights })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     },
   );
 
@@ -65,7 +65,7 @@ describe('rerank', () => {
 
   it('rejects an invalid topK', async () => {
     for (const topK of [0, -1, 1.5, Number.NaN])
-      await expect(rerank(results, 'q', scorer, { topK })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      await expect(rerank(results, 'q', scorer, { topK })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('takes results of other stores, which may have no metadata', async () => {
@@ -79,7 +79,7 @@ describe('rerank', () => {
   it('rejects results without a score', async () => {
     for (const score of [Number.NaN, undefined as unknown as number])
       await expect(rerank([...results, match('x', score)], 'q', scorer)).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining("'x'"),
       });
   });
@@ -122,7 +122,7 @@ describe('rerank', () => {
     const cause = new Error('no access');
     const down: RelevanceScorer = { getRelevanceScore: () => Promise.reject(cause) };
     await expect(rerank(results, 'q', down)).rejects.toMatchObject({ code: 'RERANK_FAILED', cause });
-    await expect(rerank(results, 'q', {} as RelevanceScorer)).rejects.toMatchObject({ code: 'RERANK_MODEL_INVALID' });
+    await expect(rerank(results, 'q', {} as RelevanceScorer)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('asks a scorer four questions at once, and none after an abort', async () => {

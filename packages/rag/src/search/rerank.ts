@@ -9,6 +9,7 @@ import {
   signalValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';
@@ -60,7 +61,7 @@ export const rerankConfigValue: OptionCheck = objectOf<RerankConfig>({
 });
 
 const withoutEffect = { observabilityContext: 'queries are traced by the channels of @quiver/core.' };
-const settings = { code: 'VECTOR_ARGUMENT_INVALID', withoutEffect };
+const settings = { withoutEffect };
 
 /** Result with its score after reranking. */
 export interface RerankResult<Match extends VectorMatch = VectorMatch> {
@@ -85,8 +86,8 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * A reranking model receives the whole list in one request, a language model 20 results per request. Results without a relevance
  * are ranked by the other parts, and `details.error` names the reason.
  *
- * @throws `RERANK_FAILED` with the first error as cause if the model scored no text; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option and for results without a score; `signal.reason`
+ * @throws `RERANK_FAILED` with the first error as cause if the model scored no text;
+ *   `OPTIONS_INVALID` for an unknown or invalid option and for results without a score; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -122,7 +123,7 @@ async function rankResults<Match extends VectorMatch>(
   const checkedWeights = toWeights(weights);
   for (const { id, score } of results) {
     if (Number.isFinite(score)) continue;
-    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The result '${id}' must have a number as score, not ${score}.`);
+    throw invalidOptions(`The result '${id}' must have a number as score, not ${score}.`);
   }
   const scores = await scoreWithin(budget, signal, (end) => scoreResults(results, query, model, end), results.length);
   const analysis = queryEmbedding && analyzeQuery(queryEmbedding);
@@ -263,20 +264,19 @@ function analyzeQuery(embedding: readonly number[] | Float32Array): {
 
 const defaultWeights: Required<WeightConfig> = { semantic: 0.4, vector: 0.4, position: 0.2 };
 
-/** Missing weights are the defaults; then all are divided by their sum. @throws `RERANK_WEIGHTS_INVALID` */
+/** Missing weights are the defaults; then all are divided by their sum. @throws `OPTIONS_INVALID` */
 function toWeights(weights: WeightConfig = {}): Required<WeightConfig> {
   const all = { ...defaultWeights };
   for (const [name, value] of Object.entries(weights)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(defaultWeights, name) || typeof value !== 'number' || !(value >= 0) || value === Infinity) {
-      throw new QuiverError(
-        'RERANK_WEIGHTS_INVALID',
+      throw invalidOptions(
         `The weight ${name} = ${String(value)} is not valid; weights are semantic, vector and position, numbers of at least 0.`,
       );
     }
     all[name as keyof WeightConfig] = value;
   }
   const sum = all.semantic + all.vector + all.position;
-  if (sum === 0) throw new QuiverError('RERANK_WEIGHTS_INVALID', 'At least one weight must be greater than 0.');
+  if (sum === 0) throw invalidOptions('At least one weight must be greater than 0.');
   return { semantic: all.semantic / sum, vector: all.vector / sum, position: all.position / sum };
 }

@@ -1,4 +1,5 @@
 import { QuiverError, untilAborted } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
 import { retry } from '../requests/retry.js';
 import { createLimit } from '../requests/limit.js';
@@ -42,7 +43,7 @@ const callsAtOnce = 4;
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
- * @throws `signal.reason`; `RERANK_MODEL_INVALID`; the errors of resolving a model string
+ * @throws `signal.reason`; `OPTIONS_INVALID`; the errors of resolving a model string
  */
 export async function scoreTexts(
   model: RelevanceModel,
@@ -94,8 +95,7 @@ function toAsk(
   }
   if (typeof doGenerate === 'function')
     return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel, query, signal) };
-  throw new QuiverError(
-    'RERANK_MODEL_INVALID',
+  throw invalidOptions(
     'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, a function that scores a list of texts, or an object with getRelevanceScore(query, text).',
   );
 }

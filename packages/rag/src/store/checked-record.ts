@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { IndexShape } from './index-shape.js';
-import { invalidArgument } from './options.js';
 import type { UpdateVectorParams, UpsertParams, VectorMetadata } from './vector-store.js';
 
 /** A record ready to be stored: metadata as plain JSON, so that it is the same in memory and on disk. */
@@ -13,16 +13,16 @@ export interface CheckedRecord {
 
 /**
  * @returns one id per vector that was given, and one record per id: of equal ids the last one
- * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored
+ * @throws `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored
  */
 export function checkUpsert(
   { indexName, vectors, metadata, ids, documents }: UpsertParams,
   shape: IndexShape,
 ): { ids: string[]; records: CheckedRecord[] } {
-  if (!Array.isArray(vectors)) throw invalidArgument(`upsert needs vectors, a list, not ${String(vectors)}.`);
+  if (!Array.isArray(vectors)) throw invalidOptions(`upsert needs vectors, a list, not ${String(vectors)}.`);
   for (const [name, list] of Object.entries({ metadata, ids, documents })) {
     if (list && list.length !== vectors.length) {
-      throw invalidArgument(
+      throw invalidOptions(
         `upsert got ${vectors.length} vectors but ${list.length} ${name}; there must be one for each.`,
       );
     }
@@ -31,7 +31,7 @@ export function checkUpsert(
   const allIds = vectors.map((values, position) => {
     const id = ids?.[position] ?? crypto.randomUUID();
     if (typeof id !== 'string' || id === '')
-      throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
+      throw invalidOptions(`The id of vector ${position} must be a non-empty string.`);
     records.set(id, {
       id,
       vector: toStoredVector(values, shape, `Vector ${position} (id '${id}') for the index '${indexName}'`),
@@ -47,7 +47,7 @@ export function checkUpsert(
  * Returns the parts of a record that an update replaces.
  *
  * @param what - id, or the records that a filter selects
- * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`
+ * @throws `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`
  */
 export function checkUpdate(
   update: UpdateVectorParams['update'],
@@ -55,7 +55,7 @@ export function checkUpdate(
   what: string,
 ): Partial<Omit<CheckedRecord, 'id'>> {
   if (typeof update !== 'object' || update === null)
-    throw invalidArgument(`updateVector requires update, an object, not ${String(update)}.`);
+    throw invalidOptions(`updateVector requires update, an object, not ${String(update)}.`);
   const { vector, metadata } = update;
   return {
     ...(vector && { vector: toStoredVector(vector, shape, 'The new vector') }),
@@ -67,14 +67,14 @@ export function checkUpdate(
 function checkDocument(document: unknown, id: string): { document?: string } {
   if (document === undefined || document === null) return {};
   if (typeof document === 'string') return { document };
-  throw invalidArgument(`The document of '${id}' must be a text, not ${typeof document}.`);
+  throw invalidOptions(`The document of '${id}' must be a text, not ${typeof document}.`);
 }
 
-/** A vector as it is stored. @throws `VECTOR_DIMENSION_MISMATCH`, `VECTOR_ARGUMENT_INVALID` for anything but finite numbers */
+/** A vector as it is stored. @throws `VECTOR_DIMENSION_MISMATCH`, `OPTIONS_INVALID` for anything but finite numbers */
 export function toVector(values: ArrayLike<number>, dimension: number, what: string): Float32Array {
   // Callers in JavaScript can pass any value.
   if (typeof values !== 'object' || values === null)
-    throw invalidArgument(`${what} is ${String(values)}, not a vector.`);
+    throw invalidOptions(`${what} is ${String(values)}, not a vector.`);
   if (values.length !== dimension) {
     throw new QuiverError(
       'VECTOR_DIMENSION_MISMATCH',
@@ -86,7 +86,7 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   for (let position = 0; position < vector.length; position += 1) {
     // Checks the passed value as well: `null` has become 0.
     if (typeof values[position] !== 'number' || !Number.isFinite(vector[position]))
-      throw invalidArgument(
+      throw invalidOptions(
         `${what} holds ${String(values[position])} at position ${position}; only finite numbers can be stored.`,
       );
   }
@@ -101,12 +101,12 @@ export function lacksDirection(vector: Float32Array): boolean {
 /**
  * A vector to store.
  *
- * @throws as {@link toVector}; `VECTOR_ARGUMENT_INVALID` for zeros in an index with the metric `cosine`
+ * @throws as {@link toVector}; `OPTIONS_INVALID` for zeros in an index with the metric `cosine`
  */
 function toStoredVector(values: ArrayLike<number>, { dimension, metric }: IndexShape, what: string): Float32Array {
   const vector = toVector(values, dimension, what);
   if (metric === 'cosine' && lacksDirection(vector))
-    throw invalidArgument(
+    throw invalidOptions(
       `${what} holds only zeros: it has no direction, which the metric 'cosine' compares. Leave the record out, give it another vector, or use an index with the metric 'euclidean' or 'dotproduct'.`,
     );
   return vector;
@@ -125,12 +125,12 @@ function toJsonMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
   try {
     plain = JSON.parse(JSON.stringify(metadata));
   } catch (error) {
-    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The metadata of '${id}' cannot be written as JSON.`, {
+    throw invalidOptions(`The metadata of '${id}' cannot be written as JSON.`, {
       cause: error,
     });
   }
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw invalidArgument(`The metadata of '${id}' must be an object.`);
+    throw invalidOptions(`The metadata of '${id}' must be an object.`);
   }
   return plain;
 }
@@ -161,10 +161,10 @@ export function isUnicode(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for a record that a store of texts in UTF-8 cannot store */
+/** @throws `OPTIONS_INVALID` for a record that a store of texts in UTF-8 cannot store */
 export function requireUnicode({ id, document = '' }: CheckedRecord, store: string): void {
   if (isUnicode(id) && isUnicode(document)) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which ${store} cannot store; remove it.`,
   );
 }

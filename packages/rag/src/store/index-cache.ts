@@ -26,7 +26,7 @@ export interface IndexCache<Client, Index> {
 /** The part of an adapter that finds indexes. */
 export interface IndexCacheOptions<Client, Index> {
   readonly run: ServiceCalls<Client>;
-  /** @throws `VECTOR_ARGUMENT_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   readonly requireName: (indexName: string) => void;
   /** @returns `undefined` if there is no such index */
   readonly find: (client: Client, indexName: string, signal: AbortSignal | undefined) => Promise<Index | undefined>;

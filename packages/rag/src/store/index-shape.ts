@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, vectorMetrics } from './options.js';
+import { invalidOptions } from '@quiver/core/internal';
+import { vectorMetrics } from './options.js';
 import type { CreateIndexParams, VectorMetric } from './vector-store.js';
 
 export interface IndexShape {
@@ -11,24 +12,24 @@ export interface IndexShape {
  * Names become names of files, tables and collections, so they must mean one thing everywhere.
  *
  * @param longest - characters that the store allows
- * @throws `VECTOR_ARGUMENT_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function requireIndexName(indexName: string, longest: number): void {
   if (typeof indexName === 'string' && indexName.length <= longest && /^[a-z0-9][a-z0-9_-]*$/i.test(indexName)) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `'${String(indexName)}' cannot name an index: use 1 to ${longest} letters, digits, '_' and '-', beginning with a letter or digit.`,
   );
 }
 
-/** Returns the shape of a new index. The default metric is `cosine`. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Returns the shape of a new index. The default metric is `cosine`. @throws `OPTIONS_INVALID` */
 export function requireIndexShape({
   dimension,
   metric = 'cosine',
 }: Pick<CreateIndexParams, 'dimension' | 'metric'>): IndexShape {
   if (!Number.isInteger(dimension) || dimension < 1)
-    throw invalidArgument(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
+    throw invalidOptions(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
   if (!vectorMetrics.includes(metric))
-    throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${vectorMetrics.join(', ')}.`);
+    throw invalidOptions(`Unknown metric '${String(metric)}'; known: ${vectorMetrics.join(', ')}.`);
   return { dimension, metric };
 }
 

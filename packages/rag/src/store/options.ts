@@ -1,6 +1,4 @@
-import { QuiverError } from '@quiver/core';
 import {
-  type CheckOptionsSettings,
   numberIn,
   objectOf,
   oneOf,
@@ -8,26 +6,15 @@ import {
   readAlias,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { MmrOptions, FusionWeights, QueryMode, VectorMetric, VectorStore } from './vector-store.js';
 
-/** Settings of `checkOptions` in this package. */
-export interface OptionSettings extends CheckOptionsSettings {
-  readonly code: string;
-}
-
-/** Settings of `checkOptions` for most functions. */
-export const argumentSettings: OptionSettings = { code: 'VECTOR_ARGUMENT_INVALID' };
-
-export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
-  return new QuiverError('VECTOR_ARGUMENT_INVALID', message, { details });
-}
-
-/** Rejects options that have no effect next to another one. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Rejects options that have no effect next to another one. @throws `OPTIONS_INVALID` */
 export function rejectBeside(owner: string, given: string, others: Readonly<Record<string, unknown>>): void {
   const names = Object.keys(others).filter((name) => others[name] !== undefined);
   if (names.length === 0) return;
-  throw invalidArgument(`${owner} accepts '${given}' or '${names.join("', '")}', not both.`);
+  throw invalidOptions(`${owner} accepts '${given}' or '${names.join("', '")}', not both.`);
 }
 
 /** Number of results of a query that names none. */
@@ -116,9 +103,9 @@ export const storeChecks: { readonly vectorStore: OptionCheck; readonly store: O
   store: storeValue,
 };
 
-/** Returns the store of checked options. @throws an error with `settings.code` without a store, and for two different ones */
-export function readStore(name: string, options: StoreOption, settings: OptionSettings): VectorStore {
-  const store = readAlias<StoreOption, 'vectorStore' | 'store'>(name, options, ['vectorStore', 'store'], settings);
+/** Returns the store of checked options. @throws `OPTIONS_INVALID` without a store, and for two different ones */
+export function readStore(name: string, options: StoreOption): VectorStore {
+  const store = readAlias<StoreOption, 'vectorStore' | 'store'>(name, options, ['vectorStore', 'store']);
   if (store) return store;
-  throw new QuiverError(settings.code, `${name} needs 'vectorStore': a vector store, such as a LocalVector.`);
+  throw invalidOptions(`${name} needs 'vectorStore': a vector store, such as a LocalVector.`);
 }

@@ -8,20 +8,13 @@ import {
   signalValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../filter/index.js';
 import { requireIds, toSelection } from './selection.js';
 import type { IndexShape } from './index-shape.js';
 import { type CheckedRecord, checkUpdate, checkUpsert, toVector } from './checked-record.js';
-import {
-  argumentSettings,
-  mmrValue,
-  fusionValue,
-  invalidArgument,
-  modeValue,
-  searchModes,
-  topKValue,
-} from './options.js';
+import { mmrValue, fusionValue, modeValue, searchModes, topKValue } from './options.js';
 import { toScore } from './score.js';
 import {
   type FoundRecord,
@@ -201,9 +194,9 @@ export abstract class RecordStore<
     this.#checks = toMethodChecks(parameters);
   }
 
-  /** Rejects unknown and invalid parameters of a method. @throws `VECTOR_ARGUMENT_INVALID` */
+  /** Rejects unknown and invalid parameters of a method. @throws `OPTIONS_INVALID` */
   protected check(method: string, params: object): void {
-    checkOptions(`${this.#name}.${method}`, params, this.#checks[method] as OptionChecks<object>, argumentSettings);
+    checkOptions(`${this.#name}.${method}`, params, this.#checks[method] as OptionChecks<object>);
   }
 
   abstract createIndex(params: CreateIndexParams): Promise<void>;
@@ -276,7 +269,7 @@ export abstract class RecordStore<
         await index.write(
           records.map((record) => ({ ...record, vector: Float32Array.from(record.vector ?? []), ...changes })),
         );
-      else if (id !== undefined) throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+      else if (id !== undefined) throw invalidOptions(`The index '${indexName}' has no record '${id}' to update.`);
     });
   }
 

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { Chunk } from '../document/chunk.js';
 import { fixedKeys } from '../document/metadata-keys.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
@@ -13,12 +14,11 @@ export type RunScope = IngestScope | 'all' | undefined;
 /**
  * Checks a scope. An empty scope and a missing value are errors, because both would reach the documents of all owners.
  *
- * @throws `INGEST_SCOPE_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function parseScope(scope: unknown): RunScope {
   if (scope === undefined || scope === 'all') return scope;
-  const invalid = (problem: string): QuiverError =>
-    new QuiverError('INGEST_SCOPE_INVALID', `${problem} Pass metadata such as { tenant: 'b' }.`);
+  const invalid = (problem: string): QuiverError => invalidOptions(`${problem} Pass metadata such as { tenant: 'b' }.`);
   if (typeof scope !== 'object' || scope === null || Array.isArray(scope))
     throw invalid(`The scope must be an object or 'all', not ${String(scope)}.`);
   const entries = Object.entries(scope as Record<string, unknown>);

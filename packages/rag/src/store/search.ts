@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { chunkIdOf } from '../document/metadata-keys.js';
 import { diverseDepth, findDifferent, fusedDepth } from './depths.js';
 import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
-import { defaultTopK, invalidArgument } from './options.js';
+import { defaultTopK } from './options.js';
 import { fuseScores } from './score-fusion.js';
 import type { QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStoreCapabilities } from './vector-store.js';
 
@@ -53,7 +54,7 @@ export interface SearchedStore {
  * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `mmr` is set.
  *
  * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
- * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
+ * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `OPTIONS_INVALID`; the abort reason of
  *   `params.signal`; errors of `find`
  */
 export async function runSearch(
@@ -89,15 +90,15 @@ function parseSearch(mode: QueryMode, params: QueryParams, common: CommonSearch)
   const hasVector = typeof queryVector === 'object' && queryVector !== null;
   const hasText = typeof queryText === 'string' && queryText.trim() !== '';
   if (mode !== 'keyword' && !hasVector)
-    throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
-  if (mode !== 'vector' && !hasText) throw invalidArgument(`A query in the mode '${mode}' needs queryText.`);
+    throw invalidOptions(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
+  if (mode !== 'vector' && !hasText) throw invalidOptions(`A query in the mode '${mode}' needs queryText.`);
   // Checked above.
   const input = { ...common, queryVector: queryVector as ArrayLike<number>, queryText: queryText as string };
   return mode === 'hybrid' ? { ...input, mode, fusion: parseWeights(params.fusion ?? {}) } : { ...input, mode };
 }
 
 function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
-  if (vector + keyword === 0) throw invalidArgument('At least one weight of fusion must be above 0.');
+  if (vector + keyword === 0) throw invalidOptions('At least one weight of fusion must be above 0.');
   return { vector, keyword };
 }
 
@@ -107,7 +108,7 @@ function parseMmr(
 ): { lambda: number; candidates: number } {
   if (candidates === undefined) return { lambda, candidates: diverseDepth(topK) };
   if (candidates < topK)
-    throw invalidArgument(`mmr.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`);
+    throw invalidOptions(`mmr.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`);
   return { lambda, candidates };
 }
 

@@ -1,8 +1,8 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, eitherOf, type OptionChecks, stringValue } from '@quiver/core/internal';
+import { anyValue, eitherOf, type OptionChecks, stringValue, invalidOptions } from '@quiver/core/internal';
 import { bothFilters, type CheckedFilter } from '../filter/index.js';
 import type { IndexRead } from './index-read.js';
-import { invalidArgument, objectValue } from './options.js';
+import { objectValue } from './options.js';
 import { isScoped, parseScope, toScopeFilter, type IngestScope, type RunScope } from './scope.js';
 import type { VectorFilter, VectorRecord, VectorStore } from './vector-store.js';
 
@@ -27,13 +27,13 @@ export const trustedFilterChecks: OptionChecks<TrustedFilterOptions> = {
 /**
  * Returns the filter of `filter` and `scope`.
  *
- * @throws `FILTER_INVALID`, `INGEST_SCOPE_INVALID`; `VECTOR_ARGUMENT_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
+ * @throws `FILTER_INVALID`, `OPTIONS_INVALID` for an option that is given as `undefined`: an unknown tenant must not open all
  *   tenants
  */
 export function readTrustedFilter(options: TrustedFilterOptions): CheckedFilter | undefined {
   const absent = (['filter', 'scope'] as const).find((name) => name in options && (options[name] ?? null) === null);
   if (absent !== undefined)
-    throw invalidArgument(
+    throw invalidOptions(
       `'${absent}' is ${String(options[absent])}. Leave it out if all records of the index may be found.`,
     );
   return bothFilters(options.filter, toScopeFilter(parseScope(options.scope)));

@@ -55,7 +55,7 @@ describe('databaseConfig', () => {
     const tool = createVectorQueryTool({ ...options, databaseConfig: { pgvector } });
     expect(await idsOf(tool)).toEqual(['server']);
     const tooLarge = new RequestContext([['databaseConfig', { pgvector: { ef: 2000 } }]]);
-    await expect(idsOf(tool, tooLarge as RequestContext)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(idsOf(tool, tooLarge as RequestContext)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   describe('pinecone', () => {

@@ -55,7 +55,7 @@ describe('createDocumentChunkerTool', () => {
   it('fails on options that make no sense', async () => {
     const params = { strategy: 'magic' } as unknown as { strategy: 'recursive' };
     await expect(createDocumentChunkerTool({ doc, params }).execute()).rejects.toMatchObject({
-      code: 'CHUNK_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

@@ -1,5 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, valueThat } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { Chunk } from '../document/chunk.js';
@@ -26,7 +25,6 @@ export interface DocumentChunkerTool extends Omit<Tool<JsonSchema, JsonSchema, D
   readonly execute: (input?: Record<string, never>, options?: ToolCallOptions) => Promise<DocumentChunkerOutput>;
 }
 
-const code = 'CHUNK_OPTIONS_INVALID';
 const checks: OptionChecks<DocumentChunkerToolOptions> = {
   doc: valueThat((value) => typeof (value as MDocument | null)?.chunk === 'function', 'an MDocument'),
   // Checked by `chunk()`.
@@ -40,17 +38,17 @@ const defaultOverlap = 50;
  *
  * Its id is `Document Chunker {strategy} {size}`.
  *
- * @throws `CHUNK_OPTIONS_INVALID` for an unknown option and without a document; from `execute`, for an unknown strategy or option in `params`, or an
+ * @throws `OPTIONS_INVALID` for an unknown option and without a document; from `execute`, for an unknown strategy or option in `params`, or an
  *   invalid value
  * @example
  * const chunker = createDocumentChunkerTool({ doc, params: { strategy: 'recursive', size: 512, overlap: 50, separator: '\n' } });
  * const { chunks } = await chunker.execute();
  */
 export function createDocumentChunkerTool(given: DocumentChunkerToolOptions): DocumentChunkerTool {
-  checkOptions('createDocumentChunkerTool', given, checks, { code });
+  checkOptions('createDocumentChunkerTool', given, checks);
   const { doc, params = {} } = given;
   if ((doc as MDocument | undefined) === undefined)
-    throw new QuiverError(code, "createDocumentChunkerTool needs the option 'doc', an MDocument.");
+    throw invalidOptions("createDocumentChunkerTool needs the option 'doc', an MDocument.");
   const { strategy = 'recursive' } = params;
   const maxSize = params.maxSize ?? params.size ?? defaultSize;
   const overlap = params.overlap ?? Math.min(defaultOverlap, Math.floor(maxSize / 4));

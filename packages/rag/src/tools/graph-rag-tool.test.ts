@@ -88,7 +88,7 @@ describe('createGraphRAGTool', () => {
       await expect(
         tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext: wrong }),
       ).rejects.toMatchObject({
-        code: 'GRAPH_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining(message),
       });
     }
@@ -322,7 +322,7 @@ describe('createGraphRAGTool', () => {
       [{ edges: { phrase: true } as never }],
     ])('is a bad option: %j', async (graphOptions) => {
       await using store = new LocalVector();
-      expect(() => toolOver(store, { graphOptions })).toThrow(expect.objectContaining({ code: 'GRAPH_INVALID' }));
+      expect(() => toolOver(store, { graphOptions })).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     });
 
     it('is a mode of seeds that the store does not have', async () => {

@@ -7,7 +7,7 @@ import type { GraphProgress } from '../graph/graph-of-index.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
-import { argumentSettings, modeValue, searchModes } from '../store/options.js';
+import { modeValue, searchModes } from '../store/options.js';
 import type { QueryCall, VectorQueryInput } from './query-call.js';
 import { passagesSchema, toQueryResult, type PassagesOutput, type QueryResult } from './query-result.js';
 import { createQueryTool } from './query-tool.js';
@@ -63,9 +63,9 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * `includeSources`, `includeVectors`, `maxTokens`, `databaseConfig`, `model`, `providerOptions`, `expand`, `minConfidence`. `filter` and `scope` of the options and of the request
  * context select a separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `GRAPH_INVALID` for bad
- *   `graphOptions`; `FILTER_INVALID`; `INGEST_SCOPE_INVALID`
- * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for a blank or too long question; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`;
+ *   `FILTER_INVALID`
+ * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `OPTIONS_INVALID` for bad options, and a blank or too long question; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`
  *   when the store does not support the mode of the seeds; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
  *   never an empty result.
  * @example
@@ -73,7 +73,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * const { sources } = await exploreDocs.execute({ queryText: 'Which teams depend on the billing service?' });
  */
 export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
-  checkOptions('createGraphRAGTool', options, toolChecks, argumentSettings);
+  checkOptions('createGraphRAGTool', options, toolChecks);
   const { graphOptions, seeds, onProgress } = options;
   parseGraphOptions('createGraphRAGTool', graphOptions);
   return createQueryTool<GraphRAGOutput>({

@@ -1,12 +1,12 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
-import { checkOptions } from '@quiver/core/internal';
+import { checkOptions, invalidOptions } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { checkQuestion, Question } from '../search/question.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
-import { argumentSettings, defaultTopK, invalidArgument } from '../store/options.js';
+import { defaultTopK } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { parseScope, type RunScope, toScopeFilter } from '../store/scope.js';
 import { type ModelFilter, readModelFilter } from './model-filter.js';
@@ -87,10 +87,10 @@ export interface Limits {
   readonly maxTopK: number;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for a default above the maximum */
+/** @throws `OPTIONS_INVALID` for a default above the maximum */
 export function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0) }: QueryToolOptions): Limits {
   if (topK !== undefined && topK > maxTopK)
-    throw invalidArgument(`topK must be at most maxTopK (${maxTopK}), not ${topK}.`);
+    throw invalidOptions(`topK must be at most maxTopK (${maxTopK}), not ${topK}.`);
   return { topK: topK ?? Math.min(defaultTopK, maxTopK), maxTopK };
 }
 
@@ -125,8 +125,8 @@ export function createEmbedderOf(): EmbedderOf {
 /**
  * Merges the options of the tool with the input and the request context, which takes precedence.
  *
- * @throws `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` or question; `FILTER_INVALID` for an invalid filter; `INGEST_SCOPE_INVALID`
- *   for an invalid scope. In the request context `undefined` is invalid, too: an unknown tenant must not open all tenants.
+ * @throws `VECTOR_STORE_MISSING`; `OPTIONS_INVALID` for an invalid `topK`, question or scope; `FILTER_INVALID` for an invalid filter.
+ *   In the request context `undefined` is invalid, too: an unknown tenant must not open all tenants.
  */
 export async function resolveCall(
   { options, limits, trusted, embedderOf }: CreatedTool,
@@ -172,7 +172,7 @@ export function hasFilters(options: Pick<QueryToolOptions, 'enableFilter' | 'fil
   return options.enableFilter ?? (options.mode === 'filter' || options.filterFields !== undefined);
 }
 
-/** Returns an option of the tool, or the value that the request context has for it. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Returns an option of the tool, or the value that the request context has for it. @throws `OPTIONS_INVALID` */
 function settingOf<Key extends keyof VectorQueryToolOptions>(
   options: QueryToolOptions,
   requestContext: AnyRequestContext,
@@ -180,20 +180,15 @@ function settingOf<Key extends keyof VectorQueryToolOptions>(
 ): QueryToolOptions[Key] {
   const value: unknown = requestContext.get(key);
   if (value === undefined) return options[key];
-  checkOptions(
-    'The request context of a query tool',
-    { [key]: value },
-    { [key]: vectorQueryToolChecks[key] },
-    argumentSettings,
-  );
+  checkOptions('The request context of a query tool', { [key]: value }, { [key]: vectorQueryToolChecks[key] });
   return value as QueryToolOptions[Key];
 }
 
-/** Returns a whole number. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
+/** Returns a whole number. @throws `OPTIONS_INVALID` for anything that is not a number of at least 1 */
 function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { topK, maxTopK }: Limits): number {
   const given = ofContext ?? ofInput ?? topK;
   const wanted = Math.floor(Number(given));
-  if (!(wanted >= 1)) throw invalidArgument(`topK must be at least 1, not ${String(given)}.`);
+  if (!(wanted >= 1)) throw invalidOptions(`topK must be at least 1, not ${String(given)}.`);
   return Math.min(wanted, (ofContext ?? null) === null ? maxTopK : Math.max(maxTopK, maxTopKOfContext));
 }
 

@@ -132,7 +132,7 @@ describe('createVectorQueryTool', () => {
   ])('rejects a wrong %s of the request context: %s', async (name, value) => {
     const requestContext = new RequestContext<unknown>([[name, value]]);
     await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(`'${name}' must be`),
     });
   });
@@ -259,7 +259,7 @@ describe('the options of query tools', () => {
   });
 
   it.each(tools)('of %s are refused when they are unknown or invalid', (name, toolOf) => {
-    const code = 'VECTOR_ARGUMENT_INVALID';
+    const code = 'OPTIONS_INVALID';
     const refusal = (options: object, message: string): void =>
       expect(() => toolOf(options)).toThrow(
         expect.objectContaining({ code, message: expect.stringContaining(message) }),
@@ -271,7 +271,7 @@ describe('the options of query tools', () => {
     refusal({ topK: 9, maxTopK: 8 }, 'topK must be at most maxTopK (8), not 9.');
     refusal({ filter: undefined }, "'filter' is undefined.");
     refusal({ scope: undefined }, "'scope' is undefined.");
-    expect(() => toolOf({ scope: {} })).toThrow(expect.objectContaining({ code: 'INGEST_SCOPE_INVALID' }));
+    expect(() => toolOf({ scope: {} })).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect(() => toolOf({ filter: { $like: 1 } })).toThrow(expect.objectContaining({ code: 'FILTER_INVALID' }));
   });
 
@@ -339,7 +339,7 @@ describe('the mode of createVectorQueryTool', () => {
     const withMode = (mode: string): RequestContext<Record<string, unknown>> => new RequestContext([['mode', mode]]);
     await expect(
       create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext: withMode('filter') }),
-    ).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    ).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     const list = createVectorQueryTool({ vectorStore: store, indexName: 'animals', mode: 'filter' });
     const { sources } = await list.execute({}, { onFailure: 'throw', requestContext: withMode('keyword') });
     expect(sources).toHaveLength((await store.describeIndex({ indexName: 'animals' })).count);
@@ -531,7 +531,7 @@ describe('failures of createVectorQueryTool', () => {
       { queryText: 'cat' },
       { onFailure: 'throw', requestContext: new RequestContext([['topK', topK ?? Number.NaN]]) },
     );
-    await expect(call).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(call).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('round topK down, and return input that does not fit as a failure', async () => {
@@ -668,7 +668,7 @@ describe('an index with scopes', () => {
     expect(await ask(tool, { filter: {} })).toBe('QUERY_SCOPE_MISSING');
     expect(await ask(tool, { filter: { org: 'a' } })).toEqual(['a']);
     expect(await ask(tool, { scope: { org: 'b', team: 1 } })).toEqual(['b']);
-    expect(await ask(tool, { scope: undefined })).toBe('INGEST_SCOPE_INVALID');
+    expect(await ask(tool, { scope: undefined })).toBe('OPTIONS_INVALID');
     expect(await ask(createTool({ ...options, scope: { org: 'a', team: 1 } }))).toEqual(['a']);
     const one = createTool({ ...options, scope: { org: 'a', team: 1 } });
     expect(await ask(one, { scope: 'all' })).toEqual(['a']);
@@ -723,7 +723,7 @@ describe('a question', () => {
     ],
   ])('must have a text of a limited length', async (queryText, message) => {
     await expect(create().execute({ queryText }, { onFailure: 'throw' })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message,
     });
   });

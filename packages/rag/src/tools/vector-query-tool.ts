@@ -9,7 +9,6 @@ import { findPassages } from '../search/find-passages.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { rerankDepth } from '../store/depths.js';
 import type { QueryMode, VectorMatch } from '../store/index.js';
-import { argumentSettings } from '../store/options.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
 import { passagesSchema, toQueryResult, type PassagesOutput } from './query-result.js';
 import { createQueryTool } from './query-tool.js';
@@ -68,9 +67,8 @@ const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks,
  * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `mmr`, `expand`, `minConfidence`. The filters and scopes of the options and of the
  * request context always apply, in addition to the filter of the model.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`;
- *   `INGEST_SCOPE_INVALID`
- * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for a blank or too long question; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `QUERY_EMBEDDER_CHANGED`; `VECTOR_QUERY_FAILED` with the cause when store or
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option, and for a `filter` or `scope` that is `undefined`; `FILTER_INVALID`
+ * @throws (from `execute`) `QUERY_SCOPE_MISSING`; `VECTOR_STORE_MISSING`; `OPTIONS_INVALID` for a blank or too long question; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `QUERY_EMBEDDER_CHANGED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
  * @example
  * const searchDocs = createVectorQueryTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
@@ -80,8 +78,8 @@ export function createVectorQueryTool(options: RecordListToolOptions): VectorQue
 export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool;
 export function createVectorQueryTool(options: VectorQueryToolOptions | RecordListToolOptions): unknown {
   const isList = options?.mode === 'filter';
-  if (isList) checkOptions('createVectorQueryTool', options, recordListChecks, argumentSettings);
-  else checkOptions('createVectorQueryTool', options, vectorQueryToolChecks, argumentSettings);
+  if (isList) checkOptions('createVectorQueryTool', options, recordListChecks);
+  else checkOptions('createVectorQueryTool', options, vectorQueryToolChecks);
   return createQueryTool<VectorQueryOutput>({
     // The mode `filter` never reads the model.
     options: options as QueryToolOptions,

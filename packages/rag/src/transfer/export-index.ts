@@ -10,7 +10,7 @@ import {
 } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { toFilter } from '../filter/index.js';
-import { argumentSettings, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 
 /** The first line of an exported index. */
@@ -85,14 +85,14 @@ const checks: OptionChecks<ExportIndexOptions> = {
  * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `listVectors`, after each page a cursor
  * from which a later export can resume, and at the end the number of records. Only one page is held in memory.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an unknown or invalid option; what `describeIndex` and `listVectors` of the store throw
+ * @throws `OPTIONS_INVALID` for an unknown or invalid option; what `describeIndex` and `listVectors` of the store throw
  * @example
  * for await (const line of exportIndex({ vectorStore, indexName: 'guides' })) file.write(`${line}\n`);
  */
 export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<string, void> {
-  checkOptions('exportIndex', options, checks, argumentSettings);
+  checkOptions('exportIndex', options, checks);
   const { indexName, filter, pageSize = 500, from, onProgress, signal } = options;
-  const store = readStore('exportIndex', options, argumentSettings);
+  const store = readStore('exportIndex', options);
   const common = { indexName, signal };
   const { dimension, metric, count } = await store.describeIndex(common);
   const scope = toExportScope(indexName, filter);

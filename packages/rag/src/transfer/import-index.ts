@@ -10,15 +10,9 @@ import {
   signalValue,
   stringValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
-import {
-  argumentSettings,
-  invalidArgument,
-  readStore,
-  storeChecks,
-  type StoreOption,
-  vectorMetrics,
-} from '../store/options.js';
+import { readStore, storeChecks, type StoreOption, vectorMetrics } from '../store/options.js';
 import type { VectorMetric, VectorRecord } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
@@ -62,16 +56,16 @@ const checks: OptionChecks<ImportIndexOptions> = { ...importChecks, lines: anyVa
  * `skip` it resumes where the previous one stopped. Only one batch is held in memory.
  *
  * @returns the number of records of the export
- * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `VECTOR_ARGUMENT_INVALID`
+ * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `OPTIONS_INVALID`
  *   for an unknown or invalid option, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
  * @example
  * await importIndex({ lines: exportIndex({ vectorStore: local, indexName: 'guides' }), vectorStore: pg, indexName: 'guides' });
  */
 export async function importIndex(options: ImportIndexOptions): Promise<number> {
-  checkOptions('importIndex', options, checks, argumentSettings);
-  requireItems('importIndex', 'lines', options.lines, argumentSettings);
+  checkOptions('importIndex', options, checks);
+  requireItems('importIndex', 'lines', options.lines);
   const { lines, indexName, metric, batchSize = 500, skip = 0, onProgress, signal } = options;
-  const store = readStore('importIndex', options, argumentSettings);
+  const store = readStore('importIndex', options);
   const common = { indexName, signal };
   let line = 0;
   let total = 0;
@@ -114,7 +108,7 @@ export async function importIndex(options: ImportIndexOptions): Promise<number> 
   await flush();
   if (!isWhole) throw invalidExport(line + 1, 'is missing: the export was cut off. What it holds is stored');
   if (skip > records)
-    throw invalidArgument(`skip is ${skip}, but the export holds ${records} records. Is it that of another index?`);
+    throw invalidOptions(`skip is ${skip}, but the export holds ${records} records. Is it that of another index?`);
   return records;
 }
 

@@ -172,7 +172,7 @@ describe('moving an index', () => {
     const lines = await linesOf(exportIndex({ store: source, indexName }));
     const imported = importIndex({ lines, store: new LocalVector(), indexName, skip: count + 1 });
     await expect(imported).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(`${count} records`),
     });
   });
@@ -226,31 +226,31 @@ describe('moving an index', () => {
     const lines = exportIndex({ vectorStore: source, indexName });
     await expect(linesOf(exportIndex({ vectorStore: source, indexName, batchSize: 5 } as never))).rejects.toMatchObject(
       {
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringMatching(
           /^exportIndex has no option 'batchSize'\..* Its options are: vectorStore, store, /,
         ),
       },
     );
     await expect(linesOf(exportIndex({ vectorStore: source, indexName, pageSize: 0 }))).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: "exportIndex: 'pageSize' must be an integer of at least 1, not 0.",
     });
     const wrong = { lines, vectorStore: new LocalVector(), indexName, resume: true } as never;
     await expect(importIndex(wrong)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/^importIndex has no option 'resume'\./),
     });
     await expect(importIndex({ lines, indexName } as never)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining("importIndex needs 'vectorStore'"),
     });
     await expect(exportIndexToFile({ vectorStore: source, indexName } as never)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining("exportIndexToFile needs 'path'"),
     });
     await expect(importIndex({ vectorStore: new LocalVector(), indexName } as never)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: "importIndex: 'lines' must be a list or another iterable, not undefined.",
     });
     const path = join(folder, 'without-store.jsonl');
@@ -260,7 +260,7 @@ describe('moving an index', () => {
     expect(await readdir(folder)).not.toContain('without-store.jsonl.part');
     const file = { vectorStore: source, indexName, file: 'guides.jsonl' } as never;
     await expect(importIndexFromFile(file)).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/^importIndexFromFile has no option 'file'\./),
     });
   });
@@ -275,7 +275,7 @@ describe('moving an index', () => {
   it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {
     const lines = exportIndex({ store: source, indexName });
     await expect(importIndex({ lines, store: new LocalVector(), indexName, ...options })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

@@ -7,7 +7,7 @@ import { loadAnalyzer } from './term-analyzer.js';
 /**
  * Returns the terms of each record, in order, for databases that rank by terms.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ * @throws `OPTIONS_INVALID` for an id of another version of this package
  */
 export async function recordTerms(
   analyzerId: string,
@@ -32,7 +32,7 @@ const questionTermWeight = 0.3;
 /**
  * Returns the different terms of a query.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ * @throws `OPTIONS_INVALID` for an id of another version of this package
  */
 export async function queryTerms(analyzerId: string, queryText: string): Promise<WeightedTerm[]> {
   return weighTerms(await toQueryTerms(queryText, await loadAnalyzer(analyzerId)));
@@ -51,7 +51,7 @@ export function weighTerms(terms: readonly QueryTerm[]): WeightedTerm[] {
  * Returns the terms of a query for a database without weights of terms: words of questions only if there are no others, and a term that
  * counts twice two times.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ * @throws `OPTIONS_INVALID` for an id of another version of this package
  */
 export async function plainQueryTerms(analyzerId: string, queryText: string): Promise<string[]> {
   const terms = await queryTerms(analyzerId, queryText);

@@ -157,13 +157,13 @@ describe('an analyzer', () => {
     expect(toAnalyzerId('auto')).toBe('auto-3');
     expect(toAnalyzerId()).toBe('en-3');
     for (const value of ['klingon', '', 'x', 42, null, {}, 'typescript', '__proto__'])
-      expect(() => toAnalyzerId(value)).toThrow(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
+      expect(() => toAnalyzerId(value)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     expect(findLanguage(42)).toBeUndefined();
   });
 
   it('of another version, or none, is rejected', async () => {
     for (const id of ['de-2', 'de-4', 'auto', 'xx-3', '', 'auto-3-1x'])
-      await expect(loadAnalyzer(id), id).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      await expect(loadAnalyzer(id), id).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('detects the language of each text, unless its record names it', async () => {

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { type Analysis, contentTermsOf, isFunctionTerm, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
 import { languagesOfText, type TextLanguages } from './detect-language.js';
 import { english, findLanguage, type Language, languages } from './languages.js';
@@ -39,14 +40,13 @@ const version = 3;
  * Returns the id of the analyzer of a language.
  *
  * @param value - a language code, a language tag such as `de-AT`, an English name, or `auto`. Default `en`
- * @throws `VECTOR_ARGUMENT_INVALID` for a language that is not known
+ * @throws `OPTIONS_INVALID` for a language that is not known
  */
 export function toAnalyzerId(value: unknown = english.code): string {
   const code = value === 'auto' ? value : findLanguage(value)?.code;
   if (code !== undefined) return `${code}-${version}`;
   const known = languages.map((each) => `${each.code} (${each.name})`).join(', ');
-  throw new QuiverError(
-    'VECTOR_ARGUMENT_INVALID',
+  throw invalidOptions(
     `The language ${JSON.stringify(value) ?? String(value)} is not known. Pass 'auto', or one of: ${known}.`,
   );
 }
@@ -69,7 +69,7 @@ export interface LanguageParams {
  * Requires that an existing index has the requested language, if there is one. It keeps the version of its analyzer.
  *
  * @param analyzer - of the index
- * @throws `VECTOR_INDEX_CONFIG_MISMATCH`; `VECTOR_ARGUMENT_INVALID` for a language that is not known
+ * @throws `VECTOR_INDEX_CONFIG_MISMATCH`; `OPTIONS_INVALID` for a language that is not known
  */
 export function requireSameLanguage(
   indexName: string,
@@ -91,14 +91,13 @@ export function requireSameLanguage(
  * Returns an analyzer. One of a single language is loaded.
  *
  * @param id - from {@link toAnalyzerId}, as an index records it
- * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ * @throws `OPTIONS_INVALID` for an id of another version of this package
  */
 export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
   const code = languageOfAnalyzer(id);
   const single = findLanguage(code);
   if (id !== `${code}-${version}` || (code !== 'auto' && !single))
-    throw new QuiverError(
-      'VECTOR_ARGUMENT_INVALID',
+    throw invalidOptions(
       `The index was created with the terms '${id}', and this version of @quiver/rag reads those of version ${version}. Create the index again.`,
       { details: { analyzer: id } },
     );

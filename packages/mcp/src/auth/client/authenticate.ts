@@ -1,5 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { oauthFetchChecks, toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
 import { refreshTokens } from './request-tokens.js';
@@ -40,10 +39,7 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
   const challenge = response?.status === 401 ? parseChallenge(response, serverUrl) : undefined;
   if (scope === undefined && response && !challenge && (await provider.hasValidTokens())) return;
   if (provider.redirectUrl === undefined) {
-    throw new QuiverError(
-      'OAUTH_REDIRECT_URL_INVALID',
-      'A provider without redirectUrl signs in without a user. Call the server instead.',
-    );
+    throw invalidOptions('A provider without redirectUrl signs in without a user. Call the server instead.');
   }
   let page: URL | undefined;
   const callbackServer = await createOAuthCallbackServer({

@@ -104,7 +104,7 @@ describe('createOAuthCallbackServer', () => {
       'callback',
     ]) {
       await expect(createOAuthCallbackServer({ redirectUrl, state: 's' })).rejects.toMatchObject({
-        code: 'OAUTH_REDIRECT_URL_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     }
     const { url, waitForCode } = await start(50);

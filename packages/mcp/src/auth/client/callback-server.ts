@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
 
@@ -34,7 +34,7 @@ const checks: OptionChecks<OAuthCallbackServerOptions> = {
  * Listens on a loopback address for the authorization response. Accepts one response, on the exact path and with the expected state,
  * and then closes.
  *
- * @throws `OAUTH_REDIRECT_URL_INVALID` when the URL is not an http URL with a loopback host; `OAUTH_STATE_INVALID` without `state`;
+ * @throws `OPTIONS_INVALID` when the URL is not an http URL with a loopback host; `OAUTH_STATE_INVALID` without `state`;
  *   `PORT_IN_USE`
  * @see [RFC 6749, section 10.12 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc6749.html#section-10.12)
  * @see [RFC 8252, section 7.3 – Loopback Interface Redirection](https://www.rfc-editor.org/rfc/rfc8252.html#section-7.3)
@@ -47,8 +47,7 @@ export async function createOAuthCallbackServer(options: OAuthCallbackServerOpti
   const { redirectUrl, state: expected, timeout = 300_000 } = options;
   const url = URL.canParse(String(redirectUrl)) ? new URL(redirectUrl) : undefined;
   if (url?.protocol !== 'http:' || !isLoopbackHost(url.hostname)) {
-    throw new QuiverError(
-      'OAUTH_REDIRECT_URL_INVALID',
+    throw invalidOptions(
       `The callback server requires an http URL with a loopback host, such as http://localhost:3000/callback, not ${url ? `one at ${url.origin}` : 'an invalid URL'}.`,
     );
   }

@@ -7,6 +7,7 @@ import {
   functionValue,
   loggerValue,
   type OptionChecks,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
@@ -142,7 +143,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly #now: () => number;
   #dpopHandle: Promise<DPoPHandle> | undefined;
 
-  /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   constructor(options: MCPOAuthClientProviderOptions) {
     checkOptions('MCPOAuthClientProvider', options, providerChecks);
     const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger(), now = Date.now } = options;
@@ -381,8 +382,7 @@ function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchPara
 function requireClientMetadataUrl(url: string): string {
   const { protocol, pathname, username, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>);
   if (protocol === 'https:' && pathname !== '/' && username === '' && hash === '') return url;
-  throw new QuiverError(
-    'OAUTH_CLIENT_METADATA_URL_INVALID',
+  throw invalidOptions(
     'clientMetadataUrl must be an https URL with a path and without a fragment, such as https://app.example.com/client.json.',
   );
 }

@@ -175,7 +175,7 @@ describe('SharedOAuthStorage', () => {
   ])('rejects %s', (_kind, options) => {
     const store = new InMemoryStore();
     expect(() => new SharedOAuthStorage({ store, owner: 'ada', ...options })).toThrow(
-      expect.objectContaining({ code: 'SHARED_STORE_ARGUMENT_INVALID' }) as Error,
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
     );
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
 import { withStoreLock } from '../../shared-store/with-store-lock.js';
@@ -50,11 +50,10 @@ export class SharedOAuthStorage implements OAuthStorage {
   #fence: number | undefined;
 
   constructor(options: SharedOAuthStorageOptions) {
-    checkOptions('SharedOAuthStorage', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
+    checkOptions('SharedOAuthStorage', options, checks);
     const { store, owner, encryptionKey } = options;
     if (typeof owner !== 'string' || owner === '' || encryptionKey === '')
-      throw new QuiverError(
-        'SHARED_STORE_ARGUMENT_INVALID',
+      throw invalidOptions(
         'A SharedOAuthStorage needs an `owner`, and an `encryptionKey` that is not empty. Pass the id of the user.',
       );
     this.#store = store;

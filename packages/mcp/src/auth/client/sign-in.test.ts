@@ -220,7 +220,7 @@ describe('signing in', () => {
   ])('refuses %s as the address of its metadata document', async (clientMetadataUrl) => {
     const { provider } = await setUp();
     expect(() => provider({ clientMetadataUrl })).toThrow(
-      expect.objectContaining({ code: 'OAUTH_CLIENT_METADATA_URL_INVALID' }) as Error,
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
     );
   });
 

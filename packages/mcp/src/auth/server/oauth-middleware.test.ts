@@ -157,7 +157,7 @@ describe('the metadata', () => {
     for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', '']) {
       expect(() =>
         createOAuthMiddleware({ oauth: { resource, authorizationServers: ['https://a.example'], validateToken } }),
-      ).toThrow(expect.objectContaining({ code: 'OAUTH_RESOURCE_INVALID' }) as Error);
+      ).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error);
     }
   });
 });
@@ -517,7 +517,7 @@ describe('validation', () => {
       createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: ['http://a.example'], validateToken } }),
     ).toThrow(expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error);
     expect(() => createOAuthMiddleware({ oauth: { ...oauth, validateToken }, mcpPath: 'mcp' })).toThrow(
-      expect.objectContaining({ code: 'OAUTH_PATH_INVALID' }) as Error,
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
     );
   });
 

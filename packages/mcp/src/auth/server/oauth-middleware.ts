@@ -25,8 +25,8 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
  * adds the identity of the others to `req.auth`, which tools receive as `context.mcp.extra.authInfo`. Never rejects: when a validator
  * throws, the client receives 500.
  *
- * @throws `OAUTH_VALIDATOR_MISSING`, `OAUTH_RESOURCE_INVALID`, `OAUTH_AUTHORIZATION_SERVERS_MISSING`, `OAUTH_URL_INSECURE` or
- *   `OAUTH_PATH_INVALID` for options that would protect nothing
+ * @throws `OAUTH_VALIDATOR_MISSING`, `OAUTH_AUTHORIZATION_SERVERS_MISSING`, `OAUTH_URL_INSECURE` or
+ *   `OPTIONS_INVALID` for options that are invalid or would protect nothing
  * @example
  * const protect = createOAuthMiddleware({
  *   oauth: {

@@ -10,6 +10,7 @@ import {
   oneOf,
   type OptionChecks,
   stringList,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { requireSecureUrl } from '../secure-url.js';
 import { resourceChecks, type ProtectedResourceOptions } from './protected-resource-metadata.js';
@@ -60,8 +61,8 @@ const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
 };
 
 /**
- * @throws `OPTIONS_INVALID`; `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without
- *   fragment; `OAUTH_AUTHORIZATION_SERVERS_MISSING`; `OAUTH_URL_INSECURE`; `OAUTH_PATH_INVALID`
+ * @throws `OPTIONS_INVALID`, also when `resource` is not an http(s) URL without fragment; `OAUTH_VALIDATOR_MISSING` without a validator;
+ *   `OAUTH_AUTHORIZATION_SERVERS_MISSING`; `OAUTH_URL_INSECURE`
  */
 export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
   checkOptions('The OAuth middleware', options, middlewareChecks);
@@ -75,8 +76,7 @@ export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
   const { resource } = oauth;
   // RFC 8707, section 2: an absolute URI without a fragment.
   if (typeof resource !== 'string' || !/^https?:[^#]*$/i.test(resource) || !URL.canParse(resource)) {
-    throw new QuiverError(
-      'OAUTH_RESOURCE_INVALID',
+    throw invalidOptions(
       'oauth.resource must be the public URL of the MCP server, http(s) and without a fragment, for example https://mcp.example.com/mcp.',
     );
   }
@@ -88,6 +88,6 @@ export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
   }
   for (const issuer of oauth.authorizationServers) requireSecureUrl(issuer, 'an authorization server');
   if (mcpPath !== undefined && !mcpPath.startsWith('/')) {
-    throw new QuiverError('OAUTH_PATH_INVALID', `mcpPath must start with a slash, not be '${mcpPath}'.`);
+    throw invalidOptions(`mcpPath must start with a slash, not be '${mcpPath}'.`);
   }
 }

@@ -60,7 +60,7 @@ test.for([
   ['text that is neither a URL nor a script', 'npx my-server', "is 'npx my-server'"],
 ] as const)('%s is refused', ([, definition, problem]) => {
   expect(() => parseServerDefinition('it', definition)).toThrow(
-    expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID', message: expect.stringContaining(problem) }),
+    expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining(problem) }),
   );
 });
 
@@ -89,7 +89,7 @@ test.for([
 ] as const)('refuses the options %j', ([definition, message]) => {
   expect(() => parseServerDefinition('it', definition)).toThrow(
     expect.objectContaining({
-      code: 'SERVER_DEFINITION_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(message),
       details: { server: 'it' },
     }),
@@ -134,6 +134,6 @@ test.for([
   ['no options', undefined, 'needs its options, an object'],
 ] as const)('MCPClient refuses %s', ([, options, problem]) => {
   expect(() => new MCPClient(options as never)).toThrow(
-    expect.objectContaining({ code: 'MCP_CLIENT_OPTIONS_INVALID', message: expect.stringContaining(problem) }),
+    expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining(problem) }),
   );
 });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { QuiverError } from '@quiver/core';
-import { checkOptions } from '@quiver/core/internal';
+import type { QuiverError } from '@quiver/core';
+import { checkOptions, invalidOptions } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { definitionChecks, ignoredDefinitionOptions } from './definition-options.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';
@@ -16,7 +16,7 @@ const targets = ['command', 'url', 'server'] as const;
 /**
  * Parses one entry of `servers`.
  *
- * @throws `SERVER_DEFINITION_INVALID` for a value that is not a definition, an unknown option, and a definition that does not name
+ * @throws `OPTIONS_INVALID` for a value that is not a definition, an unknown option, and a definition that does not name
  *   exactly one of a command, an http(s) URL and a server of this process
  */
 export function parseServerDefinition(name: string, value: unknown): ServerTarget {
@@ -29,7 +29,6 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   if (given.length > 1) throw invalid(name, `has ${given.map((key) => `\`${key}\``).join(' and ')}`);
   // The checks of the kind that the definition selects.
   checkOptions<object>(`MCP server '${name}', defined by \`${target}\`,`, value, definitionChecks[target], {
-    code: 'SERVER_DEFINITION_INVALID',
     withoutEffect: ignoredDefinitionOptions,
     details: { server: name },
   });
@@ -73,8 +72,7 @@ function toHttpUrl(value: unknown): URL | undefined {
 }
 
 function conflict(name: string, options: string): QuiverError {
-  return new QuiverError(
-    'SERVER_DEFINITION_INVALID',
+  return invalidOptions(
     `MCP server '${name}' is defined with ${options}, which is not possible. Remove one of the options.`,
     { details: { server: name } },
   );
@@ -88,8 +86,7 @@ export function describeValue(value: unknown): string {
 }
 
 function invalid(name: string, problem: string): QuiverError {
-  return new QuiverError(
-    'SERVER_DEFINITION_INVALID',
+  return invalidOptions(
     `MCP server '${name}' needs either a \`command\` to start, an http(s) \`url\` to connect to, or a \`server\` of this process, but its definition ${problem}.`,
     { details: { server: name } },
   );

@@ -53,7 +53,7 @@ export class RemoteServer {
   readonly #missing = new Map<string, string>();
   readonly #connection: ServerConnection;
 
-  /** @throws `SERVER_DEFINITION_INVALID`, `RESULT_LIMIT_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   constructor(options: RemoteServerOptions) {
     this.name = options.name;
     this.target = parseServerDefinition(options.name, options.definition);

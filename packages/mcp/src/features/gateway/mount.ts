@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { McpExtra } from '@quiver/core/tools';
 import { isInProcessServer } from '../../client/config/in-process-server.js';
 import { describeValue } from '../../client/config/parse-server-definition.js';
@@ -13,12 +13,11 @@ export interface MountedServer {
 /**
  * Returns the definition of a server of this process that receives the identity of each caller. It opens no port.
  *
- * @throws `SERVER_DEFINITION_INVALID` for a value that is not an `MCPServer`
+ * @throws `OPTIONS_INVALID` for a value that is not an `MCPServer`
  */
 export function toDefinition(name: string, server: MountedServer): HttpServerDefinition {
   if (!isObject(server) || !isInProcessServer(server) || !('fetch' in server))
-    throw new QuiverError(
-      'SERVER_DEFINITION_INVALID',
+    throw invalidOptions(
       `server.mount('${name}') needs an \`MCPServer\` of this process, but received ${describeValue(server)}. Use server.proxy() for other servers.`,
       { details: { server: name } },
     );

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, functionValue, type OptionChecks, valueThat } from '@quiver/core/internal';
+import { checkOptions, functionValue, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
 import type { AnyRequestContext, McpExtra } from '@quiver/core/tools';
 import { Result } from '../../content.js';
 import type { ServerDefinition } from '../../client/config/server-definition.js';
@@ -78,7 +78,7 @@ export class Proxies implements Provider {
   /**
    * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and tried again by itself.
    *
-   * @throws `OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`, `MCP_SERVER_UNKNOWN`; `PROXY_NAME_TAKEN` for a name that is taken
+   * @throws `OPTIONS_INVALID`, `MCP_SERVER_UNKNOWN`; `PROXY_NAME_TAKEN` for a name that is taken
    */
   async add(name: string, target: ProxyTarget, options: ProxyOptions, identity: Identity = identityOf): Promise<void> {
     checkOptions('server.proxy', options, proxyChecks);
@@ -211,11 +211,10 @@ export class Proxies implements Provider {
     };
   }
 
-  /** @throws `SERVER_DEFINITION_INVALID` when a server would offer its own items once more */
+  /** @throws `OPTIONS_INVALID` when a server would offer its own items once more */
   #requireOther(name: string, target: unknown): void {
     if (target !== this.#self && !(isObject(target) && target['server'] === this.#self)) return;
-    throw new QuiverError(
-      'SERVER_DEFINITION_INVALID',
+    throw invalidOptions(
       `Cannot add the proxy '${name}': a server cannot offer its own items once more. Pass another server.`,
       { details: { server: name } },
     );

@@ -522,7 +522,7 @@ describe('several upstreams', () => {
   ] as const)('are refused for %s', async (_, method, target, message) => {
     const gateway = await createGateway('legacy');
     const adding = gateway[method]('other', target(gateway) as never);
-    await expect(adding).rejects.toMatchObject({ code: 'SERVER_DEFINITION_INVALID' });
+    await expect(adding).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await expect(adding).rejects.toThrow(message);
     expect(Object.keys(await connect(gateway, 'modern').listTools())).not.toHaveLength(0);
   });

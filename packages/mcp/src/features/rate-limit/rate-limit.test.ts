@@ -175,7 +175,7 @@ describe('rateLimit', () => {
     { capacity: 1, perSecond: 1, key: 'x-tenant' },
   ])('rejects the options %j', (options) => {
     expect(() => rateLimit(options as unknown as RateLimitOptions)).toThrow(
-      expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

@@ -6,6 +6,7 @@ import {
   oneOf,
   type OptionChecks,
   stringList,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { refused } from '../../protocol/protocol-error.js';
@@ -14,7 +15,7 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../../server/digest.js';
 import { addressKeyOf } from '../../server/address-key.js';
-import { invalidOption, requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import { requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
 import type { Middleware, MiddlewareContext } from '../../server/middleware/middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -59,12 +60,12 @@ const checks: OptionChecks<RateLimitOptions> = {
  * Limits the calls or requests of each caller by a token bucket, in the `sharedStore` of the server, or in memory.
  *
  * @param now - time in milliseconds, for limits in memory. Default: a monotonic clock
- * @throws `MIDDLEWARE_INVALID` for an invalid option
+ * @throws `OPTIONS_INVALID` for an invalid option
  * @example
  * server.use(rateLimit({ capacity: 20, perMinute: 60 }));
  */
 export function rateLimit(options: RateLimitOptions, now: () => number = monotonicNow): Middleware {
-  checkOptions('rateLimit', options, checks, { code: 'MIDDLEWARE_INVALID' });
+  checkOptions('rateLimit', options, checks);
   const { counts = 'calls', perCaller = true, perTool = true, tools, key = defaultKeyOf } = options;
   const bucket = parseBucket(options);
   const memory = new InMemoryStore(now);
@@ -124,10 +125,10 @@ function toBucketName(names: readonly (string | undefined)[]): string | Promise<
 
 function parseBucket({ capacity, perSecond, perMinute, counts, perTool, tools }: RateLimitOptions): TokenBucket {
   if ((perSecond === undefined) === (perMinute === undefined))
-    throw invalidOption('rateLimit', 'needs one of perSecond and perMinute, and not both');
-  if (capacity === undefined) throw invalidOption('rateLimit', 'needs a capacity');
+    throw invalidOptions('rateLimit needs one of perSecond and perMinute, and not both.');
+  if (capacity === undefined) throw invalidOptions('rateLimit needs a capacity.');
   if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
-    throw invalidOption('rateLimit', 'has perTool and tools only where it counts calls');
+    throw invalidOptions('rateLimit has perTool and tools only where it counts calls.');
   return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
 }
 

@@ -258,7 +258,7 @@ describe('cacheResults', () => {
     { ttlMs: 1, key: 'tenant' },
   ])('rejects the options %j', (options) => {
     expect(() => cacheResults(options as CacheResultsOptions)).toThrow(
-      expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

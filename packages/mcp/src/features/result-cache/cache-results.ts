@@ -1,9 +1,17 @@
 import { untilAborted } from '@quiver/core';
-import { checkOptions, functionValue, numberIn, oneOf, type OptionChecks, stringList } from '@quiver/core/internal';
+import {
+  checkOptions,
+  functionValue,
+  numberIn,
+  oneOf,
+  type OptionChecks,
+  stringList,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import { invalidOption, requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import { requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
 import type { CallToolContext, Middleware } from '../../server/middleware/middleware.js';
 
 /** Options of {@link cacheResults}. */
@@ -55,13 +63,13 @@ const checks: OptionChecks<CacheResultsOptions> = {
  * that sent requests to the client, are not cached.
  *
  * @param now - time in milliseconds. Default: a monotonic clock
- * @throws `MIDDLEWARE_INVALID` for an invalid option
+ * @throws `OPTIONS_INVALID` for an invalid option
  * @example
  * server.use(cacheResults({ ttlMs: 60_000, tools: ['weather'] }));
  */
 export function cacheResults(options: CacheResultsOptions, now: () => number = monotonicNow): Middleware {
-  checkOptions('cacheResults', options, checks, { code: 'MIDDLEWARE_INVALID' });
-  if (options.ttlMs === undefined) throw invalidOption('cacheResults', 'needs ttlMs, a number of milliseconds');
+  checkOptions('cacheResults', options, checks);
+  if (options.ttlMs === undefined) throw invalidOptions('cacheResults needs ttlMs, a number of milliseconds.');
   const { ttlMs, tools, cacheScope = 'private', key: furtherKey } = options;
   const { maxEntries = DEFAULT_MAX_ENTRIES, maxCharacters = DEFAULT_MAX_CHARACTERS } = options;
   const named = tools && new Set(tools);

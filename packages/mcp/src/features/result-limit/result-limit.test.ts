@@ -232,7 +232,7 @@ describe('limits', () => {
     null,
   ])('that are invalid are rejected: %j', (resultLimit) => {
     expect(() => serve(() => rows, { config: { resultLimit: resultLimit as never } })).toThrow(
-      expect.objectContaining({ code: 'RESULT_LIMIT_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

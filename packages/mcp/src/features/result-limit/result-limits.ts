@@ -11,12 +11,12 @@ export class ResultLimits implements Feature, CallExtension {
   readonly #ofServer: SizeLimit | undefined;
   readonly #limits = new WeakMap<RegisteredTool, SizeLimit>();
 
-  /** @throws `RESULT_LIMIT_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   constructor(limit: ResultLimit | undefined) {
     this.#ofServer = limit === undefined ? undefined : parseResultLimit(limit);
   }
 
-  /** @throws `RESULT_LIMIT_INVALID` */
+  /** @throws `OPTIONS_INVALID` */
   register(registered: RegisteredTool): boolean {
     const own = registered.tool.mcp?.resultLimit;
     const limit = own === undefined ? this.#ofServer : own && parseResultLimit(own);

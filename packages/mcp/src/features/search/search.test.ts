@@ -293,9 +293,9 @@ test('runs the call of a found tool as a task', async () => {
 
 test('refuses a tool that has the name of one of the search', () => {
   expect(() => createServer({ tools: { search_tools: help } })).toThrow(
-    expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }) as Error,
+    expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
   );
   expect(() => createServer({ search: { pin: [] } as never })).toThrow(
-    expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }) as Error,
+    expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
   );
 });

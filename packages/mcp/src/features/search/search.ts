@@ -17,6 +17,7 @@ import {
   stringList,
   wholeNumber,
   type OptionCheck,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { createTool, type ToolContext, type ToolLike } from '@quiver/core/tools';
 import { encodeFailure } from '../../content.js';
@@ -71,14 +72,11 @@ export class ToolSearch implements Feature {
   /** Calls of a tool that was found are calls of that tool for hooks, limits, scopes and traces. */
   readonly call: CallExtension = { resolve: readCall };
 
-  /** @throws `SERVER_CONFIG_INVALID` when a tool has the name of one of the search */
+  /** @throws `OPTIONS_INVALID` when a tool has the name of one of the search */
   ready(): void {
     for (const [name, tool] of Object.entries(this.#createTools())) {
       if (this.#tools.get(name))
-        throw new QuiverError(
-          'SERVER_CONFIG_INVALID',
-          `A tool of MCPServer has the name '${name}', which \`search\` needs. Rename it.`,
-        );
+        throw invalidOptions(`A tool of MCPServer has the name '${name}', which \`search\` needs. Rename it.`);
       this.#tools.add(name, tool, 'tool', name === 'search_tools');
     }
     this.#tools.listOnly((name) => this.#isListed(name));

@@ -66,6 +66,6 @@ test('ends the run of a task with an error result, and audit records the task', 
 test.each([0, -1, Number.NaN, Infinity, '5', undefined, null, {}, { slow: 'x' }, 2 ** 31])(
   'rejects the limit %j',
   (limit) => {
-    expect(() => timeLimit(limit as number)).toThrow(expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }));
+    expect(() => timeLimit(limit as number)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   },
 );

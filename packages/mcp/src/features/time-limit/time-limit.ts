@@ -1,6 +1,6 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { MAX_TIMER_DELAY } from '../../monotonic-now.js';
 import { ErrorForClients } from '../../server/failures.js';
-import { invalidOption } from '../../server/middleware/hook-context.js';
 import type { Middleware } from '../../server/middleware/middleware.js';
 
 /**
@@ -8,16 +8,16 @@ import type { Middleware } from '../../server/middleware/middleware.js';
  * limit, also when the tool ignores its signal. The time includes waits for the user's input.
  *
  * @param limits - milliseconds by tool, `'*'` for all other tools; or one number for all tools
- * @throws `MIDDLEWARE_INVALID` for an invalid limit
+ * @throws `OPTIONS_INVALID` for an invalid limit
  * @example
  * server.use(timeLimit({ search: 5_000, '*': 60_000 }));
  */
 export function timeLimit(limits: number | Readonly<Record<string, number>>): Middleware {
   const byTool = new Map(Object.entries(typeof limits === 'number' ? { '*': limits } : (limits ?? {})));
-  if (byTool.size === 0) throw invalidOption('timeLimit', 'needs milliseconds, for all tools or by the name of a tool');
+  if (byTool.size === 0) throw invalidOptions('timeLimit needs milliseconds, for all tools or by the name of a tool.');
   for (const [tool, limit] of byTool)
     if (!(Number.isFinite(limit) && limit > 0 && limit <= MAX_TIMER_DELAY))
-      throw invalidOption('timeLimit', `needs 1 to ${MAX_TIMER_DELAY} milliseconds for ${tool}, not ${String(limit)}`);
+      throw invalidOptions(`timeLimit needs 1 to ${MAX_TIMER_DELAY} milliseconds for ${tool}, not ${String(limit)}.`);
   return {
     async onCallTool(context, next) {
       const limit = byTool.get(context.name) ?? byTool.get('*');

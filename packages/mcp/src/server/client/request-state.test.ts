@@ -75,7 +75,7 @@ describe('the state of a call that asks', () => {
 
   test('needs a key of 32 bytes', () => {
     expect(() => createRequestStateCodec({ key: 'short' })).toThrow(
-      expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

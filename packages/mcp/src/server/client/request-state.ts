@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
@@ -65,7 +66,7 @@ const minKeyBytes = 32;
  *
  * @param loadKey - returns the key of all instances, for options without one
  * @param now - milliseconds since 1970
- * @throws `SERVER_CONFIG_INVALID` for a key of less than 32 bytes
+ * @throws `OPTIONS_INVALID` for a key of less than 32 bytes
  * @see [RFC 7515, JSON Web Signature](https://www.rfc-editor.org/rfc/rfc7515.html)
  * @see [RFC 7518, section 3.2 – HMAC with SHA-2](https://www.rfc-editor.org/rfc/rfc7518.html#section-3.2)
  */
@@ -76,8 +77,7 @@ export function createRequestStateCodec(
 ): RequestStateCodec {
   let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;
   if (key && key.length < minKeyBytes) {
-    throw new QuiverError(
-      'SERVER_CONFIG_INVALID',
+    throw invalidOptions(
       `requestState.key of MCPServer has ${key.length} bytes; it needs ${minKeyBytes} or more, random and secret.`,
     );
   }

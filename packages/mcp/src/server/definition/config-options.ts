@@ -75,7 +75,6 @@ export const configChecks: OptionChecks<ServerConfig> = {
 
 /** Options of Mastra's server. `fga`, which decides who may call a tool, is rejected: ignored, it would let everyone call it. */
 export const configSettings: CheckOptionsSettings = {
-  code: 'SERVER_CONFIG_INVALID',
   withoutEffect: {
     appResources: 'serve the pages as resources whose URIs begin with ui://.',
     jsonSchemaValidator: 'the validator generates no code and runs on every platform.',

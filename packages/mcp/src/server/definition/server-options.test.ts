@@ -143,7 +143,7 @@ test.each([
   [{ workflows: 'all' as never }, "'workflows' must be an object with one entry per name"],
 ])('the configuration %j is refused', (config, reason) => {
   expect(() => new MCPServer({ name: 'n', version: '1', tools: {}, ...config })).toThrow(
-    expect.objectContaining({ code: 'SERVER_CONFIG_INVALID', message: expect.stringContaining(reason) }) as Error,
+    expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining(reason) }) as Error,
   );
 });
 
@@ -214,7 +214,7 @@ test('rejects an unknown option with its name', () => {
   const config = { name: 'n', version: '1', tools: {}, tool: {}, resource: undefined };
   expect(() => new MCPServer(config)).toThrow(
     expect.objectContaining({
-      code: 'SERVER_CONFIG_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/no option 'tool'\..*tools/) as string,
     }) as Error,
   );

@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import {
   anyValue,
   booleanValue,
@@ -16,6 +15,7 @@ import {
   stringValue,
   valueThat,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { shutdownSignals } from './shutdown-signals.js';
 import type { ListenOptions } from './listen.js';
@@ -120,10 +120,7 @@ export function resolveOptions<Options extends object>(
   if (!options || names.length === 0) return options ?? flat;
   const name = names.find((key) => isGiven(flat, key) && isGiven(options, key));
   if (name === undefined) return { ...flat, ...options };
-  throw new QuiverError(
-    'OPTIONS_INVALID',
-    `${method}: '${name}' is given next to the request and under 'options'. Remove one.`,
-  );
+  throw invalidOptions(`${method}: '${name}' is given next to the request and under 'options'. Remove one.`);
 }
 
 /** Given as `undefined`, `sessionIdGenerator` turns sessions off. */

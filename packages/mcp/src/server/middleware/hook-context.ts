@@ -138,11 +138,6 @@ export function requestOf(context: MiddlewareContext): HookedRequest {
   return readRequest(context as HookContext);
 }
 
-/** Returns the error of an invalid option of a middleware. */
-export function invalidOption(middleware: string, reason: string): QuiverError {
-  return new QuiverError('MIDDLEWARE_INVALID', `${middleware} ${reason}.`);
-}
-
 /**
  * Returns the key that the function of an application returned.
  *

@@ -477,7 +477,7 @@ describe('middleware', () => {
   ])('rejects %j', (middleware) => {
     const server = createServer();
     expect(() => server.use(middleware as unknown as Middleware)).toThrow(
-      expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

@@ -1,4 +1,5 @@
 import { QuiverError, untilAborted } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { canceledResult, Result, type ResultType } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
@@ -26,15 +27,12 @@ const hookNames = Object.keys(createMiddlewareTable()) as readonly HookName[];
 /**
  * Adds a middleware after those of the table.
  *
- * @throws `MIDDLEWARE_INVALID` when it is not an object with hooks
+ * @throws `OPTIONS_INVALID` when it is not an object with hooks
  */
 export function addMiddleware(table: MiddlewareTable, middleware: Middleware): void {
   const reason = problemOf(middleware);
   if (reason !== undefined)
-    throw new QuiverError(
-      'MIDDLEWARE_INVALID',
-      `The middleware was not added: ${reason}. It needs hooks: ${hookNames.join(', ')}.`,
-    );
+    throw invalidOptions(`The middleware was not added: ${reason}. It needs hooks: ${hookNames.join(', ')}.`);
   for (const hook of hookNames) if (middleware[hook]) table[hook] = [...table[hook], middleware];
 }
 

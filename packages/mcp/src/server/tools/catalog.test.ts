@@ -403,7 +403,7 @@ describe('visible', () => {
 
   test('must be a function', () => {
     expect(() => createCatalogServer({ visible: true as never })).toThrow(
-      expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 });

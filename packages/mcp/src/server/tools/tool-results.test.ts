@@ -355,7 +355,7 @@ describe('the object in your program', () => {
 
   test('needs a name and a version', () => {
     expect(() => new MCPServer({ name: '', version: '1', tools: {} })).toThrow(
-      expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }),
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
 

@@ -1,6 +1,6 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { unavailableError } from '../shared-store-errors.js';
-import { invalidOption } from './tables.js';
 
 /** Rows as `pg` returns them. */
 export interface PostgresResult {
@@ -37,9 +37,9 @@ const warnOfError = (error: Error): void =>
 /** Adopts a pool of the application, which is never ended. */
 export function adoptPool(pool: PostgresPool): OpenPool {
   if (typeof pool?.query !== 'function' || typeof pool.connect !== 'function')
-    throw invalidOption('`pool` is not a pool of the package `pg`.');
+    throw invalidOptions('PostgresStore: `pool` is not a pool of the package `pg`.');
   if ((pool.options?.max ?? 2) < 2)
-    throw invalidOption('`pool` has one connection. Set `max` to at least 2: one waits for messages.');
+    throw invalidOptions('PostgresStore: `pool` has one connection. Set `max` to at least 2: one waits for messages.');
   pool.on('error', warnOfError);
   return { pool, close: async () => void pool.removeListener('error', warnOfError) };
 }

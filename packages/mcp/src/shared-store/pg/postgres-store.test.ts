@@ -99,7 +99,7 @@ describe.skipIf(!url)('PostgresStore', () => {
     ['a negative timeout', { timeout: -1 }],
   ])('rejects %s', (_kind, options) => {
     expect(() => new PostgresStore({ pool, ...options } as PostgresStoreOptions)).toThrow(
-      expect.objectContaining({ code: 'SHARED_STORE_ARGUMENT_INVALID' }) as Error,
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
     );
   });
 

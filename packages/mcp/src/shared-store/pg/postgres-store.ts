@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, numberIn, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
@@ -15,7 +15,7 @@ import type {
 import { Messages } from './messages.js';
 import { adoptPool, createPool, withinTimeout, type OpenPool, type PostgresPool, type PostgresResult } from './pool.js';
 import { writeStatements, type Statements } from './statements.js';
-import { createTables, invalidOption, nameTables, type Tables } from './tables.js';
+import { createTables, nameTables, type Tables } from './tables.js';
 
 /** Options of `PostgresStore`: a pool or a connection string, and the names of the tables. */
 export interface PostgresStoreOptions {
@@ -75,12 +75,14 @@ export class PostgresStore implements SharedStore {
   #sweeping: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless there is one connection, and the names are identifiers without quotes */
+  /** @throws `OPTIONS_INVALID` unless there is one connection, and the names are identifiers without quotes */
   constructor(options: PostgresStoreOptions) {
-    checkOptions('PostgresStore', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
+    checkOptions('PostgresStore', options, checks);
     const { pool, connectionString, schemaName = 'public', tablePrefix = 'quiver_mcp_', timeout = 10_000 } = options;
     if ((pool === undefined) === (connectionString === undefined) || connectionString === '')
-      throw invalidOption('pass either `pool` or `connectionString`. Check the environment variable it comes from.');
+      throw invalidOptions(
+        'PostgresStore: pass either `pool` or `connectionString`. Check the environment variable it comes from.',
+      );
     this.#tables = nameTables(schemaName, tablePrefix);
     this.#statements = writeStatements(this.#tables);
     this.#timeout = timeout;

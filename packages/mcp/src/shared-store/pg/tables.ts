@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 
 /** Names of the tables of a store, quoted. */
 export interface Tables {
@@ -12,13 +12,14 @@ export interface Tables {
   readonly name: string;
 }
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless both are identifiers without quotes, of up to 50 characters together */
+/** @throws `OPTIONS_INVALID` unless both are identifiers without quotes, of up to 50 characters together */
 export function nameTables(schemaName: string, tablePrefix: string): Tables {
   for (const [option, value] of Object.entries({ schemaName, tablePrefix }))
     if (typeof value !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(value))
-      throw invalidOption(`\`${option}\` is '${value}', not letters, digits and underscores.`);
+      throw invalidOptions(`PostgresStore: \`${option}\` is '${value}', not letters, digits and underscores.`);
   const name = `${schemaName}.${tablePrefix}`;
-  if (name.length > 51) throw invalidOption('`schemaName` and `tablePrefix` have more than 50 characters together.');
+  if (name.length > 51)
+    throw invalidOptions('PostgresStore: `schemaName` and `tablePrefix` have more than 50 characters together.');
   const table = (suffix: string): string => `"${schemaName}"."${tablePrefix}${suffix}"`;
   return {
     schema: `"${schemaName}"`,
@@ -29,11 +30,6 @@ export function nameTables(schemaName: string, tablePrefix: string): Tables {
     messages: table('messages'),
     name,
   };
-}
-
-/** Error of an option of the constructor. */
-export function invalidOption(message: string): QuiverError {
-  return new QuiverError('SHARED_STORE_ARGUMENT_INVALID', `Invalid option of a PostgresStore: ${message}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 
 interface Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -71,11 +71,11 @@ export interface RedisConnection {
  */
 const ignoreError = (): void => {};
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` for another client, and for a `keyPrefix` of `ioredis` */
+/** @throws `OPTIONS_INVALID` for another client, and for a `keyPrefix` of `ioredis` */
 export function adoptClient(client: NodeRedisClient | IoredisClient): RedisConnection {
   const isIoredis = typeof (client as Partial<IoredisClient> | undefined)?.call === 'function';
   if (!isIoredis && typeof (client as Partial<NodeRedisClient> | undefined)?.sendCommand !== 'function')
-    throw invalidOption('`client` is neither a client of `redis` nor one of `ioredis`.');
+    throw invalidOptions('RedisStore: `client` is neither a client of `redis` nor one of `ioredis`.');
   const connection = isIoredis ? adoptIoredis(client as IoredisClient) : adoptNodeRedis(client as NodeRedisClient);
   client.on('error', ignoreError);
   return { ...connection, close: () => void client.removeListener('error', ignoreError) };
@@ -107,7 +107,7 @@ function adoptNodeRedis(client: NodeRedisClient): Omit<RedisConnection, 'close'>
 
 function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
   if (client.options?.keyPrefix)
-    throw invalidOption(
+    throw invalidOptions(
       "the client has a `keyPrefix`, which ioredis does not apply to all commands. Pass the store's.",
     );
   return {
@@ -128,9 +128,4 @@ function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
       };
     },
   };
-}
-
-/** Error of an option of the constructor. */
-function invalidOption(message: string): QuiverError {
-  return new QuiverError('SHARED_STORE_ARGUMENT_INVALID', `Invalid option of a RedisStore: ${message}`);
 }

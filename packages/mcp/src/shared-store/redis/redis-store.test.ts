@@ -229,7 +229,7 @@ describe('RedisStore', () => {
     ['a key prefix that is not text', { client: { call() {}, on() {} }, keyPrefix: 1 }],
   ])('rejects %s', (_kind, options) => {
     expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(
-      expect.objectContaining({ code: 'SHARED_STORE_ARGUMENT_INVALID' }) as Error,
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
     );
   });
 });

@@ -51,9 +51,9 @@ export class RedisStore implements SharedStore {
   readonly #messages: Messages;
   #isClosed = false;
 
-  /** @throws `SHARED_STORE_ARGUMENT_INVALID` for another client or an invalid option */
+  /** @throws `OPTIONS_INVALID` for another client or an invalid option */
   constructor(options: RedisStoreOptions) {
-    checkOptions('RedisStore', options, checks, { code: 'SHARED_STORE_ARGUMENT_INVALID' });
+    checkOptions('RedisStore', options, checks);
     const { client, keyPrefix = 'quiver:mcp:', timeout = 10_000 } = options;
     checkText('keyPrefix', keyPrefix);
     this.#connection = adoptClient(client);

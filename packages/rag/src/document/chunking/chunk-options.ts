@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import {
   anyValue,
   booleanValue,
@@ -7,6 +6,7 @@ import {
   type OptionChecks,
   readAlias,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import type { ExtractParams } from '../extract/extract-options.js';
 import type { PackOptions, SeparatorPosition } from './pack-spans.js';
@@ -49,12 +49,6 @@ export interface MinSizeOptions extends CommonChunkOptions, MeasureOptions {
 /** Options before they are checked. */
 export type RawOptions = Readonly<Record<string, unknown>>;
 
-const settings = { code: 'CHUNK_OPTIONS_INVALID' };
-
-export function invalidOptions(message: string, cause?: unknown): QuiverError {
-  return new QuiverError(settings.code, message, cause === undefined ? {} : { cause });
-}
-
 const positions = oneOf('start', 'end', true, false);
 
 /** Checks of the options of every strategy. */
@@ -84,7 +78,7 @@ export const defaultMinSize = 200;
 /**
  * Checks the options of a strategy, and returns them under their first names.
  *
- * @throws `CHUNK_OPTIONS_INVALID` for an unknown option, an invalid value, or a size that does not fit in `maxSize`
+ * @throws `OPTIONS_INVALID` for an unknown option, an invalid value, or a size that does not fit in `maxSize`
  */
 export function readOptions<Options extends CommonChunkOptions>(
   strategy: string,
@@ -92,9 +86,9 @@ export function readOptions<Options extends CommonChunkOptions>(
   checks: OptionChecks<Options>,
 ): Options {
   const owner = `The strategy '${strategy}'`;
-  checkOptions<RawOptions>(owner, given, checks, settings);
+  checkOptions<RawOptions>(owner, given, checks);
   const options: Record<string, unknown> = { ...given };
-  for (const names of aliases) options[names[0]] = readAlias(owner, given, names, settings);
+  for (const names of aliases) options[names[0]] = readAlias(owner, given, names);
   // The checks accept values of these types only.
   const { maxSize = defaultMaxSize, overlap = 0 } = options as CommonChunkOptions;
   if (overlap >= maxSize)

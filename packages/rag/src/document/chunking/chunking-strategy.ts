@@ -8,10 +8,11 @@ import {
   wholeNumber,
   type OptionCheck,
   type OptionChecks,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { fixedKeys } from '../metadata-keys.js';
 import type { CharacterChunkOptions } from './character.js';
-import { commonChecks, invalidOptions, readOptions, type MinSizeOptions, type RawOptions } from './chunk-options.js';
+import { commonChecks, readOptions, type MinSizeOptions, type RawOptions } from './chunk-options.js';
 import { codeLanguages } from './code-languages.js';
 import type { HtmlChunkOptions } from './html.js';
 import type { JsonChunkOptions } from './json.js';
@@ -112,7 +113,7 @@ export type ChunkParams =
 /**
  * Returns the chunker of a strategy with the given options.
  *
- * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy, an unknown option or an invalid value; `TOKENIZER_MISSING`
+ * @throws `OPTIONS_INVALID` for an unknown strategy, an unknown option or an invalid value; `TOKENIZER_MISSING`
  */
 export async function createChunker(strategy: string, options: RawOptions): Promise<Chunker> {
   if (!Object.hasOwn(strategies, strategy))

@@ -149,7 +149,7 @@ describe.each(cases)('every chunk of $name', ({ strategy, own, measure = units, 
 describe('options', () => {
   const reject = async (options: Record<string, unknown>, strategy = 'recursive'): Promise<string> => {
     const error: unknown = await createChunker(strategy, options).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    expect(error).toMatchObject({ code: 'OPTIONS_INVALID' });
     return (error as Error).message;
   };
 

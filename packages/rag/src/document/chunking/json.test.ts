@@ -98,7 +98,7 @@ describe('json chunks', () => {
     expect(await document.chunk({ strategy: 'json', maxSize: 20, minSize: 15 })).toEqual(chunks);
     for (const minSize of [21, -1, 0.5])
       await expect(document.chunk({ strategy: 'json', maxSize: 20, minSize })).rejects.toMatchObject({
-        code: 'CHUNK_OPTIONS_INVALID',
+        code: 'OPTIONS_INVALID',
       });
   });
 });

@@ -132,6 +132,6 @@ test('other marks begin headings of Markdown', async () => {
   for (const mark of ['', 'x', '# #']) {
     await expect(
       MDocument.fromMarkdown(text).chunk({ strategy: 'markdown', headers: [[mark, 'key']] }),
-    ).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    ).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   }
 });

@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { ElementPlace } from '../html/html-tags.js';
 import {
   ceilGraphemeBoundary,
@@ -275,8 +275,7 @@ const evenRounds = 5;
 
 function requireSize(size: unknown): number {
   if (typeof size === 'number' && size >= 0) return size;
-  throw new QuiverError(
-    'CHUNK_OPTIONS_INVALID',
+  throw invalidOptions(
     `lengthFunction must return a number of at least 0, not ${size instanceof Promise ? 'a promise' : String(size)}.`,
   );
 }

@@ -1,5 +1,6 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { Bond, findBond } from './bonds.js';
-import { defaultMinSize, invalidOptions, toPackOptions, type MinSizeOptions } from './chunk-options.js';
+import { defaultMinSize, toPackOptions, type MinSizeOptions } from './chunk-options.js';
 import { codeSeparators, type CodeLanguage } from './code-languages.js';
 import { packSpans, type Chunker } from './pack-spans.js';
 import { findSeparatorCut, readSeparators, type Separator, type SeparatorChunkOptions } from './separator-cut.js';

@@ -81,7 +81,7 @@ describe('sentence chunks', () => {
           strategy: 'sentence',
           sentenceEnders: sentenceEnders as string[],
         }),
-      ).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+      ).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     }
   });
 

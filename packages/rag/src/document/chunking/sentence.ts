@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidOptions, toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
+import { invalidOptions } from '@quiver/core/internal';
+import { toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
 import { createSizeLimit, packSpans, type Chunker, type FindCut } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
 import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore, startOfWhiteSpace } from './text-boundary.js';

@@ -1,4 +1,4 @@
-import { invalidOptions } from './chunk-options.js';
+import { invalidOptions } from '@quiver/core/internal';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
 import {
   floorWordBoundary,
@@ -29,7 +29,7 @@ export interface SeparatorOptions {
   readonly mayCut?: (cut: number) => boolean;
 }
 
-/** @throws `CHUNK_OPTIONS_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function readSeparators(options: SeparatorChunkOptions): readonly Separator[] | undefined {
   const separators = options.separators === undefined ? undefined : [options.separators].flat();
   if (!options.isSeparatorRegex) return separators;
@@ -39,7 +39,7 @@ export function readSeparators(options: SeparatorChunkOptions): readonly Separat
       return new RegExp(source, 'g');
     } catch (error) {
       const problem = (error as Error).message;
-      throw invalidOptions(`The separator '${source}' is not a regular expression: ${problem}`, error);
+      throw invalidOptions(`The separator '${source}' is not a regular expression: ${problem}`, { cause: error });
     }
   });
 }

@@ -78,7 +78,7 @@ describe('patterns as separators', () => {
 
   test('are rejected if they are invalid', async () => {
     await expect(chunk('a', { strategy: 'character', separator: '(', isSeparatorRegex: true })).rejects.toMatchObject({
-      code: 'CHUNK_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });
@@ -145,7 +145,7 @@ describe('markdown headers', () => {
 
   test('are rejected if they are invalid', async () => {
     for (const headers of [[['h1', 'a']], [['#', '']], [['#', 'startIndex']], '#', [['#']]]) {
-      await expect(chunks({ headers })).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+      await expect(chunks({ headers })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     }
   });
 });

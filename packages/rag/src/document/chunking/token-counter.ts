@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidOptions } from './chunk-options.js';
+import { invalidOptions } from '@quiver/core/internal';
 import type { Measure } from './pack-spans.js';
 import { isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';
 
@@ -61,7 +61,7 @@ export interface TokenCounter {
 /**
  * Returns a counter that uses `gpt-tokenizer`, an optional peer dependency.
  *
- * @throws `TOKENIZER_MISSING` when the package is not installed; `CHUNK_OPTIONS_INVALID` for an unknown model
+ * @throws `TOKENIZER_MISSING` when the package is not installed; `OPTIONS_INVALID` for an unknown model
  */
 export async function createTokenCounter(options: TokenOptions): Promise<TokenCounter> {
   const { allowedSpecial = [], disallowedSpecial = [] } = options;

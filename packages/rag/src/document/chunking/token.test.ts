@@ -25,8 +25,8 @@ describe('token chunks', () => {
     expect(await counts({ encodingName: 'o200k_base' })).toEqual([countO200k(text.trim())]);
     expect(await counts({ modelName: 'gpt-4o' })).toEqual([countO200k(text.trim())]);
     expect(await counts({})).toEqual([countTokens(text.trim())]);
-    await expect(counts({ modelName: 'toString' })).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
-    await expect(counts({ encodingName: 'x' })).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    await expect(counts({ modelName: 'toString' })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await expect(counts({ encodingName: 'x' })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await expect(counts({ lengthFunction: () => 1 })).rejects.toThrow(/has no option 'lengthFunction'/);
   });
 
@@ -59,7 +59,7 @@ describe('a length function', () => {
   test('that gives no number is an error', async () => {
     for (const lengthFunction of [() => Number.NaN, () => -1, async () => 1]) {
       const options = { strategy: 'recursive', lengthFunction: lengthFunction as () => number } as const;
-      await expect(MDocument.fromText('abc').chunk(options)).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+      await expect(MDocument.fromText('abc').chunk(options)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     }
     const options = { strategy: 'recursive', lengthFunction: 5 } as unknown as { strategy: 'recursive' };
     await expect(MDocument.fromText('abc').chunk(options)).rejects.toThrow(/'lengthFunction' must be a function/);
@@ -73,5 +73,5 @@ test('special marks are accepted as a Set', async () => {
   expect(await count(new Set(['<|endoftext|>']))).toBe(3);
   expect(await count(new Set())).toBeGreaterThan(3);
   for (const wrong of [new Set([1]), {}, 5])
-    await expect(count(wrong as unknown as Set<string>)).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    await expect(count(wrong as unknown as Set<string>)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
 });

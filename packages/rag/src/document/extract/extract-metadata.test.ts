@@ -279,12 +279,12 @@ describe('extraction', () => {
       [{ context: { cache: {} } }, ": 'context.cache' must be a Map, or an object with get and set, not an object."],
     ] as const) {
       await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
-        code: 'EXTRACT_OPTIONS_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining(`extractMetadata${problem}`) as string,
       });
     }
     await expect(document.extractMetadata(null as unknown as ExtractParams)).rejects.toMatchObject({
-      code: 'EXTRACT_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     expect(prompts).toEqual([]);
   });
@@ -372,7 +372,7 @@ describe('context of a chunk', () => {
 
   test('is for chunks alone', async () => {
     await expect(handbook().extractMetadata({ context: 'prefix' })).rejects.toMatchObject({
-      code: 'EXTRACT_OPTIONS_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { toModelSchema } from '@quiver/core/schema';
 import { partsOf } from '../../requests/parts-of.js';
 import { contextKey, fixedKeys } from '../metadata-keys.js';
@@ -35,7 +36,7 @@ export interface ExtractItem {
  * Calls language models for each item, a few at a time. A failed request does not affect the others.
  *
  * @param keep - receives the metadata of each item, before failures are thrown
- * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason; `EXTRACTION_FAILED`
+ * @throws `OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason; `EXTRACTION_FAILED`
  */
 export async function extractMetadata(
   items: readonly ExtractItem[],
@@ -142,7 +143,7 @@ function planContexts(items: readonly ExtractItem[], chunks: readonly number[], 
   const options = readOptions(params, 'context');
   if (!options) return [];
   if (items.some(({ id }) => id === undefined))
-    throw new QuiverError('EXTRACT_OPTIONS_INVALID', "The extractor 'context' is for chunks: call chunk() first.");
+    throw invalidOptions("The extractor 'context' is for chunks: call chunk() first.");
   const model = params.context === 'prefix' ? undefined : requireModel(params, 'context');
   return groupBy(chunks, (chunk) => items[chunk]!.document).flatMap((group) =>
     splitForModel(group, items, options).map((part): Step => {

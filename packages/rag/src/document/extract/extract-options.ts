@@ -208,7 +208,7 @@ const checks: OptionChecks<ExtractParams> = {
   signal: signalValue,
 };
 
-/** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for invalid values */
+/** @throws `OPTIONS_INVALID` for an unknown extractor or option, and for invalid values */
 export function requireExtractParams(params: ExtractParams): void {
-  checkOptions('extractMetadata', params, checks, { code: 'EXTRACT_OPTIONS_INVALID' });
+  checkOptions('extractMetadata', params, checks);
 }

@@ -66,7 +66,7 @@ export interface ChromaConnectionOptions {
   apiKey?: string;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for options that have no effect next to a client or a key */
+/** @throws `OPTIONS_INVALID` for options that have no effect next to a client or a key */
 export function requireConnection({ client, ...connection }: ChromaConnectionOptions): void {
   if (client) rejectBeside('ChromaVector', 'client', { ...connection });
   const { apiKey, ssl, headers } = connection;

@@ -254,7 +254,7 @@ it.each([
   [{ client: {} as never, host: 'localhost', port: 8000 }, "accepts 'client' or 'host', 'port', not both"],
   [{ apiKey: 'key', headers: { a: 'b' } }, "accepts 'apiKey' or 'headers', not both"],
 ])('ChromaVector rejects the options %j', (options, message) => {
-  const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+  const error = { code: 'OPTIONS_INVALID', message: expect.stringContaining(message) };
   expect(() => new ChromaVector(options)).toThrow(expect.objectContaining(error));
 });
 
@@ -265,6 +265,6 @@ it('ChromaVector says that a server is down', async () => {
     cause: expect.anything(),
   });
   await expect(store.createIndex({ indexName: 'ab', dimension: 1 })).rejects.toMatchObject({
-    code: 'VECTOR_ARGUMENT_INVALID',
+    code: 'OPTIONS_INVALID',
   });
 });

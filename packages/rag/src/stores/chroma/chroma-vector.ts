@@ -6,10 +6,11 @@ import {
   readAlias,
   stringValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { bothFilters, createFilterTest, toFilter } from '../../filter/index.js';
 import { type IndexShape, requireIndexName, requireSameShape } from '../../store/index-shape.js';
-import { argumentSettings, objectValue, invalidArgument } from '../../store/options.js';
+import { objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
@@ -83,7 +84,7 @@ const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', eucli
  * query, and up to 10,000 of them are ordered outside of it. `listVectors` lists all ids for its first page, and again after a minute: it
  * includes what this store writes meanwhile, and not everything that others write.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED` when too many documents hold a word of the query; `VECTOR_STORE_FAILED` with the
  *   client's error as cause; `VECTOR_CLIENT_MISSING` without `chromadb`
  * @example
@@ -96,7 +97,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
   readonly id: string;
 
   constructor(options: ChromaVectorConfig = {}) {
-    checkOptions('ChromaVector', options, optionChecks, argumentSettings);
+    checkOptions('ChromaVector', options, optionChecks);
     const { id = 'chroma-vector', ...config } = options;
     requireConnection(config);
     const open = clientPerSignal((signal) => openChroma(config, signal));
@@ -151,12 +152,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
   ): OpenIndex<ChromaQueryParams> {
     const { indexName: name } = params;
     const conditions = ['whereDocument', 'documentFilter'] as const;
-    const whereDocument = readAlias<ReadConditions, (typeof conditions)[number]>(
-      'ChromaVector',
-      params,
-      conditions,
-      argumentSettings,
-    );
+    const whereDocument = readAlias<ReadConditions, (typeof conditions)[number]>('ChromaVector', params, conditions);
     const index = { collection, dimension, metric, whereDocument };
     return {
       dimension,
@@ -179,11 +175,11 @@ function bothConditions({ filter, where }: Pick<ChromaQueryParams, 'filter' | 'w
   return bothFilters(where, filter);
 }
 
-/** Chroma requires three characters, and a letter or digit at the end. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Chroma requires three characters, and a letter or digit at the end. @throws `OPTIONS_INVALID` */
 function requireChromaName(indexName: string): void {
   requireIndexName(indexName, 100);
   if (indexName.length >= 3 && /[a-z0-9]$/i.test(indexName)) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `'${indexName}' cannot name an index in Chroma: at least 3 characters, with a letter or digit last.`,
   );
 }

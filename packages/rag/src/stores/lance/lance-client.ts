@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, rejectBeside } from '../../store/options.js';
+import { invalidOptions } from '@quiver/core/internal';
+import { rejectBeside } from '../../store/options.js';
 
 /** The part of a query of LanceDB that is called. */
 export interface LanceQuery {
@@ -89,11 +90,11 @@ async function loadModules(): Promise<Pick<Lance, 'lancedb' | 'arrow'>> {
   return { lancedb, arrow };
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
+/** @throws `OPTIONS_INVALID` unless the options contain exactly one connection */
 export function requireConnection({ connection, uri, connectionOptions }: LanceConnectionOptions): void {
   if (connection) rejectBeside('LanceVectorStore', 'connection', { uri, connectionOptions });
   else if (typeof uri !== 'string' || uri === '')
-    throw invalidArgument(
+    throw invalidOptions(
       `LanceVectorStore needs a connection or a uri, such as './lance', not ${JSON.stringify(uri)}.`,
     );
 }

@@ -146,7 +146,7 @@ export async function listIndexNames(lance: Lance): Promise<string[]> {
 /**
  * Stores all records in one version of the table.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for text that Arrow cannot store
+ * @throws `OPTIONS_INVALID` for text that Arrow cannot store
  */
 export async function writeRecords(
   { table, dimension, analyzer }: LanceIndex,

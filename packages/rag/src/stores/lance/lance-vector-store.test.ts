@@ -53,7 +53,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     [{ uri: './lance', connection: {} as never }, 'not both'],
     [{ connectionOptions: {}, connection: {} as never }, "'connection' or 'connectionOptions', not both"],
   ])('rejects the options %j', (options, message) => {
-    const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+    const error = { code: 'OPTIONS_INVALID', message: expect.stringContaining(message) };
     expect(() => new LanceVectorStore(options)).toThrow(expect.objectContaining(error));
   });
 
@@ -84,7 +84,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',
     });
     await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
     expect(await find('Vertrag')).toEqual(['a']);
@@ -216,7 +216,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
       expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
     for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
       await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     await store.deleteVector({ indexName, id: text });
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });

@@ -2,7 +2,7 @@ import { untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { toFilter } from '../../filter/index.js';
 import { requireIndexName } from '../../store/index-shape.js';
-import { argumentSettings, objectValue } from '../../store/options.js';
+import { objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
 import { unboundedToScore } from '../../store/score.js';
@@ -43,7 +43,7 @@ const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
  * filter is evaluated in full on what it returns. Terms are split by Quiver, in any language, and ranked by LanceDB. Every `upsert` is
  * one version of the table. Call `optimize` after many changes.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@lancedb/lancedb`
  * @example
  * const store = new LanceVectorStore({ uri: './lance' });
@@ -58,7 +58,7 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(config: LanceVectorStoreOptions) {
-    checkOptions('LanceVectorStore', config, optionChecks, argumentSettings);
+    checkOptions('LanceVectorStore', config, optionChecks);
     const { id = 'lance-vector-store', ...options } = config;
     requireConnection(options);
     const lance = lazyClient(() => openLance(options));

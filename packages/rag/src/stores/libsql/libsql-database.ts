@@ -1,6 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { readAlias } from '@quiver/core/internal';
-import { argumentSettings, invalidArgument, rejectBeside } from '../../store/options.js';
+import { readAlias, invalidOptions } from '@quiver/core/internal';
+import { rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A value of a parameter. */
@@ -65,19 +65,14 @@ export interface LibSQLConnection {
 
 const largestBackoff = 1000;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
+/** @throws `OPTIONS_INVALID` unless the options contain exactly one connection */
 export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
   const { client, maxRetries = 12, initialBackoffMs = 5, ...connection } = options;
   const names = ['url', 'connectionUrl'] as const;
-  const url = readAlias<LibSQLConnectionOptions, (typeof names)[number]>(
-    'LibSQLVector',
-    options,
-    names,
-    argumentSettings,
-  );
+  const url = readAlias<LibSQLConnectionOptions, (typeof names)[number]>('LibSQLVector', options, names);
   if (client) rejectBeside('LibSQLVector', 'client', connection);
   else if (typeof url !== 'string' || url === '')
-    throw invalidArgument(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
+    throw invalidOptions(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
   const own = lazyClient(() => openClient(options, url as string));
   return {
     async run(work, signal) {

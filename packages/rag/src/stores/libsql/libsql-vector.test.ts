@@ -54,7 +54,7 @@ if (client) {
 
 const indexName = 'guides';
 const invalid = (message: string): object => ({
-  code: 'VECTOR_ARGUMENT_INVALID',
+  code: 'OPTIONS_INVALID',
   message: expect.stringContaining(message),
 });
 
@@ -108,7 +108,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',
     });
     await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
     expect(await find('Vertrag')).toEqual(['a']);

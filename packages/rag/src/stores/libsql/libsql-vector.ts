@@ -1,7 +1,16 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks, stringValue, wholeNumber } from '@quiver/core/internal';
+import type { QuiverError } from '@quiver/core';
+import { isQuiverError, toErrorMessage } from '@quiver/core';
+import {
+  anyValue,
+  checkOptions,
+  numberIn,
+  type OptionChecks,
+  stringValue,
+  wholeNumber,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { requireIndexName } from '../../store/index-shape.js';
-import { argumentSettings, minScoreValue } from '../../store/options.js';
+import { minScoreValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
@@ -81,7 +90,7 @@ const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', '
  * itself, in any language, and ranked by `bm25()` of FTS5. Every change is one transaction. In a file, a statement runs in the thread of the caller; an
  * abort ends the wait between statements.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@libsql/client`
  * @example
  * const store = new LibSQLVector({ url: 'file:app.db' });
@@ -96,7 +105,7 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
   readonly #connection: LibSQLConnection;
 
   constructor(config: LibSQLVectorConfig) {
-    checkOptions('LibSQLVector', config, optionChecks, { ...argumentSettings, withoutEffect });
+    checkOptions('LibSQLVector', config, optionChecks, { withoutEffect });
     const { id = 'libsql-vector', ...options } = config;
     const connection = connect(options);
     super(
@@ -161,8 +170,7 @@ function libsqlCalls(connection: LibSQLConnection): ServiceCalls<LibSQLDatabase>
 
 /** SQLite reads JSON of up to 1,000 levels. The metadata are valid JSON otherwise. */
 function tooDeep(what: string, cause: unknown): QuiverError {
-  return new QuiverError(
-    'VECTOR_ARGUMENT_INVALID',
+  return invalidOptions(
     `libSQL failed at ${what}: metadata are nested deeper than 1,000 levels, which SQLite cannot read. Nothing was changed.`,
     { cause },
   );

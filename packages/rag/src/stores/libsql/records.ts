@@ -1,6 +1,6 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { recordTerms } from '../../words/record-terms.js';
-import { invalidArgument } from '../../store/options.js';
 import type { CheckedRecord } from '../../store/checked-record.js';
 import { keepMatching, readPage } from '../../store/matching-rows.js';
 import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
@@ -24,7 +24,7 @@ const sizePerStatement = 8_000_000;
  * Statements that store records.
  *
  * @param read - see `nextVersion`
- * @throws `VECTOR_ARGUMENT_INVALID` for text that SQLite cannot store
+ * @throws `OPTIONS_INVALID` for text that SQLite cannot store
  */
 export async function writeStatements(
   index: LibSQLIndex,
@@ -70,10 +70,10 @@ export async function writeStatements(
   ];
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 function requireStorable({ id, document = '' }: Pick<CheckedRecord, 'id' | 'document'>): void {
   if (isStorableText(id) && isStorableText(document)) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair in its id or document, which libSQL cannot store; remove it.`,
   );
 }

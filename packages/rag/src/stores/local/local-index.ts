@@ -93,7 +93,7 @@ export class LocalIndex {
     return nearest.map(({ row, similarity }) => ({ similarity, record: this.#find(row, includeVector) }));
   }
 
-  /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
+  /** Returns the records whose texts share terms with the query. @throws `OPTIONS_INVALID` for an unknown analyzer */
   async byTerms(search: TermSearch): Promise<FoundRecord[]> {
     const { keywords, terms } = await this.words.find(search.queryText);
     if (this.count === 0) return [];

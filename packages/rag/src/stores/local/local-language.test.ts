@@ -94,7 +94,7 @@ describe('the language of an index in LocalVector', () => {
     const store = new LocalVector();
     for (const language of ['klingon', '', 42 as unknown as string, null as unknown as string])
       await expect(store.createIndex({ indexName: 'texts', dimension: 1, language })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining('de (german)'),
       });
     expect(await store.listIndexes()).toEqual([]);
@@ -135,7 +135,7 @@ describe('a stored index in LocalVector', () => {
     for (const analyzer of ['de-999', 'de-2']) {
       const store = await write(analyzer);
       await expect(find(store, 'Haus')).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
         message: expect.stringContaining(`the terms '${analyzer}'`),
       });
       expect(await store.query({ indexName: 'texts', queryVector: [1] })).toHaveLength(1);

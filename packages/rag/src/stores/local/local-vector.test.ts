@@ -42,7 +42,7 @@ it.each([
   [{ path: '' }, "LocalVector: 'path' must be a non-empty string, not ''."],
 ])('refuses %j, with which its vectors would not be on the disk', (options, message) => {
   expect(() => new LocalVector(options as object)).toThrow(
-    expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID', message }),
+    expect.objectContaining({ code: 'OPTIONS_INVALID', message }),
   );
 });
 

@@ -3,7 +3,7 @@ import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js'
 import { toFilter } from '../../filter/index.js';
 import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { argumentSettings, searchModes } from '../../store/options.js';
+import { searchModes } from '../../store/options.js';
 import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -47,7 +47,7 @@ const longestIndexName = 100;
  * With a `path` it is durable: when `upsert` or `delete` returns, the change is on the disk; after a crash it is there as a
  * whole or not at all. A query compares every vector, which is fast up to some hundred thousand of them.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; with a `path` also `VECTOR_STORE_LOCKED`, `VECTOR_STORE_LOCK_LOST`, `VECTOR_STORE_CORRUPT`, and
  *   `VECTOR_STORE_FAILED` with the error of the file system as cause, for example when the disk is full
  * @example
@@ -66,7 +66,7 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
 
   constructor(options: LocalVectorOptions = {}) {
     super({ name: 'LocalVector', methods: { createIndex: { language: anyValue } } });
-    checkOptions('LocalVector', options, optionChecks, argumentSettings);
+    checkOptions('LocalVector', options, optionChecks);
     this.#options = options;
     this.derived = options.path === undefined ? undefined : this.#derivedData();
   }

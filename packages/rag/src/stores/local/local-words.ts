@@ -79,7 +79,7 @@ export class LocalWords {
     this.#changed = this.#texts.count;
   }
 
-  /** Returns the terms of all texts, and those of a query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
+  /** Returns the terms of all texts, and those of a query. @throws `OPTIONS_INVALID` for an unknown analyzer */
   async find(queryText: string): Promise<{ keywords: KeywordIndex; terms: QueryTerm[] }> {
     for (;;) {
       const keywords = this.#keywords ?? (await this.#load());

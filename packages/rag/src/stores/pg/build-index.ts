@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/options.js';
+import { invalidOptions } from '@quiver/core/internal';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import {
@@ -66,7 +66,7 @@ export async function buildIndex(
   await query(`ALTER INDEX ${quoteIdentifier(schemaName, next)} RENAME TO ${quoteIdentifier(name)}`);
 }
 
-/** Returns the type that a configuration names or implies, if any. @throws `VECTOR_ARGUMENT_INVALID` for members of another type */
+/** Returns the type that a configuration names or implies, if any. @throws `OPTIONS_INVALID` for members of another type */
 export function typeOf({ type, hnsw, quantization, ivf }: PgIndexConfig): PgIndexType | undefined {
   const members = [
     ['hnsw', hnsw, 'hnsw'],
@@ -77,7 +77,7 @@ export function typeOf({ type, hnsw, quantization, ivf }: PgIndexConfig): PgInde
   const requested = type ?? given[0]?.[2];
   const wrong = given.find(([, , owner]) => owner !== requested);
   if (wrong)
-    throw invalidArgument(
+    throw invalidOptions(
       `'indexConfig.${wrong[0]}' is for the type ${wrong[2]}, not ${String(requested)}. Remove one.`,
     );
   return requested;
@@ -93,17 +93,17 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
   dotproduct: 'ip_ops',
 };
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function requestedElements(
   { quantization }: Pick<PgIndexConfig, 'quantization'>,
   { dimension, vectorType, metric, elements }: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'>,
 ): PgIndexElements {
   if (quantization === undefined) return elements ?? (dimension > indexableDimension.vector ? 'halfvec' : vectorType);
   if (quantization !== 'half' && quantization !== 'binary')
-    throw invalidArgument(`Unknown quantization '${String(quantization)}'; known: half, binary.`);
+    throw invalidOptions(`Unknown quantization '${String(quantization)}'; known: half, binary.`);
   if (quantization === 'half') return 'halfvec';
   if (metric === 'cosine') return 'bit';
-  throw invalidArgument(`The quantization 'binary' needs the metric cosine, not ${metric}.`);
+  throw invalidOptions(`The quantization 'binary' needs the metric cosine, not ${metric}.`);
 }
 
 /** The value that an index holds for a vector. */
@@ -151,14 +151,14 @@ async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexC
 
 const largestDimension = 16_000;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
   if (!indexTypes.includes(type))
-    throw invalidArgument(`Unknown index type '${String(type)}'; known: ${indexTypes.join(', ')}.`);
+    throw invalidOptions(`Unknown index type '${String(type)}'; known: ${indexTypes.join(', ')}.`);
   if (dimension > largestDimension)
-    throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
+    throw invalidOptions(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
   if (type !== 'flat' && dimension > indexableDimension[elements]) {
-    throw invalidArgument(
+    throw invalidOptions(
       `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension[elements]}. Use { type: 'flat' }, which compares all vectors, { quantization: 'binary' } with the metric cosine, or an embedding model with fewer dimensions.`,
     );
   }

@@ -136,7 +136,7 @@ describe('the pool of a store', () => {
     const pool = new Pool();
     expect(new PgVector({ pool }).pool).toBe(pool);
     const store = new PgVector(await pglite.open());
-    expect(() => store.pool).toThrow(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
+    expect(() => store.pool).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     await pool.end();
   }, 60_000);
 

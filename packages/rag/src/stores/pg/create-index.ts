@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { invalidArgument } from '../../store/options.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
 import {
@@ -67,10 +67,10 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
   const { schemaName, indexName, dimension, metric, indexConfig = {}, textSearch } = params;
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
-    throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
+    throw invalidOptions(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
   const elements = requestedElements(indexConfig, { dimension, vectorType, metric });
   if (params.language !== undefined && textSearch !== undefined)
-    throw invalidArgument('createIndex accepts language or textSearch, not both.');
+    throw invalidOptions('createIndex accepts language or textSearch, not both.');
   const analyzer = textSearch === undefined ? toAnalyzerId(params.language ?? 'auto') : undefined;
   const type = typeOf(indexConfig) ?? (dimension > indexableDimension[elements] ? 'flat' : 'hnsw');
   requireIndexable(type, dimension, elements);
@@ -216,7 +216,7 @@ async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTar
  * index of the vectors and comparing just these rows. One that is there is kept.
  *
  * @param fields - such as `tenant` or `author.name`
- * @throws `VECTOR_ARGUMENT_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 async function createMetadataIndexes(query: SqlQuery, target: MetadataTarget): Promise<void> {
   const table = quoteIdentifier(target.schemaName, target.indexName);
@@ -250,7 +250,7 @@ async function missingMetadataIndexes(
 /** Checks a field name. It becomes part of the text of statements, so it must not contain characters that could end a string. */
 function requireIndexableField(field: unknown): void {
   if (typeof field === 'string' && /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)*$/i.test(field) && field.length <= 200) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `metadataIndexes cannot have '${String(field)}': name a field by ASCII letters, digits, '_' and '-', nested ones with dots.`,
   );
 }

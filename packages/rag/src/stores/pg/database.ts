@@ -1,6 +1,7 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { PoolConfig } from 'pg';
-import { invalidArgument, rejectBeside } from '../../store/options.js';
+import { rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
@@ -54,13 +55,13 @@ export interface PgConnectionOptions {
   pgPoolOptions?: Record<string, unknown>;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
+/** @throws `OPTIONS_INVALID` unless the options contain exactly one connection */
 export function openDatabase(options: PgConnectionOptions): SqlDatabase {
   const { pool, pglite, ...connection } = options;
   const { connectionString, host, port, database, user, password, stream, pgPoolOptions } = connection;
   for (const [name, value] of Object.entries({ connectionString, host }))
     if (value === '')
-      throw invalidArgument(`The ${name} of a PgVector is empty. Check the environment variable that it comes from.`);
+      throw invalidOptions(`The ${name} of a PgVector is empty. Check the environment variable that it comes from.`);
   if (pool) rejectBeside('PgVector', 'pool', { pglite, ...connection });
   if (pglite) rejectBeside('PgVector', 'pglite', { ...connection });
   // `pg` reads these from the text, and takes its own defaults where the text lacks one.
@@ -68,7 +69,7 @@ export function openDatabase(options: PgConnectionOptions): SqlDatabase {
     rejectBeside('PgVector', 'connectionString', { host, port, database, user, password });
   const ways = [pool, pglite, connectionString, host, port, database, user, password, stream, pgPoolOptions];
   if (ways.every((value) => value === undefined))
-    throw invalidArgument(
+    throw invalidOptions(
       'PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream).',
     );
   if (pglite) return pgliteDatabase(pglite);

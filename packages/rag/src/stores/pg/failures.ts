@@ -1,4 +1,6 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { QuiverError } from '@quiver/core';
+import { toErrorMessage } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
 import type { SqlDatabase } from './database.js';
 
@@ -37,8 +39,7 @@ const programLimitExceeded = '54000';
 
 /** The database does not name the record. */
 function tooManyWords(what: string, cause: unknown): QuiverError {
-  return new QuiverError(
-    'VECTOR_ARGUMENT_INVALID',
+  return invalidOptions(
     `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks, or create the index without text search (textSearch: false).`,
     { cause },
   );

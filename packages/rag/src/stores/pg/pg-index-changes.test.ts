@@ -168,7 +168,7 @@ describe.each(databases)('an index in $name', (database) => {
     await store.upsert({ indexName, ids: ['fine', 'long'], vectors: [[1], [1]], documents: ['', long] });
     await store.truncateIndex({ indexName });
     const refused = (text: string): object => ({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining(text),
     });
     const upsert = store.upsert({ indexName, ids, vectors, documents: ['', long, rich] });

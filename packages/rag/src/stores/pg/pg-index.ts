@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, vectorMetrics } from '../../store/options.js';
+import { invalidOptions } from '@quiver/core/internal';
+import { vectorMetrics } from '../../store/options.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './sql-text.js';
@@ -168,11 +169,11 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
 /** PostgreSQL cuts longer names, silently, so that two of them could become one. */
 export const longestIdentifier = 63;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for anything but ASCII letters, digits, `_` and `-`, and for the system's own schemas */
+/** @throws `OPTIONS_INVALID` for anything but ASCII letters, digits, `_` and `-`, and for the system's own schemas */
 export function requireSchemaName(schemaName: string): void {
   const allowed = typeof schemaName === 'string' && /^[a-z0-9_][a-z0-9_-]*$/i.test(schemaName);
   if (allowed && schemaName.length <= longestIdentifier && !/^(?:pg_|information_schema$)/i.test(schemaName)) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `'${String(schemaName)}' cannot name a schema: use 1 to ${longestIdentifier} letters, digits, '_' and '-', and not a name of the system.`,
   );
 }

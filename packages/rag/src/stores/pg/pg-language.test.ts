@@ -106,10 +106,10 @@ describe.each(databases)('the language of an index in $name', (database) => {
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',
     });
     await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     const both = { indexName: 'both', dimension: 1, language: 'de', textSearch: { language: 'german' } };
-    await expect(store.createIndex(both)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(store.createIndex(both)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await store.createIndex({ indexName: 'plain', dimension: 1 });
     await expect(store.createIndex({ indexName: 'plain', dimension: 1, language: 'en' })).rejects.toMatchObject({
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',

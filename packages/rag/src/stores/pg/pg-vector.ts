@@ -11,10 +11,11 @@ import {
   stringList,
   stringValue,
   wholeNumber,
+  invalidOptions,
 } from '@quiver/core/internal';
 import { languageOfAnalyzer } from '../../words/term-analyzer.js';
 import { requireIndexName, requireSameShape } from '../../store/index-shape.js';
-import { argumentSettings, invalidArgument, minScoreValue, objectValue } from '../../store/options.js';
+import { minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
 import type {
@@ -131,7 +132,7 @@ export interface PgIndexDescription extends IndexDescription {
  * Words are analyzed by Quiver, or by PostgreSQL's text search (`textSearch`). In the mode `keyword` a text scores higher the rarer the words are that it shares with
  * the query.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is changed at the
  *   same time; `VECTOR_STORE_FAILED` with the error of the database as cause and its SQLSTATE in `details`;
  *   `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
@@ -150,7 +151,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor(options: PgVectorOptions) {
-    checkOptions('PgVector', options, optionChecks, { ...argumentSettings, withoutEffect });
+    checkOptions('PgVector', options, optionChecks, { withoutEffect });
     const { id = 'pg-vector', schemaName = 'public', ...connection } = options;
     requireSchemaName(schemaName);
     const database = openDatabase(connection);
@@ -192,9 +193,9 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     });
   }
 
-  /** The pool that was given, or the store's own, which opens at its first use. @throws `VECTOR_ARGUMENT_INVALID` for a PGlite */
+  /** The pool that was given, or the store's own, which opens at its first use. @throws `OPTIONS_INVALID` for a PGlite */
   get pool(): PgPool {
-    if (!this.#database.pool) throw invalidArgument('This PgVector uses a PGlite, which has no pool.');
+    if (!this.#database.pool) throw invalidOptions('This PgVector uses a PGlite, which has no pool.');
     return this.#database.pool;
   }
 
@@ -212,7 +213,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
    * Rebuilds the vector index; rows can be read meanwhile, not written.
    *
    * @param params - `metric`: that of the index, which cannot change
-   * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `VECTOR_ARGUMENT_INVALID` where the type is not known;
+   * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `OPTIONS_INVALID` where the type is not known;
    *   `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` for another metric
    */
   async buildIndex(params: IndexParams & { indexConfig?: PgIndexConfig; metric?: VectorMetric }): Promise<void> {
@@ -230,7 +231,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
    * be used meanwhile.
    *
    * @param params - `language`: a text search configuration of the database; default `english`
-   * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words
+   * @throws `OPTIONS_INVALID` for a language that the database does not have, and for a text with too many words
    */
   async addTextSearch(params: IndexParams & { language?: string }): Promise<void> {
     this.check('addTextSearch', params);

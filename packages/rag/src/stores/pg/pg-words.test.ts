@@ -45,12 +45,12 @@ describe.each(databases)('words in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'german' })).toMatchObject({ language: 'german' });
     const klingon = store.createIndex({ indexName: 'klingon', dimension: 1, textSearch: { language: 'klingon' } });
     await expect(klingon).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining('english'),
     });
     const language = "english'; DROP TABLE x; --";
     await expect(store.addTextSearch({ indexName: 'simple', language })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     expect(await store.listIndexes()).not.toContain('klingon');
   });
@@ -118,11 +118,11 @@ describe.each(databases)('words in $name', (database) => {
     expect(await ids({ $nor: [{ 'author.name': 'Ada' }] })).toEqual(['a']);
     for (const field of ["a'b", 'a b', '', '1', 'a..b', '__proto__'.repeat(30)]) {
       const bad = store.createIndex({ indexName, dimension: 1, metadataIndexes: [field] });
-      await expect(bad).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      await expect(bad).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     }
     const noList = 'tenant' as unknown as string[];
     await expect(store.createIndex({ indexName, dimension: 1, metadataIndexes: noList })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
   });
 });

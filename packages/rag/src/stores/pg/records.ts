@@ -1,6 +1,6 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { toSelection } from '../../store/selection.js';
-import { invalidArgument } from '../../store/options.js';
 import { type CheckedRecord, checkUpdate } from '../../store/checked-record.js';
 import { keepMatching, readPage } from '../../store/matching-rows.js';
 import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
@@ -22,7 +22,7 @@ const rowsPerStatement = 1000;
 /** A statement is one message. */
 const sizePerStatement = 8_000_000;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
+/** @throws `OPTIONS_INVALID` before anything is stored */
 export async function upsertRecords(
   query: SqlQuery,
   index: ExistingIndex,
@@ -64,7 +64,7 @@ export async function upsertRecords(
   }
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` */
+/** @throws `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH` */
 export async function updateRecords(
   query: SqlQuery,
   index: ExistingIndex,
@@ -92,7 +92,7 @@ export async function updateRecords(
     );
   }
   if (id !== undefined && updated.length === 0)
-    throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+    throw invalidOptions(`The index '${indexName}' has no record '${id}' to update.`);
 }
 
 /** @returns whether a record was there */
@@ -155,17 +155,17 @@ function selectSql(table: string, includeVector: boolean): string {
 /** An entry of a B-tree takes a third of a page. */
 const longestId = 2690;
 
-/** Returns the metadata as JSON. @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot store */
+/** Returns the metadata as JSON. @throws `OPTIONS_INVALID` for text that PostgreSQL cannot store */
 function toStorableJson({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): string {
   if (Buffer.byteLength(id) > longestId)
-    throw invalidArgument(
+    throw invalidOptions(
       `The id '${id.slice(0, 40)}…' takes ${Buffer.byteLength(id)} bytes; PostgreSQL can look up ${longestId}. Use a hash of it as id.`,
     );
   const json = JSON.stringify(metadata);
   // In JSON, both kinds of characters are escapes, with an even number of backslashes before them.
   const escaped = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(json);
   if (isStorableText(id) && isStorableText(document) && !escaped) return json;
-  throw invalidArgument(
+  throw invalidOptions(
     `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair, which PostgreSQL cannot store; remove it.`,
   );
 }

@@ -4,7 +4,6 @@ import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { candidatesPerResult, collectMatching, keepMatching } from '../../store/matching-rows.js';
-import { argumentSettings } from '../../store/options.js';
 import type { FoundRecord } from '../../store/search.js';
 import { SqlParameters, toStorableText } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
@@ -287,7 +286,7 @@ const largestEf = 1000;
 /**
  * Returns the settings of a search through the index that differ from the defaults of the database.
  *
- * @throws `VECTOR_ARGUMENT_INVALID`
+ * @throws `OPTIONS_INVALID`
  */
 export function searchSettings(
   index: ExistingIndex,
@@ -297,7 +296,7 @@ export function searchSettings(
   const integer = (name: 'ef' | 'probes', largest: number): number | undefined => {
     const alias = `options.${name}`;
     const given: Record<string, number | undefined> = { [name]: params[name], [alias]: options?.[name] };
-    const value = readAlias<typeof given, string>('PgVector.query', given, [name, alias], argumentSettings);
+    const value = readAlias<typeof given, string>('PgVector.query', given, [name, alias]);
     return value === undefined ? undefined : requireInteger(name, value, 1, largest);
   };
   const ef = integer('ef', largestEf);

@@ -1,7 +1,7 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { queryTerms, recordTerms } from '../../words/record-terms.js';
 import { contextKey } from '../../document/metadata-keys.js';
 import { textKeys } from '../../store/record-text.js';
-import { invalidArgument } from '../../store/options.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import { quoteIdentifier } from './sql-text.js';
@@ -57,7 +57,7 @@ export function languageConstant({ schema, name }: PgLanguage): string {
   return `'${quoteIdentifier(schema)}.${quoteIdentifier(name)}'::pg_catalog.regconfig`;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have */
+/** @throws `OPTIONS_INVALID` for a language that the database does not have */
 export async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
   requireTextSearchName(name);
   const rows = await query(
@@ -65,15 +65,15 @@ export async function readLanguage(query: SqlQuery, name: string): Promise<PgLan
   );
   const found = rows.find((row) => row['name'] === name);
   if (found && /^\w+$/.test(String(found['schema']))) return { schema: String(found['schema']), name };
-  throw invalidArgument(
+  throw invalidOptions(
     `The database has no text search configuration '${name}'; it has: ${rows.map((row) => String(row['name'])).join(', ')}.`,
   );
 }
 
-/** Names of languages become part of the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Names of languages become part of the text of statements. @throws `OPTIONS_INVALID` */
 function requireTextSearchName(name: string): void {
   if (typeof name === 'string' && /^[a-z_][a-z0-9_]*$/i.test(name) && name.length <= longestIdentifier) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `'${String(name)}' cannot name a text search configuration, such as 'english' or 'simple': use letters, digits and '_'.`,
   );
 }

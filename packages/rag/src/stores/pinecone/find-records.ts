@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
-import { invalidArgument } from '../../store/options.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { nearestMatching, type NearestMatchingOptions } from '../../store/nearest-matching.js';
@@ -35,14 +35,14 @@ export async function findByTerms(
   return found.map(({ similarity, record }) => ({ similarity: similarity / largest, record }));
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those */
+/** @throws `OPTIONS_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those */
 async function find(
   { index, metric }: PineconeIndex,
   { limit, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
   { vector, sparseVector }: { vector: Float32Array; sparseVector: SparseVector | undefined },
   isFound?: NearestMatchingOptions['isFound'],
 ): Promise<FoundRecord[]> {
-  if (limit > largestResult) throw invalidArgument(`Pinecone returns at most ${largestResult} records, not ${limit}.`);
+  if (limit > largestResult) throw invalidOptions(`Pinecone returns at most ${largestResult} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);
   return nearestMatching({
     wanted: limit,
@@ -68,10 +68,10 @@ async function find(
   });
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function requireSparseMetric(indexName: string, metric: VectorMetric): void {
   if (metric === 'dotproduct') return;
-  throw invalidArgument(
+  throw invalidOptions(
     `Pinecone keeps the weights of words only in indexes with the metric 'dotproduct', and '${indexName}' has '${metric}'. Create it with that metric, or use a store without sparseEncoder for it.`,
   );
 }

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
+import { invalidOptions } from '@quiver/core/internal';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
-import { invalidArgument } from '../../store/options.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 export interface PineconeRecord {
@@ -49,14 +49,14 @@ export interface PineconeConnectionOptions {
 
 /**
  * @param signal - ends the requests of a client that the store created, not those of a client that was passed
- * @throws `VECTOR_ARGUMENT_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK
+ * @throws `OPTIONS_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK
  */
 export async function openPinecone(
   { client, apiKey, controllerHostUrl }: PineconeConnectionOptions,
   signal?: AbortSignal,
 ): Promise<PineconeLikeClient> {
   if (client) return client;
-  if (!apiKey) throw invalidArgument('PineconeVector needs a client or an apiKey.');
+  if (!apiKey) throw invalidOptions('PineconeVector needs a client or an apiKey.');
   const { Pinecone } = await import('@pinecone-database/pinecone').catch((error: unknown) => {
     throw new QuiverError('VECTOR_CLIENT_MISSING', 'Pinecone needs its SDK: npm install @pinecone-database/pinecone', {
       cause: error,

@@ -1,6 +1,6 @@
+import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
-import { invalidArgument } from '../../store/options.js';
 import type { IndexShape } from '../../store/index-shape.js';
 import { type CheckedRecord, lacksDirection } from '../../store/checked-record.js';
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
@@ -22,11 +22,11 @@ const addressBytes = 6000;
 const recordsPerUpsert = 1000;
 const bytesPerUpsert = 2_000_000;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` */
+/** @throws `OPTIONS_INVALID` */
 export function requirePineconeName(indexName: string): void {
   const allowed = typeof indexName === 'string' && /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(indexName);
   if (allowed && indexName.length <= longestIndexName) return;
-  throw invalidArgument(
+  throw invalidOptions(
     `'${String(indexName)}' cannot name an index in Pinecone: use 1 to ${longestIndexName} small letters, digits and '-', with a letter or digit at both ends.`,
   );
 }
@@ -48,7 +48,7 @@ export async function findShape(client: PineconeLikeClient, indexName: string): 
     const field = description.schema?.fields?.['_values'];
     const dimension = field?.dimension ?? description.dimension;
     const metric = field?.metric ?? description.metric ?? 'cosine';
-    if (dimension === undefined) throw invalidArgument(`The index '${indexName}' has no dense vectors.`);
+    if (dimension === undefined) throw invalidOptions(`The index '${indexName}' has no dense vectors.`);
     return { host: description.host, dimension, metric };
   } catch (error) {
     if (isNotFound(error)) return undefined;
@@ -149,11 +149,11 @@ function isNativeKey(key: string): boolean {
   return key !== '' && !key.startsWith('$') && !key.startsWith('quiver_');
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for records that Pinecone rejects: vectors of zeros, and metadata above 40 KB, naming its largest keys */
+/** @throws `OPTIONS_INVALID` for records that Pinecone rejects: vectors of zeros, and metadata above 40 KB, naming its largest keys */
 export function toPineconeRecord(record: CheckedRecord, sparseValues?: SparseVector): PineconeRecord {
   const { id, vector, metadata, document } = record;
   if (lacksDirection(vector))
-    throw invalidArgument(`The vector of '${id}' holds only zeros, which Pinecone does not store.`);
+    throw invalidOptions(`The vector of '${id}' holds only zeros, which Pinecone does not store.`);
   const native = Object.entries(metadata).filter(([key, value]) => isNativeKey(key) && isNative(value));
   const stored: VectorMetadata = Object.fromEntries(native);
   if (native.length < Object.keys(metadata).length) {
@@ -168,7 +168,7 @@ export function toPineconeRecord(record: CheckedRecord, sparseValues?: SparseVec
       .toSorted((a, b) => b.bytes - a.bytes)
       .slice(0, 3)
       .map(({ key, bytes }) => `${key} (${bytes} bytes)`);
-    throw invalidArgument(
+    throw invalidOptions(
       `The metadata of '${id}', its document included, takes ${size} bytes; Pinecone allows ${longestMetadata}. Largest: ${largest.join(', ')}.`,
     );
   }

@@ -32,7 +32,7 @@ describeWords('PineconeVector with a sparse encoder', openWithWords, { close: as
 describe('PineconeVector with a sparse encoder', () => {
   it('refuses an index whose metric takes no weights of words', async () => {
     const store = await open({ sparseEncoder: createLexicalSparseEncoder() });
-    const refused = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining("'dotproduct'") };
+    const refused = { code: 'OPTIONS_INVALID', message: expect.stringContaining("'dotproduct'") };
     await expect(store.createIndex({ indexName: 'words', dimension: 2 })).rejects.toMatchObject(refused);
   });
 
@@ -150,12 +150,12 @@ describe('PineconeVector', () => {
       metadata: [{}, { small: 1, body: 'ä'.repeat(21_000) }],
     };
     await expect(store.upsert({ indexName, ...tooLong })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringMatching(/'long'.*body \(42002 bytes\)/),
     });
     await store.createIndex({ indexName: 'distances', dimension: 2, metric: 'euclidean' });
     await expect(store.upsert({ indexName: 'distances', vectors: [[0, 0]] })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining('Pinecone does not store'),
     });
     await expect(store.query({ indexName, queryVector: [1, 1], topK: 10_001 })).rejects.toThrow('10000');
@@ -233,20 +233,20 @@ describe('PineconeVector', () => {
     const sparseVectors = [{ indices: [1], values: [1] }];
     for (const params of [{ vectors: [] }, {}, { vectors: [[1], [2]] }] as { vectors: number[][] }[])
       await expect(store.upsert({ indexName: 'sparse', sparseVectors, ...params })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
       });
   });
 
   it('rejects a key beside a client', () => {
     const error = {
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining("'client' or 'apiKey', not both"),
     };
     expect(() => new PineconeVector({ client: {} as never, apiKey: 'key' })).toThrow(expect.objectContaining(error));
   });
 
   it('says that it has no key, and that the service is down', async () => {
-    await expect(new PineconeVector({}).listIndexes()).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await expect(new PineconeVector({}).listIndexes()).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     const service = new FakePinecone();
     const controllerHostUrl = await service.listen();
     service.close();

@@ -1,10 +1,18 @@
 import { QuiverError, untilAborted } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks, stringValue, valueThat } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  numberIn,
+  type OptionChecks,
+  stringValue,
+  valueThat,
+  invalidOptions,
+} from '@quiver/core/internal';
 import type { SparseEncoder, SparseVector } from '../../words/lexical-sparse-encoder.js';
 import { requireSameShape } from '../../store/index-shape.js';
 import { keywordText } from '../../store/record-text.js';
 import { checkUpsert } from '../../store/checked-record.js';
-import { argumentSettings, invalidArgument, objectValue, rejectBeside } from '../../store/options.js';
+import { objectValue, rejectBeside } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
@@ -98,7 +106,7 @@ type InIndex = IndexParams & InNamespace;
  * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction. With a `sparseEncoder`, records are
  * also found by keyword search.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `FILTER_NOT_SUPPORTED` when a filter leaves too few of the 10,000 nearest records to answer;
  *   `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without the SDK
  * @example
@@ -118,7 +126,7 @@ export class PineconeVector extends RemoteStore<
   readonly #config: PineconeVectorConfig;
 
   constructor(config: PineconeVectorConfig) {
-    checkOptions('PineconeVector', config, optionChecks, { ...argumentSettings, withoutEffect });
+    checkOptions('PineconeVector', config, optionChecks, { withoutEffect });
     const { client, apiKey, controllerHostUrl } = config;
     if (client) rejectBeside('PineconeVector', 'client', { apiKey, controllerHostUrl });
     super(
@@ -168,7 +176,7 @@ export class PineconeVector extends RemoteStore<
     return this.use(params, async ({ dimension, metric, client }) => {
       const { ids, records } = checkUpsert(params, { dimension, metric });
       if (sparseVectors && sparseVectors.length !== ids.length)
-        throw invalidArgument('upsert needs one sparse vector for each vector.');
+        throw invalidOptions('upsert needs one sparse vector for each vector.');
       if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.

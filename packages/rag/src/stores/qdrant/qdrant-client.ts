@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, rejectBeside } from '../../store/options.js';
+import { invalidOptions } from '@quiver/core/internal';
+import { rejectBeside } from '../../store/options.js';
 
 /** A point as Qdrant returns it. */
 export interface QdrantLikePoint {
@@ -43,15 +44,15 @@ export interface QdrantConnectionOptions {
   https?: boolean;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
+/** @throws `OPTIONS_INVALID` unless the options contain exactly one connection */
 export function requireQdrantConnection({ client, ...connection }: QdrantConnectionOptions): void {
   if (client) return rejectBeside('QdrantVector', 'client', { ...connection });
   const { url } = connection;
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^https?:$/.test(address.protocol))
-    throw invalidArgument('QdrantVector needs a client or a url, such as http://localhost:6333.');
+    throw invalidOptions('QdrantVector needs a client or a url, such as http://localhost:6333.');
   if (address.pathname !== '/')
-    throw invalidArgument(`The url of Qdrant has the path '${address.pathname}'; pass a client with a prefix instead.`);
+    throw invalidOptions(`The url of Qdrant has the path '${address.pathname}'; pass a client with a prefix instead.`);
 }
 
 /** @throws `VECTOR_CLIENT_MISSING` when `@qdrant/js-client-rest` is needed and not installed */

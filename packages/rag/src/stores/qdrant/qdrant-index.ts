@@ -94,7 +94,7 @@ const pointsPerCall = 500;
 const bytesPerCall = 10_000_000;
 const bytesPerNumber = 22;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
+/** @throws `OPTIONS_INVALID` before anything is stored */
 export async function writeRecords(index: QdrantIndex, records: readonly CheckedRecord[]): Promise<void> {
   for (const record of records) requireUnicode(record, 'Qdrant');
   const sizeOf = ({ id, vector, metadata, document = '' }: CheckedRecord): number =>

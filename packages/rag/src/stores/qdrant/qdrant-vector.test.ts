@@ -45,7 +45,7 @@ describe('QdrantVector', () => {
     [{ url: 'http://localhost:6333', client: {} as never }, 'not both'],
     [{ apiKey: 'key', client: {} as never }, "QdrantVector accepts 'client' or 'apiKey', not both."],
   ])('rejects the options %j', (options, message) => {
-    const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+    const error = { code: 'OPTIONS_INVALID', message: expect.stringContaining(message) };
     expect(() => new QdrantVector(options)).toThrow(expect.objectContaining(error));
   });
 
@@ -89,7 +89,7 @@ describe('QdrantVector', () => {
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',
     });
     await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'VECTOR_ARGUMENT_INVALID',
+      code: 'OPTIONS_INVALID',
     });
     await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
     expect(await find('Vertrag')).toEqual(['a']);
@@ -202,7 +202,7 @@ describe('QdrantVector', () => {
       expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
     for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
       await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     await store.deleteVectors({ indexName, ids: [text, '\ud800'] });
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });

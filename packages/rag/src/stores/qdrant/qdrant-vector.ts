@@ -1,6 +1,5 @@
 import { anyValue, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/index-shape.js';
-import { argumentSettings } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
 import { unboundedToScore } from '../../store/score.js';
@@ -57,7 +56,7 @@ const optionChecks: OptionChecks<QdrantVectorConfig> = {
  * and Qdrant ranks them. An `upsert` above 500 records or 10 MB is several requests, and not one transaction. `listVectors` lists all ids for its
  * first page, and again after a minute: it includes what this store writes meanwhile, and not everything that others write.
  *
- * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@qdrant/js-client-rest`
  * @example
  * const store = new QdrantVector({ url: 'http://localhost:6333' });
@@ -69,7 +68,7 @@ export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, obj
   readonly id: string;
 
   constructor(config: QdrantVectorConfig) {
-    checkOptions('QdrantVector', config, optionChecks, argumentSettings);
+    checkOptions('QdrantVector', config, optionChecks);
     const { id = 'qdrant-vector', ...connection } = config;
     requireQdrantConnection(connection);
     // The client takes no signal, so all calls share one.

@@ -121,7 +121,7 @@ describe('LocalVector in a folder', () => {
   it('refuses a name that differs from an existing one only in case', async () => {
     await write(async (store) => {
       await expect(store.createIndex({ indexName: 'DOCS', dimension: 2 })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     });
   });
@@ -151,7 +151,7 @@ describe('LocalVector in a folder', () => {
     await store.createIndex({ indexName, dimension: 2 });
     for (const name of ['../graph', 'a/b', '', '.'])
       await expect(store.derived?.write({ indexName, name, data: new Uint8Array(1) })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
+        code: 'OPTIONS_INVALID',
       });
     expect(new LocalVector().derived).toBeUndefined();
   });

@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { acquireFileLock, type FileLock } from '@quiver/core/internal';
-import { invalidArgument } from '../../../store/options.js';
+import { acquireFileLock, type FileLock, invalidOptions } from '@quiver/core/internal';
 import type { DerivedData } from '../../../store/vector-store.js';
 import type { IndexHeader, IndexHolder } from '../local-index.js';
 import { IndexLog, logExtension, type LogWriter, temporaryExtension } from './index-log.js';
@@ -91,8 +90,7 @@ export class IndexFolder implements IndexHolder {
   async #requireDistinctName(name: string): Promise<void> {
     const similar = (await this.list()).find((existing) => existing.toLowerCase() === name.toLowerCase());
     if (similar === undefined) return;
-    throw new QuiverError(
-      'VECTOR_ARGUMENT_INVALID',
+    throw invalidOptions(
       `The name '${name}' is too close to the existing index '${similar}'; choose one that differs in more than case.`,
     );
   }
@@ -173,7 +171,7 @@ export function derivedFiles(
 ): DerivedData & Record<'deleteOf' | 'emptyOf', (indexName: string) => Promise<void>> {
   const fileOf = (indexName: string, name: string): string => {
     if (!/^[a-z0-9][a-z0-9-]*$/i.test(name))
-      throw invalidArgument(`'${name}' cannot name derived data: use letters, digits and '-'.`);
+      throw invalidOptions(`'${name}' cannot name derived data: use letters, digits and '-'.`);
     return join(folder, `${indexName}.${name}${derivedExtension}`);
   };
   const filesOf = async (indexName: string, extension: string): Promise<string[]> => {

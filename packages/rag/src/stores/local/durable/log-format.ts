@@ -1,5 +1,5 @@
+import { invalidOptions } from '@quiver/core/internal';
 import * as zlib from 'node:zlib';
-import { QuiverError } from '@quiver/core';
 import type { IndexHeader, IndexOperation, LoadOperation, UpsertOperation } from '../local-index.js';
 import { bytesOf } from '../../../vectors/vector-table.js';
 
@@ -29,13 +29,12 @@ export const entryTypes = { create: 1, upsert: 2, delete: 3, truncate: 4, insert
  * Encodes an operation as a header and a payload: a byte for its type, then JSON; for `upsert` and `insert` a 32-bit length of the JSON before it,
  * and the vectors as 32-bit floats after it. Numbers are little-endian.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` over 2 GiB
+ * @throws `OPTIONS_INVALID` over 2 GiB
  */
 export function encodeEntry(operation: LogOperation): Buffer {
   const parts = encodePayload(operation);
   const length = parts.reduce((sum, part) => sum + part.byteLength, 1);
-  if (length > maxPayloadLength)
-    throw new QuiverError('VECTOR_ARGUMENT_INVALID', 'One upsert must stay below 2 GiB; split it into several.');
+  if (length > maxPayloadLength) throw invalidOptions('One upsert must stay below 2 GiB; split it into several.');
   const header = Buffer.alloc(headerLength + 1);
   header[headerLength] = entryTypes[operation.type];
   const entry = Buffer.concat([header, ...parts]);
