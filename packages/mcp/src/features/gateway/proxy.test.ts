@@ -697,7 +697,7 @@ describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in th
     const logger = createLogger({ write: (line) => void lines.push(line) });
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger, tools: {} });
     opened.push(() => gateway.close({ grace: 0 }));
-    await gateway.proxy('up', { url, protocol: era, connectTimeout: 50 });
+    await gateway.proxy('up', { url, protocol: era, connectTimeout: 5_000 });
     const client = connect(gateway, era);
     await client.listTools();
     await upstream.close({ grace: 0 });
