@@ -74,12 +74,14 @@ function withContinuation(lines: readonly string[], index: number): string {
 
 /** Joins lines to one. Sentences and data that continue in the next line stay together. */
 function join(lines: readonly string[]): string {
-  let text = '';
+  const parts: string[] = [];
+  let last = '';
   for (const line of lines.filter(Boolean)) {
-    const isContinued = '[({:,'.includes(text.at(-1) ?? '') || /^[\])}]/.test(line);
-    text += text === '' || isContinued ? ` ${line}` : ` | ${line}`;
+    const isContinued = '[({:,'.includes(last) || /^[\])}]/.test(line);
+    parts.push(isContinued ? ' ' : ' | ', line);
+    last = line.at(-1) as string;
   }
-  return text.trimStart();
+  return parts.join('').trimStart();
 }
 
 function cut(text: string, length = maxLength): string {
