@@ -18,8 +18,8 @@ export interface Style {
   readonly body: number;
   /** Sizes of headings, largest first. */
   readonly headings: readonly number[];
-  /** Distances of lines, by their size. */
-  readonly leading: ReadonlyMap<number, Counts>;
+  /** The most frequent distance of lines, by their size. */
+  readonly leading: ReadonlyMap<number, number>;
 }
 
 /** Size of a heading, in sizes of paragraphs; letters, and share of the text, that may have one. */
@@ -27,20 +27,20 @@ const [headingSize, fewLetters, mostHeadings] = [1.08, 200, 0.1];
 
 /** Whether a line has five words or 15 letters of Chinese or Japanese. */
 function isProse(text: string): boolean {
-  return text.split(' ', 5).length === 5 || /[\u3040-\u9fff]{15}/.test(text);
+  return /^(?:\S+ ){4}\S/.test(text) || /[\u3040-\u9fff]{15}/.test(text);
 }
 
 export function readStyle(pages: readonly PdfPage[]): Style {
   const [prose, all] = [new Counts(), new Counts()];
   const leading = new Map<number, Counts>();
   for (const { lines } of pages) {
-    for (const [index, { text, size, baseline, words, isCode }] of lines.entries()) {
+    for (const [index, { text, size, baseline, isCode, others }] of lines.entries()) {
       const gap = Math.round((baseline - (lines[index - 1]?.baseline ?? 0)) * 2) / 2;
       const isUsual = gap > size * 0.8 && gap < size * 2.2 && lines[index - 1]?.size === size;
       if (isUsual) leading.set(size, (leading.get(size) ?? new Counts()).add(gap, 1));
       if (isCode) continue;
-      for (const word of words.filter(({ font }) => !font.isMonospaced))
-        for (const counts of isProse(text) ? [all, prose] : [all]) counts.add(word.size, word.text.length);
+      all.add(size, others);
+      if (isProse(text)) prose.add(size, others);
     }
   }
   const counts = prose.size > 0 ? prose : all;
@@ -48,7 +48,11 @@ export function readStyle(pages: readonly PdfPage[]): Style {
   const total = [...counts.values()].reduce((sum, letters) => sum + letters, 0);
   const most = Math.max(fewLetters, mostHeadings * total);
   const large = [...all.keys()].filter((size) => size >= body * headingSize && (counts.get(size) ?? 0) <= most);
-  return { body, headings: large.toSorted((a, b) => b - a), leading };
+  return {
+    body,
+    headings: large.toSorted((a, b) => b - a),
+    leading: new Map([...leading].map(([size, { most }]) => [size, most])),
+  };
 }
 
 /** Joins lines to paragraphs and listings, and tables that continue on the next page. */
@@ -92,9 +96,8 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   if (line.isRotated || last.isRotated) return line.isRotated && last.isRotated && line.page === last.page;
   const isNext = line.page === last.page && line.box[1] > last.box[1] - 1;
   const gap = isNext ? line.baseline - last.baseline : 0;
-  const usual = leading.get(size)?.most ?? size * 1.2;
+  const usual = leading.get(size) ?? size * 1.2;
   if (kind === 'listing') return (line.isCode || !/\p{L}/u.test(text)) && gap < 3 * usual;
-  const isFull = last.box[2] > last.edge - 5 * last.size;
   const isEnded = sentenceEnd.test(last.text);
   const dx = line.box[0] - last.box[0];
   // Parts of formulas.
@@ -102,14 +105,16 @@ function continues({ kind, lines }: Block, line: Line, { leading, body }: Style)
   // Words in a font of code that fill a line of a paragraph.
   const isHanging = dx > 0 && lines.length === 1;
   if (line.isCode)
-    return isNext && isProse(last.text) && isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
+    return isNext && isProse(last.text) && last.isFull && gap < usual * 1.1 && (Math.abs(dx) < 1 || isHanging);
   if (Math.abs(size - last.size) > last.size * 0.07 || listItem.test(text)) return false;
-  if (line.isBold !== last.isBold && (!isFull || isEnded)) return false;
-  if (!isNext) return isFull && !isEnded && size < body * headingSize;
+  if (line.isBold !== last.isBold && (!last.isFull || isEnded)) return false;
+  if (!isNext) return last.isFull && !isEnded && size < body * headingSize;
   if (gap > usual * 1.3) return false;
   if (size >= body * headingSize) return true;
-  if (isEnded && !isFull) return false;
+  if (isEnded && !last.isFull) return false;
   if (Math.abs(dx) < 0.6 * size) return true;
   if (lines.length > 1) return false;
-  return dx > 0 ? listItem.test(first.text) || (isFull && !/[.!?。！？]$/.test(last.text)) : isFull && dx > -4 * size;
+  return dx > 0
+    ? listItem.test(first.text) || (last.isFull && !/[.!?。！？]$/.test(last.text))
+    : last.isFull && dx > -4 * size;
 }

@@ -14,14 +14,21 @@ export interface PdfFont {
   readonly widths: Map<number, number>;
 }
 
-/** A word, or letters in one font. */
-interface Word {
-  text: string;
-  box: PageBox;
+/** What the letters of a text object share. */
+interface Typeface {
   readonly font: PdfFont;
   readonly size: number;
   readonly baseline: number;
   readonly isRotated: boolean;
+}
+
+/** Letters in one typeface without a space or a gap between them. */
+interface Word {
+  text: string;
+  readonly typeface: Typeface;
+  box: PageBox;
+  /** Whether PDFium begins a line with it. */
+  readonly isFirst: boolean;
 }
 
 /** A piece of a line between wide gaps or drawn columns. */
@@ -35,7 +42,6 @@ export interface Cell {
 export interface Line {
   /** Number of the page, from 1. */
   readonly page: number;
-  readonly words: readonly Word[];
   readonly cells: readonly Cell[];
   readonly text: string;
   readonly box: PageBox;
@@ -46,8 +52,10 @@ export interface Line {
   readonly isBold: boolean;
   /** Whether it is in a font with letters of one width. */
   readonly isCode: boolean;
-  /** Right end of its column, as far as the lines around it show. */
-  edge: number;
+  /** Number of its letters in other fonts. */
+  readonly others: number;
+  /** Whether it ends where the longest of the lines around it does. */
+  isFull: boolean;
 }
 
 /** What the reading of a page's lines needs. */
@@ -71,141 +79,101 @@ const [lineEnd, space, fixedSpace, firstPrivate] = [10, 32, 0xa0, 0xd800];
 const [firstCjk, firstHangul] = [0x2e80, 0xac00];
 /** Letters whose widths are compared, and letters of other fonts that a line of code may have. */
 const [firstLetter, lastLetter, leastLetters, mostOthers] = [0x61, 0x7a, 8, 6];
+const noBox: PageBox = [0, 0, 0, 0];
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 
 /** Reads the lines of a page. PDFium returns its characters in reading order and marks the ends of lines. */
 export function readLines(pdfium: Pdfium, page: number, context: PageContext): Line[] {
-  const lines = readWords(pdfium, page, context).map((words) => toLine(words, context));
-  for (const [index, line] of lines.entries()) {
-    const near = lines.slice(Math.max(0, index - 5), index + 6);
-    const column = near.filter(({ size, box }) => size === line.size && Math.abs(box[0] - line.box[0]) < 6 * size);
-    line.edge = Math.max(...column.map(({ box }) => box[2]));
+  const lines = groupWords(readWords(pdfium, page, context)).map((words) => toLine(words, context));
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index]!;
+    let edge = 0;
+    for (let near = Math.max(0, index - 5); near < Math.min(lines.length, index + 6); near += 1) {
+      const { size, box } = lines[near]!;
+      if (size === line.size && Math.abs(box[0] - line.box[0]) < 6 * size) edge = Math.max(edge, box[2]);
+    }
+    line.isFull = line.box[2] > edge - 5 * line.size;
   }
   return lines;
+}
+
+function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[] {
+  const { call, out } = pdfium;
+  const content = call.FPDFText_LoadPage(page);
+  const count = Math.min(call.FPDFText_CountChars(content), maxCharacters);
+  const words: Word[] = [];
+  let word: Word | undefined;
+  let typeface: Typeface | undefined;
+  let [object, isFirst] = [0, true];
+  let [left, bottom, right, top] = [0, 0, 0, 0];
+  const endWord = (): void => {
+    if (word) word.box = context.toShown(left, bottom, right, top);
+    word = undefined;
+  };
+  for (let index = 0; index < count; index += 1) {
+    const code = call.FPDFText_GetUnicode(content, index);
+    if (code === space || code === fixedSpace || (code < space && call.FPDFText_IsGenerated(content, index) === 1)) {
+      endWord();
+      isFirst ||= code === lineEnd;
+      continue;
+    }
+    call.FPDFText_GetLooseCharBox(content, index, out);
+    const { results } = pdfium;
+    const [x0, y1, x1, y0] = [results[0], results[1], results[2], results[3]];
+    const next = call.FPDFText_GetTextObject(content, index);
+    const isOther = !typeface || (next !== object && next !== 0);
+    if (isOther) typeface = readTypeface(pdfium, content, index, context);
+    object = next;
+    const gap = Math.max(x0 - right, left - x1);
+    const isApart = gap > narrowGap * (y1 - y0) && !(code >= firstCjk && code < firstHangul);
+    // The text of a cell may reach into the next one.
+    if (isApart || (word && isOther && isDivided(context, left, context.toShown(x0, y0, x1, y1)))) endWord();
+    const { font } = typeface!;
+    measureLetter(font, code, (x1 - x0) / (y1 - y0));
+    const letter = code === hyphenMark ? '-' : readLetter(pdfium, content, index, code, font);
+    if (!word) {
+      words.push((word = { text: letter, box: noBox, isFirst, typeface: typeface! }));
+      [left, bottom, right, top] = [x0, y0, x1, y1];
+    } else {
+      // Arabic and Hebrew letters that the file places from left to right.
+      word.text = x1 > right && rightToLeft.test(letter) ? letter + word.text : word.text + letter;
+      left = Math.min(left, x0);
+      bottom = Math.min(bottom, y0);
+      right = Math.max(right, x1);
+      top = Math.max(top, y1);
+    }
+    isFirst = code === hyphenMark;
+    if (isFirst) endWord();
+  }
+  endWord();
+  call.FPDFText_ClosePage(content);
+  return words;
 }
 
 function isDivided({ columns }: PageContext, from: number, [left, top, , bottom]: PageBox): boolean {
   return columns.some((rule) => rule[0] > from && rule[0] < left + 1 && rule[1] < bottom && rule[3] > top);
 }
 
-function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[][] {
+function readLetter({ call }: Pdfium, content: number, index: number, code: number, font: PdfFont): string {
+  if (code >= space && code < firstPrivate && !font.isSymbolic) return String.fromCharCode(code);
+  return decodeGlyph(code, call.FPDFText_HasUnicodeMapError(content, index) === 1, font.name);
+}
+
+function readTypeface(pdfium: Pdfium, content: number, index: number, context: PageContext): Typeface {
   const { call, out } = pdfium;
-  const { number, fonts, toShown } = context;
-  const content = call.FPDFText_LoadPage(page);
-  const count = Math.min(call.FPDFText_CountChars(content), maxCharacters);
-  const isTurned = call.FPDFPage_GetRotation(page) % 2 === 1;
-  const lines: Word[][] = [];
-  let word: Word | undefined;
-  let isEnded = true;
-  let object = 0;
-  let font = readFont(pdfium, 0, number, fonts);
-  for (let index = 0; index < count; index += 1) {
-    const code = call.FPDFText_GetUnicode(content, index);
-    if (code === space || code === fixedSpace || (code < space && call.FPDFText_IsGenerated(content, index) === 1)) {
-      word = undefined;
-      isEnded ||= code === lineEnd;
-      continue;
-    }
-    call.FPDFText_GetLooseCharBox(content, index, out);
-    const [x0, y1, x1, y0] = pdfium.results;
-    const box = toShown(x0, y0, x1, y1);
-    const next = call.FPDFText_GetTextObject(content, index);
-    const isOther = next !== object && next !== 0;
-    if (isOther) font = readFont(pdfium, call.FPDFTextObj_GetFont(next), number, fonts);
-    object = next;
-    const gap = word ? Math.max(box[0] - word.box[2], word.box[0] - box[2]) : 0;
-    const isApart = gap > narrowGap * (y1 - y0) && !(code >= firstCjk && code < firstHangul);
-    // The text of a cell may reach into the next one.
-    if (!word || isApart || (isOther && isDivided(context, word.box[0], box))) {
-      call.FPDFText_GetMatrix(content, index, out);
-      const [a, b, c, d, x, y] = pdfium.results;
-      const size = Math.round(call.FPDFText_GetFontSize(content, index) * Math.hypot(c, d) * 10) / 10;
-      const isRotated = Math.abs(b) > Math.abs(a) !== isTurned;
-      word = { text: '', box, font, size, baseline: toShown(x, y, x, y)[1], isRotated };
-      const last = lines.at(-1)?.at(-1);
-      const isLevel = last && last.box[1] < box[3] && last.box[3] > box[1];
-      const distance = last ? box[0] - last.box[2] : 0;
-      // PDFium also ends lines at small letters of formulas.
-      const isNear = distance > -1 && distance < size;
-      if (isLevel && isEnded && isNear && distance < narrowGap * size) word = last;
-      else if (isLevel ? !isEnded || isNear : last?.isRotated && !isEnded) lines.at(-1)!.push(word);
-      else lines.push([word]);
-      isEnded = false;
-    }
-    const isForward = box[2] > word.box[2];
-    word.box = uniteBoxes([word.box, box]);
-    if (code === hyphenMark) {
-      word.text += '-';
-      word = undefined;
-      isEnded = true;
-      continue;
-    }
-    if (code >= firstLetter && code <= lastLetter && font.widths.size < leastLetters && x1 > x0) {
-      font.widths.set(code, (x1 - x0) / (y1 - y0));
-      if (font.widths.size === leastLetters) font.isMonospaced ||= measure(font);
-    }
-    const isPlain = code >= space && code < firstPrivate && !font.isSymbolic;
-    const letter = isPlain
-      ? String.fromCharCode(code)
-      : decodeGlyph(code, call.FPDFText_HasUnicodeMapError(content, index) === 1, font.name);
-    // Arabic and Hebrew letters that the file places from left to right.
-    word.text = isForward && rightToLeft.test(letter) ? letter + word.text : word.text + letter;
-  }
-  call.FPDFText_ClosePage(content);
-  return lines;
+  const object = call.FPDFText_GetTextObject(content, index);
+  const font = readFont(pdfium, object === 0 ? 0 : call.FPDFTextObj_GetFont(object), context);
+  call.FPDFText_GetMatrix(content, index, out);
+  const [a, b, c, d, x, y] = pdfium.results;
+  const size = Math.round(call.FPDFText_GetFontSize(content, index) * Math.hypot(c, d) * 10) / 10;
+  const [left, baseline, right] = context.toShown(x, y, x + Math.abs(a), y);
+  return { font, size, baseline, isRotated: right - left < Math.abs(b) };
 }
 
-function toLine(words: readonly Word[], context: PageContext): Line {
-  const { isRotated, baseline } = words[0]!;
-  const cells: Cell[] = [];
-  const sizes = new Counts();
-  let [code, others] = [0, 0];
-  for (const { text, box, font, size } of words) {
-    // Numbers of lines are not letters of a line of code.
-    const letters = text.replace(/\d/g, '').length;
-    sizes.add(size, letters);
-    if (font.isMonospaced) code += letters;
-    else others += letters;
-    const [left, , right] = box;
-    const cell = cells.at(-1);
-    const isApart = !cell || Math.max(left - cell.right, cell.left - right) > wideGap * size;
-    if (!cell || (!isRotated && (isApart || isDivided(context, cell.left, box)))) cells.push({ text, left, right });
-    else {
-      cell.text += ` ${text}`;
-      [cell.left, cell.right] = [Math.min(cell.left, left), Math.max(cell.right, right)];
-    }
-  }
-  for (const cell of cells) cell.text = composeAccents(cell.text);
-  const box = uniteBoxes(words.map((word) => word.box));
-  const isBold = words.every(({ font }) => font.isBold);
-  const isCode = code > others && others < mostOthers;
-  const [page, text, size] = [context.number, textOf(cells), sizes.most];
-  return { page, words, cells, text, box, baseline, isRotated, size, isBold, isCode, edge: 0 };
-}
-
-/** Numbers of values. */
-export class Counts extends Map<number, number> {
-  add(value: number, more: number): this {
-    return this.set(value, (this.get(value) ?? 0) + more);
-  }
-
-  /** The value with the highest number. */
-  get most(): number {
-    return [...this].reduce((a, b) => (b[1] > a[1] ? b : a), [0, -1])[0];
-  }
-}
-
-export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join(' ');
-
-function measure({ widths }: PdfFont): boolean {
-  const most = Math.max(...widths.values());
-  return most - Math.min(...widths.values()) < 0.1 * most;
-}
-
-function readFont(pdfium: Pdfium, address: number, page: number, fonts: Map<string, PdfFont>): PdfFont {
+function readFont(pdfium: Pdfium, address: number, { number, fonts }: PageContext): PdfFont {
   const { call } = pdfium;
   // Addresses hold for a page. Bitmap fonts have no names.
-  const key = `${page} ${address}`;
+  const key = `${number} ${address}`;
   const known = fonts.get(key);
   if (known) return known;
   const name =
@@ -222,3 +190,74 @@ function readFont(pdfium: Pdfium, address: number, page: number, fonts: Map<stri
   fonts.set(key, font).set(name, font);
   return font;
 }
+
+/** Compares the widths of the first letters. @param width - in heights of the line */
+function measureLetter(font: PdfFont, code: number, width: number): void {
+  const { widths } = font;
+  if (widths.size === leastLetters || code < firstLetter || code > lastLetter || !(width > 0)) return;
+  widths.set(code, width);
+  const most = Math.max(...widths.values());
+  if (widths.size === leastLetters) font.isMonospaced ||= most - Math.min(...widths.values()) < 0.1 * most;
+}
+
+/** Divides words into lines. PDFium also ends lines at small letters of formulas. */
+function groupWords(words: readonly Word[]): Word[][] {
+  const lines: Word[][] = [];
+  for (const word of words) {
+    const { size } = word.typeface;
+    const line = lines.at(-1);
+    const last = line?.at(-1);
+    const isLevel = last && last.box[1] < word.box[3] && last.box[3] > word.box[1];
+    const distance = last ? word.box[0] - last.box[2] : 0;
+    const isNear = distance > -1 && distance < size;
+    if (isLevel && word.isFirst && isNear && distance < narrowGap * size) {
+      last.text += word.text;
+      last.box = uniteBoxes([last.box, word.box]);
+    } else if (isLevel ? !word.isFirst || isNear : last?.typeface.isRotated && !word.isFirst) line!.push(word);
+    else lines.push([word]);
+  }
+  return lines;
+}
+
+function toLine(words: readonly Word[], context: PageContext): Line {
+  const { isRotated, baseline } = words[0]!.typeface;
+  const cells: Cell[] = [];
+  const sizes = new Counts();
+  let [code, others] = [0, 0];
+  for (const { text, box, typeface } of words) {
+    const { font, size } = typeface;
+    sizes.add(size, text.length);
+    if (font.isMonospaced) code += text.length;
+    // Numbers of lines are not letters of a line of code.
+    else if (!/^\d/.test(text)) others += text.length;
+    const [left, , right] = box;
+    const cell = cells.at(-1);
+    const isApart = !cell || Math.max(left - cell.right, cell.left - right) > wideGap * size;
+    if (!cell || (!isRotated && (isApart || isDivided(context, cell.left, box)))) cells.push({ text, left, right });
+    else {
+      cell.text += ` ${text}`;
+      cell.left = Math.min(cell.left, left);
+      cell.right = Math.max(cell.right, right);
+    }
+  }
+  for (const cell of cells) cell.text = composeAccents(cell.text);
+  const box = uniteBoxes(words.map((word) => word.box));
+  const isBold = words.every(({ typeface }) => typeface.font.isBold);
+  const isCode = code > others && others < mostOthers;
+  const [page, text, size] = [context.number, textOf(cells), sizes.most];
+  return { page, cells, text, box, baseline, isRotated, size, isBold, isCode, others, isFull: true };
+}
+
+/** Numbers of values. */
+export class Counts extends Map<number, number> {
+  add(value: number, more: number): this {
+    return this.set(value, (this.get(value) ?? 0) + more);
+  }
+
+  /** The value with the highest number. */
+  get most(): number {
+    return [...this].reduce((a, b) => (b[1] > a[1] ? b : a), [0, -1])[0];
+  }
+}
+
+export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join(' ');

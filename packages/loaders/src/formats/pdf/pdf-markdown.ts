@@ -25,13 +25,15 @@ export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText
   const style = readStyle(pages);
   const running = findRunningLines(pages, style.body);
   const blocks = readBlocks(pages, running, style);
-  const words = new Set(
-    pages.flatMap(({ lines }) => lines.flatMap((line) => line.text.toLowerCase().match(word) ?? [])),
+  const compounds = new Set(
+    pages.flatMap(({ lines }) =>
+      lines.flatMap(({ text }) => (text.includes('-') ? (text.toLowerCase().match(compound) ?? []) : [])),
+    ),
   );
   const toTexts = ({ lines }: Block): string[] =>
     joinLines(
       lines.map(({ text }) => text),
-      words,
+      compounds,
     );
   const texts = new Map(blocks.map((block) => [block, toTexts(block)]));
   const levels = findHeadings(blocks, style, outline, texts);
@@ -42,7 +44,7 @@ export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText
   };
   for (const block of blocks) {
     addNotes((block.lines[0] ?? block.rows[0])!.page);
-    if (block.kind === 'table') add(result, writeTable(block.rows, words));
+    if (block.kind === 'table') add(result, writeTable(block.rows, compounds));
     else if (block.kind === 'listing') add(result, writeListing(block.lines));
     else add(result, writeText(block, texts.get(block)!, levels.get(block)), block.list);
   }
@@ -69,19 +71,18 @@ function add(result: PdfText, pieces: readonly Piece[], kind?: string): void {
   if (kind !== undefined) result.skip.push({ start, end: result.text.length, kind });
 }
 
-const word = /\p{L}[\p{L}-]*\p{L}(?![\p{L}-])/gu;
+const compound = /\p{L}+(?:-\p{L}+)+/gu;
 const cjk = /[\u2E80-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF]/;
 
 /** Returns lines as the next ones continue them, without the hyphens of words that were hyphenated between two. */
-function joinLines(lines: readonly string[], words: ReadonlySet<string>): string[] {
+function joinLines(lines: readonly string[], compounds: ReadonlySet<string>): string[] {
   return lines.map((line, index) => {
     const next = lines[index + 1];
     if (next === undefined) return line;
     const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
     const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
     if (!end || !start) return cjk.test(line.at(-1) ?? '') && cjk.test(next[0] ?? '') ? line : `${line} `;
-    const compound = `${end[1]}-${start[0]}`.toLowerCase();
-    const isCompound = line.endsWith('-') && words.has(compound) && !words.has(compound.replace('-', ''));
+    const isCompound = line.endsWith('-') && compounds.has(`${end[1]}-${start[0]}`.toLowerCase());
     return isCompound ? line : line.slice(0, -1);
   });
 }
@@ -100,8 +101,8 @@ function writeListing(lines: readonly Line[]): Piece[] {
   // Margins of pages differ.
   const lefts = new Map<number, number>();
   for (const { page, box } of lines) lefts.set(page, Math.min(lefts.get(page) ?? Infinity, box[0]));
-  const longest = lines.flatMap(({ words }) => words).reduce((a, b) => (b.text.length > a.text.length ? b : a));
-  const width = (longest.box[2] - longest.box[0]) / longest.text.length;
+  const longest = lines.flatMap(({ cells }) => cells).reduce((a, b) => (b.text.length > a.text.length ? b : a));
+  const width = (longest.right - longest.left) / longest.text.length;
   return lines.map((line, index) => {
     const previous = lines[index - 1];
     const isApart =
@@ -117,9 +118,9 @@ function writeListing(lines: readonly Line[]): Piece[] {
 }
 
 /** Writes a table. Its first row becomes the header. */
-function writeTable(rows: readonly Row[], words: ReadonlySet<string>): Piece[] {
+function writeTable(rows: readonly Row[], compounds: ReadonlySet<string>): Piece[] {
   return rows.map(({ cells, page, box }, index) => {
-    const texts = cells.map((lines) => joinLines(lines, words).join(''));
+    const texts = cells.map((lines) => joinLines(lines, compounds).join(''));
     return { text: index === 0 ? toTableHeader(texts) : `\n${toRow(texts)}`, page, box };
   });
 }

@@ -18,10 +18,9 @@ export class Pdfium {
     this.out = call.malloc(32);
   }
 
-  /** Results of the last call. The memory moves when it grows. */
+  /** Results of the last call. When the memory grows, it moves, and the array becomes empty. */
   get results(): [number, number, number, number, number, number] {
-    const { buffer } = this.call.memory;
-    if (this.#results.buffer !== buffer) this.#results = new Float32Array(buffer, this.out, 6);
+    if (this.#results.length === 0) this.#results = new Float32Array(this.call.memory.buffer, this.out, 6);
     return this.#results as unknown as [number, number, number, number, number, number];
   }
 
