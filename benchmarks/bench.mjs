@@ -1,9 +1,9 @@
 // All benchmarks in one command:
 //   npm run bench                      runs all parts, which takes hours; the machine has to be idle
 //   npm run bench -- server client     runs these parts
+//   --quick      fewer and shorter rounds, without systems that have to be installed: minutes
 //   --write      stores the figures in benchmarks/figures.json, draws the plots, and writes the tables to docs/reference/benchmarks.md
-//   --compare    exits with 1 if a figure is more than 15 % worse than the stored one
-//   --quick      fewer and shorter rounds, without systems that have to be installed: only for trying a change
+// At the end it compares each figure of Quiver with the stored one. Without --write it exits with 1 if one is worse beyond the spreads.
 // The programs install other systems at pinned versions, without install scripts, into temporary folders.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { findWorse, mergeFigures, replaceRegion } from './figures.mjs';
+import { compareFigures, comparisonTable, mergeFigures, replaceRegion } from './figures.mjs';
 import { drawPlots } from './plots.mjs';
 
 /** Programs by part, in the order in which they run, each with the arguments of a short run. */
@@ -33,7 +33,6 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     write: { type: 'boolean', default: false },
-    compare: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
   },
 });
@@ -63,8 +62,8 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
 rmSync(folder, { recursive: true });
 
 const known = JSON.parse(readFileSync(stored, 'utf8'));
-const worse = findWorse(known, measured);
-for (const line of worse) console.log(`Worse: ${line}`);
+const compared = compareFigures(known, measured);
+console.log(`\n# Compared with the stored figures\n\n${comparisonTable(compared)}\n`);
 if (flags.write) {
   const all = mergeFigures(known, measured);
   writeFileSync(stored, `${JSON.stringify(all, undefined, 2)}\n`);
@@ -73,7 +72,7 @@ if (flags.write) {
   spawnSync('oxfmt', ['--write', fileURLToPath(page), fileURLToPath(stored)], { stdio: 'inherit' });
 }
 for (const name of failed) console.error(`The part ${name} failed.`);
-process.exitCode = failed.length > 0 || (flags.compare && worse.length > 0) ? 1 : 0;
+process.exitCode = failed.length > 0 || (!flags.write && compared.some(({ outcome }) => outcome === 'worse')) ? 1 : 0;
 
 /** Runs the program of a part, and shows what it prints. */
 async function run(name) {

@@ -182,7 +182,7 @@ function compatibilitySuite() {
 /** Programs that check themselves: every example, the conformance server, the code in the documentation, the scripts and a benchmark. */
 function checks() {
   const examples = readdirSync('examples').map((name) => join('examples', name));
-  const programs = [...examples, 'conformance', 'docs', 'scripts', 'benchmarks/field'];
+  const programs = [...examples, 'conformance', 'docs', 'scripts', 'benchmarks', 'benchmarks/field'];
   return programs.flatMap((directory) => testFilesIn(join(directory, 'check')));
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findWorse, mergeFigures, replaceRegion } from '../figures.mjs';
+import { compareFigures, comparisonTable, mergeFigures, replaceRegion } from '../figures.mjs';
 import { drawPlots } from '../plots.mjs';
 
 const known = {
@@ -9,26 +9,46 @@ const known = {
   'field/hit@3/Quiver': { value: 0.8, best: 'most' },
 };
 
-describe('findWorse', () => {
-  it('names figures of Quiver that are more than 15 % worse, in either direction', () => {
-    const measured = {
-      'server/cpu/Quiver': { value: 0.12, best: 'least' },
-      'server/cpu/SDK': { value: 2, best: 'least' },
-      'field/hit@3/Quiver': { value: 0.6, best: 'most' },
-      'field/MRR/Quiver': { value: 0.1, best: 'most' },
+describe('compareFigures', () => {
+  const outcomesOf = (stored: object, measured: object): string[] =>
+    compareFigures(stored, measured).map(({ name, outcome }) => `${name}: ${outcome}`);
+
+  it('names figures of Quiver that moved beyond both spreads', () => {
+    const stored = {
+      'cpu/Quiver': { value: 1, spread: [0.9, 1.2], best: 'least' },
+      'cpu/Quiver, near': { value: 1, spread: [0.9, 1.2], best: 'least' },
+      'rate/Quiver': { value: 2, spread: [1.9, 2.1], best: 'most' },
+      'cpu/SDK': { value: 1, best: 'least' },
     };
-    assert.deepEqual(findWorse(known, measured), [
-      'server/cpu/Quiver is 0.12, stored 0.1 (the least is best)',
-      'field/hit@3/Quiver is 0.6, stored 0.8 (the most is best)',
+    const measured = {
+      'cpu/Quiver': { value: 1.5, spread: [1.3, 1.6], best: 'least' },
+      'cpu/Quiver, near': { value: 1.5, spread: [1.1, 1.6], best: 'least' },
+      'rate/Quiver': { value: 2.5, spread: [2.2, 2.6], best: 'most' },
+      'cpu/SDK': { value: 2, best: 'least' },
+      'cpu/Quiver, first': { value: 1, best: 'least' },
+    };
+    assert.deepEqual(outcomesOf(stored, measured), [
+      'cpu/Quiver: worse',
+      'cpu/Quiver, near: same',
+      'rate/Quiver: better',
+      'cpu/Quiver, first: new',
     ]);
   });
 
-  it('accepts smaller differences and improvements', () => {
+  it('accepts a difference of 15 % in a figure without rounds', () => {
     const measured = {
-      'server/cpu/Quiver': { value: 0.11, best: 'least' },
-      'field/hit@3/Quiver': { value: 0.95, best: 'most' },
+      'server/cpu/Quiver': { value: 0.114, best: 'least' },
+      'field/hit@3/Quiver': { value: 0.6, best: 'most' },
     };
-    assert.deepEqual(findWorse(known, measured), []);
+    assert.deepEqual(outcomesOf(known, measured), ['server/cpu/Quiver: same', 'field/hit@3/Quiver: worse']);
+  });
+
+  it('is written as a table', () => {
+    const measured = { 'server/cpu/Quiver': { value: 0.12345, spread: [0.1, 0.2], best: 'least' } };
+    assert.match(
+      comparisonTable(compareFigures(known, measured)),
+      /\| server\/cpu\/Quiver \| 0.123 \(0.1–0.2\) \| 0.1 \| same \|/,
+    );
   });
 });
 

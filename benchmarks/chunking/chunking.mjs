@@ -13,6 +13,7 @@ import { inputs } from './cases.mjs';
 import { readDocuments } from './documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { median, ratiosOf } from '../statistics.mjs';
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -58,7 +59,6 @@ for (let round = 0; round <= Number(values.rounds); round++) {
   }
 }
 
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 console.log(
   `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB per second of CPU time, in brackets how many times slower than Quiver\n`,
 );
@@ -69,9 +69,11 @@ for (const [name, measured] of Object.entries(rates)) {
   const cells = names.map((system) => {
     if (!measured[system]) return '–';
     const rate = median(measured[system]);
-    const ratio = median(measured.quiver.map((own, round) => own / measured[system][round]));
-    if (system !== 'quiver') record(`chunking/${name}/speed-to-${system}/Quiver`, ratio, 'most');
-    return system === 'quiver' ? rate.toFixed(rate < 10 ? 1 : 0) : `${rate.toPrecision(2)} (${ratio.toPrecision(2)}×)`;
+    const ratios = ratiosOf(measured.quiver, measured[system]);
+    if (system !== 'quiver') record(`chunking/${name}/speed-to-${system}/Quiver`, ratios, 'most');
+    return system === 'quiver'
+      ? rate.toFixed(rate < 10 ? 1 : 0)
+      : `${rate.toPrecision(2)} (${median(ratios).toPrecision(2)}×)`;
   });
   console.log(`| ${name} | ${cells.join(' | ')} |`);
 }

@@ -11,6 +11,7 @@ import { arch, cpus, loadavg, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFlags } from '../read-flags.mjs';
+import { median } from '../statistics.mjs';
 
 const mastraVersion = '1.71.0';
 const zodVersion = '4.6.7';
@@ -131,10 +132,4 @@ function summary(values) {
 
 function format(value) {
   return value < 10 ? value.toFixed(2) : value.toFixed(0);
-}
-
-function median(values) {
-  const sorted = [...values].sort((left, right) => left - right);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

@@ -13,6 +13,7 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { observe } from '@quiver/core';
 import { instrument } from '@quiver/core/otel';
 import { readFlags } from '../read-flags.mjs';
+import { median } from '../statistics.mjs';
 
 const flags = readFlags({
   rounds: { type: 'string', default: '9' },
@@ -142,8 +143,4 @@ async function measure(name, callName) {
   for (let index = 0; index < count; index += 1) await call();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / count;
-}
-
-function median(values) {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)];
 }

@@ -1,6 +1,7 @@
 import { ChunkGraph, buildChunkGraph, GraphRAG } from '@quiver/rag';
 import { clusteredVectors } from './clustered-vectors.mjs';
 import { table } from './table.mjs';
+import { median } from '../statistics.mjs';
 
 /** Number of nodes, dimension, cluster size. Quiver connects a node with its 20 nearest neighbors; the clusters of the last case are larger. */
 const cases = [
@@ -97,10 +98,6 @@ function timed(run) {
   const start = performance.now();
   run();
   return performance.now() - start;
-}
-
-function median(numbers) {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 /** Returns the size of a list as JSON. Serializes the items one by one, because the whole may exceed the maximum length of a string. */

@@ -4,6 +4,7 @@
 // Everything runs in this process; MCP requests arrive through `fetch()` without a network.
 import { loadavg } from 'node:os';
 import { record } from '../record.mjs';
+import { ratiosOf } from '../statistics.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { callsInFlight, listOfTools, messageSize, openSessions, registeredTools } from './server.mjs';
 import { documentsIngested, documentsSearched, vectorsCompared } from './store.mjs';
@@ -42,8 +43,12 @@ for (const { name, sizes, expected, times, prepare } of cases) {
   }
   for (const { end } of operations) await end?.();
   const [small, large] = cpu.map((values) => Math.min(...values));
-  const exponent = Math.log(large / small) / Math.log(sizes[1] / sizes[0]);
-  record(`growth/${name}/Quiver`, 10 ** exponent);
+  const exponentOf = (factor) => Math.log(factor) / Math.log(sizes[1] / sizes[0]);
+  const exponent = exponentOf(large / small);
+  record(
+    `growth/${name}/Quiver`,
+    ratiosOf(cpu[1], cpu[0]).map((factor) => 10 ** exponentOf(factor)),
+  );
   const cells = [name, sizes.map((size) => size.toLocaleString('en')).join(' → ')];
   cells.push(small.toFixed(3), large.toFixed(3), exponent.toFixed(2), expected);
   console.log(`| ${cells.join(' | ')} |`);

@@ -8,6 +8,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { median } from '../statistics.mjs';
 
 const values = readFlags({ chunks: { type: 'string', default: '5000' }, rounds: { type: 'string', default: '7' } });
 const count = Number(values.chunks);
@@ -16,8 +17,6 @@ const indexName = 'chunks';
 const later = 20;
 const { text } = createCorpus(count * length);
 const path = mkdtempSync(join(tmpdir(), 'quiver-reopened-'));
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
-
 async function cpuOf(work) {
   const before = process.cpuUsage();
   await work();
@@ -62,10 +61,10 @@ try {
     for (let round = 0; round <= Number(values.rounds); round += 1) rounds.push(await reopen(mode));
     // Round 0 warms up.
     const measured = rounds.slice(1);
-    const ratio = median(measured.map(({ first, each }) => first / each));
-    record(`reopened/first-to-later/Quiver, ${mode}`, ratio);
+    const ratios = measured.map(({ first, each }) => first / each);
+    record(`reopened/first-to-later/Quiver, ${mode}`, ratios);
     const [first, each] = [median(measured.map((one) => one.first)), median(measured.map((one) => one.each))];
-    console.log(`| ${mode} | ${first.toFixed(1)} | ${each.toFixed(2)} | ${ratio.toFixed(1)} |`);
+    console.log(`| ${mode} | ${first.toFixed(1)} | ${each.toFixed(2)} | ${median(ratios).toFixed(1)} |`);
   }
 } finally {
   rmSync(path, { recursive: true });

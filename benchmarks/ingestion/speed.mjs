@@ -7,6 +7,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { median, ratiosOf } from '../statistics.mjs';
 
 const values = readFlags({
   documents: { type: 'string', default: '500' },
@@ -66,15 +67,14 @@ for (let round = 0; round <= Number(values.rounds); round += 1) {
   }
 }
 const { count } = await stored.describeIndex({ indexName });
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 console.log(
   `${documentCount} documents of 10,000 characters, ${count} chunks; Node ${process.version}, load ${loadavg()[0].toFixed(1)}\n`,
 );
 console.log('| | CPU seconds | chunks/s | × the speed by hand |\n|---|---|---|---|');
 for (const [name, own] of Object.entries(times)) {
-  const ratio = median(own.map((time, round) => times['by hand'][round] / time));
-  record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratio, 'most');
+  const ratios = ratiosOf(times['by hand'], own);
+  record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratios, 'most');
   console.log(
-    `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${ratio.toFixed(2)} |`,
+    `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${median(ratios).toFixed(2)} |`,
   );
 }

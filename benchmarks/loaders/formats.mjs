@@ -17,6 +17,7 @@ import readWorkbook from 'read-excel-file/universal';
 import { defaultCache, readDocuments } from '../field/documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { median } from '../statistics.mjs';
 
 const { cache, format, rounds } = readFlags({
   cache: { type: 'string', default: defaultCache },
@@ -110,17 +111,17 @@ async function compare(extension, parser, names) {
     const loaded = await measureAll(({ name, bytes }) => loadDocument(bytes, { name }));
     if (round > 0) results.push({ alone, loaded, ratio: loaded / alone });
   }
-  const median = (key) => results.map((result) => result[key]).toSorted((a, b) => a - b)[results.length >> 1];
+  const valuesOf = (key) => results.map((result) => result[key]);
   const cells = [
     extension,
     files.length,
     megabytes.toFixed(2),
     parser.name,
-    median('alone').toFixed(0),
-    median('loaded').toFixed(0),
+    median(valuesOf('alone')).toFixed(0),
+    median(valuesOf('loaded')).toFixed(0),
   ];
-  record(`loaders/${extension}/cpu-to-parser/Quiver`, median('ratio'));
-  console.log(`| ${cells.join(' | ')} | ${median('ratio').toFixed(2)} |`);
+  record(`loaders/${extension}/cpu-to-parser/Quiver`, valuesOf('ratio'));
+  console.log(`| ${cells.join(' | ')} | ${median(valuesOf('ratio')).toFixed(2)} |`);
 }
 
 async function isReadable(...runs) {

@@ -14,7 +14,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installClients } from './clients/install.mjs';
 import { sourceArguments } from './processes.mjs';
-import { median, ratioOf, table } from './report.mjs';
+import { median, ratioOf, ratiosOf } from '../statistics.mjs';
+import { table } from './report.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
 
@@ -221,7 +222,7 @@ async function heaps() {
 function recordRatios(name, compared, rows, key) {
   const valuesOf = (index) => rows[index].map((row) => row[key]);
   for (const [index, { label }] of compared.entries())
-    record(`${name}/${label}`, ratioOf(valuesOf(index), valuesOf(0)));
+    record(`${name}/${label}`, ratiosOf(valuesOf(index), valuesOf(0)));
 }
 
 /** @param cellsOf - the cells of a system by its number */

@@ -9,7 +9,8 @@
 import { loadavg } from 'node:os';
 import { readFlags } from '../read-flags.mjs';
 import { startLoadClient, startServer } from './processes.mjs';
-import { median, table } from './report.mjs';
+import { median } from '../statistics.mjs';
+import { table } from './report.mjs';
 
 const flags = readFlags({ rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '0.7' } });
 const seconds = Number(flags.seconds);

@@ -10,6 +10,7 @@ import { installPackages } from '../install-packages.mjs';
 import { createVectors, metadataOf } from './data.mjs';
 import { bareSystem, mastraSystem, quiverSystem } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { median } from '../statistics.mjs';
 
 const flags = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -202,10 +203,6 @@ function print(unit, rows, fsync) {
 function rotate(names, round) {
   const start = round % names.length;
   return [...names.slice(start), ...names.slice(0, start)];
-}
-
-function median(numbers) {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 function mean(numbers) {

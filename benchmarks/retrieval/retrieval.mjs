@@ -10,6 +10,7 @@ import { installAnchors } from './install-anchors.mjs';
 import { openKeywordSearch } from './quiver.mjs';
 import { startEngine } from './start-engine.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { median } from '../statistics.mjs';
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -138,10 +139,6 @@ async function seconds(work) {
   const startedAt = performance.now();
   await work();
   return (performance.now() - startedAt) / 1000;
-}
-
-function median(numbers) {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 function ms(time) {

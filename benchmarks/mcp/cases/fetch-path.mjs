@@ -1,4 +1,4 @@
-import { median, ratioOf } from '../report.mjs';
+import { median, ratioOf } from '../../statistics.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
 const calls = 20_000;

@@ -1,5 +1,6 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 import { names, systemsOf } from '../systems.mjs';
 
 /** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
@@ -59,16 +60,16 @@ export async function httpCalls({ mode, cases, anchors, start, client, rounds, s
     results[`${tool}@${inFlight}`] = rows;
     for (const [name, own] of Object.entries(rows)) {
       for (const base of ['sdk1', 'bare'].filter((system) => system in rows))
-        record(`server/${mode}/${tool}@${inFlight}/cpu-to-${base}/${names[name]}`, cpuRatio(own, rows[base]));
+        record(`server/${mode}/${tool}@${inFlight}/cpu-to-${base}/${names[name]}`, cpuRatios(own, rows[base]));
     }
   }
   for (const server of servers) server.stop();
   return results;
 }
 
-function cpuRatio(rows, base) {
+function cpuRatios(rows, base) {
   const cpu = (list) => list.map((row) => row.cpu);
-  return ratioOf(cpu(rows), cpu(base));
+  return ratiosOf(cpu(rows), cpu(base));
 }
 
 /** Returns the ratios to the first system: calls per second · CPU per call. */

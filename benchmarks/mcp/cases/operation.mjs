@@ -1,5 +1,6 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
@@ -37,7 +38,7 @@ export async function operation({ start, client, anchors, rounds, seconds }) {
   }
   for (const server of servers) server.stop();
   for (const [index, [row]] of rows.entries())
-    record(`server/operation/cpu-to-startHTTP/${row}`, ratioOf(cpu[index], cpu[1]));
+    record(`server/operation/cpu-to-startHTTP/${row}`, ratiosOf(cpu[index], cpu[1]));
   const ratio = (index, base) => ratioOf(cpu[index], cpu[base]);
   const cells = measured.map(([row], index) => [
     row,

@@ -1,4 +1,5 @@
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratioOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
 const sizes = { '1 MB': 1e6, '10 MB': 1e7 };

@@ -1,5 +1,6 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratiosOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 import { coldStart, stdioCalls } from '../stdio.mjs';
 import { names, systemsOf } from '../systems.mjs';
 
@@ -19,13 +20,14 @@ export async function stdio({ anchors, source, rounds, seconds }) {
   const many = await inEveryRound(rounds, (system) => stdioCalls({ ...system, inFlight: 32, seconds }));
   const cold = await inEveryRound(rounds + 2, async (system) => ({ milliseconds: await coldStart(system) }));
   const valuesOf = (results, name, key) => results.get(name).map((result) => result[key]);
-  const ratio = (results, key, name, base = systems[0].name) =>
-    ratioOf(valuesOf(results, name, key), valuesOf(results, base, key));
+  const ratios = (results, key, name, base = systems[0].name) =>
+    ratiosOf(valuesOf(results, name, key), valuesOf(results, base, key));
+  const ratio = (...given) => median(ratios(...given));
   const rows = systems.map(({ name }) => {
     for (const [load, results] of Object.entries({ 1: one, 32: many }))
-      record(`server/stdio/echo@${load}/cpu-to-bare/${names[name]}`, ratio(results, 'cpu', name, 'bare'));
+      record(`server/stdio/echo@${load}/cpu-to-bare/${names[name]}`, ratios(results, 'cpu', name, 'bare'));
     const floor = name === 'quiver-json' ? 'bare' : 'bare-zod';
-    record(`server/stdio/cold-start-to-bare/${names[name]}`, ratio(cold, 'milliseconds', name, floor));
+    record(`server/stdio/cold-start-to-bare/${names[name]}`, ratios(cold, 'milliseconds', name, floor));
     const calls = (results) =>
       `${ratio(results, 'perSecond', name).toFixed(2)} · ${ratio(results, 'cpu', name).toFixed(2)}`;
     const start = valuesOf(cold, name, 'milliseconds');

@@ -1,5 +1,6 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratiosOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
@@ -20,8 +21,9 @@ export async function toolCount({ start, client, rounds, seconds }) {
       for (const [index, server] of servers.entries())
         cpu[index].push((await measure({ client, server, mode, tool: 'echo', inFlight: 16, seconds })).cpu);
     }
-    record(`server/cpu-100-to-10-tools/${label}`, ratioOf(cpu[1], cpu[0]));
-    rows.push([label, [median(cpu[0]).toFixed(1), median(cpu[1]).toFixed(1), ratioOf(cpu[1], cpu[0]).toFixed(2)]]);
+    const factors = ratiosOf(cpu[1], cpu[0]);
+    record(`server/cpu-100-to-10-tools/${label}`, factors);
+    rows.push([label, [median(cpu[0]), median(cpu[1]), median(factors)].map((value) => value.toFixed(2))]);
     for (const server of servers) server.stop();
   }
   return table(['10 tools', '100 tools', 'factor'], rows);

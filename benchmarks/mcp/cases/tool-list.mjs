@@ -1,5 +1,6 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, table } from '../report.mjs';
+import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { table } from '../report.mjs';
 
 const times = 20;
 
@@ -20,7 +21,7 @@ export async function toolList({ start, client, rounds }) {
   for (const server of servers) server.stop();
   const base = results.get('sdk1');
   const cpuOf = (name) => results.get(name).map(({ cpu }) => cpu);
-  record('server/list-of-1000/cpu-to-sdk1/Quiver', ratioOf(cpuOf('quiver'), cpuOf('sdk1')));
+  record('server/list-of-1000/cpu-to-sdk1/Quiver', ratiosOf(cpuOf('quiver'), cpuOf('sdk1')));
   const rows = [...results].map(([name, list]) => {
     const of = (key) => median(list.map((row) => row[key])).toFixed(2);
     const faster = (key) =>
