@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { repeats } from '../../repeats.js';
 import { isLoopbackHost, withoutQuery } from '../secure-url.js';
 import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
@@ -32,17 +33,16 @@ export async function sendAuthorized<Head extends ResponseHead>(
   let tokens = await provider.tokens();
   if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await replace('refresh');
   let response = await sendWithToken(provider, tokens, request, send);
-  if (response.status === 401) {
+  if (repeats.rejectedToken.isCause(response.status)) {
     response.discard();
     tokens = await replace('refresh', parseChallenge(response, serverUrl));
     response = await sendWithToken(provider, tokens, request, send);
   }
-  if (response.status !== 403) return response;
+  if (response.status < 400) return response;
   const challenge = parseChallenge(response, serverUrl);
+  if (!repeats.missingScope.isCause(response.status, challenge.error)) return response;
   // Requesting the scopes of the last sign-in again would not help.
-  if (challenge.error !== 'insufficient_scope' || includesScope(tokens?.requested_scope, challenge.scope)) {
-    return response;
-  }
+  if (includesScope(tokens?.requested_scope, challenge.scope)) return response;
   response.discard();
   tokens = await replace('step-up', challenge);
   return sendWithToken(provider, tokens, request, send);

@@ -45,7 +45,7 @@ export async function sendWithToken<Head extends ResponseHead>(
   if (tokens.token_type.toLowerCase() !== 'dpop') return send({ authorization: `Bearer ${token}`, dpop: undefined });
   const first = await sendWithProof(provider, token, request, send);
   if (!first.isNonceRequired) return first.response;
-  // The server did not execute a request that it rejected with a nonce challenge.
+  // Rejected unread: see `repeats`.
   first.response.discard();
   return (await sendWithProof(provider, token, request, send)).response;
 }

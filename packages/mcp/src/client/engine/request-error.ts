@@ -1,6 +1,7 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { ConnectionLostError, HttpError, isConnectionRefused, type Channel } from '../transports/channel.js';
+import { isConnectionRefused } from '../../repeats.js';
+import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
 import { RequestTimeoutError } from './call.js';
 import { InputRoundsError, MissingInputError } from './provide-input.js';
 import { summarizeOutput } from './summarize-output.js';

@@ -1,6 +1,7 @@
 import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CompleteResult } from '../../protocol/types.js';
+import { repeats } from '../../repeats.js';
 import { requestChecks, type RequestOptions } from '../config/caller.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 
@@ -39,7 +40,7 @@ export function complete(
       // The engine has checked the result.
       return completion as CompleteResult['completion'];
     },
-    { signal, requestContext, retries: 1 },
+    { signal, requestContext, retries: repeats.lostConnection.ofReads },
   );
 }
 

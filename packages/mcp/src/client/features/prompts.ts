@@ -1,5 +1,6 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
+import { repeats } from '../../repeats.js';
 import {
   forCaller,
   interactiveChecks,
@@ -59,7 +60,7 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
         async (server) => {
           const result = await server.request((engine, to) => engine.request('prompts/get', params, to), {
             ...options,
-            retries: 1,
+            retries: repeats.lostConnection.ofReads,
           });
           // The engine has checked the result.
           const { description, messages, _meta } = result as {

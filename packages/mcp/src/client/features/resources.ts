@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { checkOptions } from '@quiver/core/internal';
 import type { Resource, ResourceTemplate } from '../../resource.js';
+import { repeats } from '../../repeats.js';
 import {
   forCaller,
   interactiveChecks,
@@ -77,7 +78,7 @@ export function createClientResources(servers: SharedServers, caller: Caller): C
     const options = withHandlers(caller, given);
     const params = { uri: typeof resource === 'string' ? resource : resource.uri };
     const send = async (server: RemoteServer): Promise<ReadResourceResult> => {
-      const settings = { ...options, retries: 1 };
+      const settings = { ...options, retries: repeats.lostConnection.ofReads };
       const result = await server.request((engine, to) => engine.request('resources/read', params, to), settings);
       // The engine has checked the result.
       return result as unknown as ReadResourceResult;

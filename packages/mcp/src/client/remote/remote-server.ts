@@ -3,6 +3,7 @@ import { escapeForLog, getDefaultLogger, untilAborted } from '@quiver/core';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
+import { repeats } from '../../repeats.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import type { LoggingLevel, ServerHandlers } from '../config/handlers.js';
 import { parseServerDefinition } from '../config/parse-server-definition.js';
@@ -10,8 +11,7 @@ import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/se
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
-import { explainRequestError } from '../engine/request-error.js';
-import { HttpError } from '../transports/channel.js';
+import { explainRequestError, statusOf } from '../engine/request-error.js';
 import { CallerLists, fetchList, type Identity, type ListedItems } from './list-cache.js';
 import { ServerConnection, type ConnectionDefaults, type ServerStatus } from './server-connection.js';
 import { ServerTasks } from './server-tasks.js';
@@ -34,8 +34,7 @@ export type SendOver<Result> = (engine: Engine, options: EngineRequestOptions) =
 type Lists = { [Method in ListMethod]?: CallerLists<ListedItems[Method]> };
 
 /**
- * One server of the client, with its connection, its cached lists and its tasks. A request is not repeated unless the caller allows it, or
- * the server rejected it unread because it no longer knows the session.
+ * One server of the client, with its connection, its cached lists and its tasks. A request is repeated for the causes of {@link repeats} only.
  */
 export class RemoteServer {
   readonly name: string;
@@ -142,7 +141,7 @@ export class RemoteServer {
         this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain, via }), {
           requestContext,
           signal,
-          retries: 1,
+          retries: repeats.lostConnection.ofReads,
         }),
       onFetched: (items, previous) => {
         if (method !== 'tools/list' || !previous || !this.onDefinitionsChanged) return;
@@ -179,12 +178,12 @@ export class RemoteServer {
         return await run(engine, options);
       } catch (error) {
         signal?.throwIfAborted();
-        if (attempt === 1 && isSessionLost(error, engine)) {
+        if (attempt === 1 && repeats.lostSession.isCause(statusOf(error), engine.channel.sessionId)) {
           connection.forget(engine);
           continue;
         }
         const explained = explainRequestError(error, this.name, engine.channel);
-        if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
+        if (left <= 0 || !repeats.lostConnection.isCause(explained)) throw explained;
         left -= 1;
         this.log('info', 'Repeating a request after the connection was lost.', explained);
       } finally {
@@ -244,9 +243,4 @@ export class RemoteServer {
     if (!engine || engine.isModern || !declaresHandlers) return;
     await engine.notify('notifications/roots/list_changed');
   }
-}
-
-/** Returns whether the server rejected a request unread, because it no longer knows the session. */
-function isSessionLost(error: unknown, { channel }: Engine): boolean {
-  return error instanceof HttpError && error.status === 404 && channel.sessionId !== undefined;
 }

@@ -4,6 +4,7 @@ import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import { repeats } from '../../repeats.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
@@ -42,8 +43,6 @@ const defaultPollInterval = 1000;
 /** Milliseconds, so that a server cannot keep the client busy. */
 const minPollInterval = 20;
 const pollTimeout = 10_000;
-/** Milliseconds that a server may be unavailable. */
-const maxOutage = 5 * 60_000;
 const defaultTaskTimeout = 24 * 60 * 60_000;
 
 /**
@@ -256,9 +255,9 @@ class AwaitedTask {
       } catch (error) {
         signal.throwIfAborted();
         this.#isOver ||= isQuiverError(error, 'MCP_TASK_NOT_FOUND');
-        if (!this.#isKnown || !isTemporary(error)) throw error;
+        if (!this.#isKnown || !repeats.aboutTask.isCause(error)) throw error;
         this.#outage = { error, since: this.#outage?.since ?? monotonicNow() };
-        if (monotonicNow() - start > maxOutage) {
+        if (monotonicNow() - start > repeats.aboutTask.limit) {
           // The task may still run: its id permits to continue it.
           this.#isOver = true;
           const { code, message, cause, details } = error;
@@ -327,18 +326,4 @@ const subjects: ReadonlyMap<unknown, string> = new Map([
   ['elicitation/create', 'ELICITATION'],
   ['sampling/createMessage', 'SAMPLING'],
   ['roots/list', 'ROOTS'],
-]);
-
-/** Returns whether the same request may succeed later. */
-function isTemporary(error: unknown): error is QuiverError {
-  if (!isQuiverError(error)) return false;
-  const { httpStatus, rpcCode } = error.details ?? {};
-  if (typeof httpStatus === 'number') return httpStatus === 429 || httpStatus >= 500;
-  return temporaryCodes.has(error.code) || rpcCode === errorCodes.internal;
-}
-
-const temporaryCodes: ReadonlySet<string> = new Set([
-  'MCP_CLIENT_CONNECT_FAILED',
-  'MCP_CONNECTION_CLOSED',
-  'MCP_REQUEST_TIMEOUT',
 ]);

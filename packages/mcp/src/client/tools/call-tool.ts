@@ -1,10 +1,9 @@
 import { toErrorMessage } from '@quiver/core';
 import { anyValue, functionValue, type OptionChecks } from '@quiver/core/internal';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
-import { errorCodes } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
+import { repeats } from '../../repeats.js';
 import { interactiveChecks, type InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { EngineRequestOptions } from '../engine/call.js';
@@ -93,13 +92,12 @@ export function sendCall(
   onProgress: ToolCall['onProgress'] = given.onProgress,
 ): Promise<CallToolResult | CreatedTask> {
   const { name, args = {}, meta, requestContext } = given;
-  const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
+  const { enableProgressTracking = true, retryIdempotent } = server.options;
   const lists = server.list('tools/list');
   const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
     list?.find((listed) => listed.name === name);
   const { tool = find(lists.peek({ requestContext })) ?? find(lists.peek()) } = given;
-  const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
-  const retries = idempotentHint === true || readOnlyHint === true ? retryIdempotent : 0;
+  const retries = repeats.lostConnection.ofTool(tool, retryIdempotent);
   const tracksProgress = enableProgressTracking && !given.relay;
   const progressToken = tracksProgress || given.onProgress ? runId : undefined;
   const extension = given.relay?.acceptsTasks === false ? undefined : server.tasks.ofCalls;
@@ -108,7 +106,7 @@ export function sendCall(
   const result = server.request((engine) => {
     if (!engine.isModern) return engine.request('tools/call', params, call);
     return engine.request('tools/call', params, withHeaders(call, tool)).catch(async (error: unknown) => {
-      if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
+      if (!repeats.headerMismatch.isCause(error)) throw error;
       // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
       lists.invalidate();
       const { items } = await lists.get({ requestContext });

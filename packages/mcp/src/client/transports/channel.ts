@@ -69,15 +69,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Whether a connection was refused before anything was sent. */
-export function isConnectionRefused(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof AggregateError && at.errors.length > 0) return at.errors.every(isConnectionRefused);
-    if ((at as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true;
-  }
-  return false;
-}
-
 /** The connection, or the stream that a response was expected on, ended first. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';

@@ -5,10 +5,11 @@ import { metaKeys } from '../../protocol/constants.js';
 import { findMethod } from '../../protocol/methods.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { monotonicNow } from '../../monotonic-now.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { repeats } from '../../repeats.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
 import type { ReconnectionOptions } from '../config/server-definition.js';
 import {
-  isConnectionRefused,
   ConnectionLostError,
   HttpError,
   toHttpError,
@@ -26,9 +27,6 @@ const defaultReconnection: ReconnectionOptions = {
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 15,
 };
-
-/** Milliseconds before a message is sent again that a closed server has not started: behind a balancer, another instance may get it. */
-const repeatDelays: readonly number[] = [100, 300, 1000];
 
 type Headers = Record<string, string>;
 
@@ -131,9 +129,6 @@ class EventStream {
   }
 }
 
-/** Milliseconds between two attempts to reach a server that restarts. */
-const restartPause = 200;
-
 /**
  * Streamable HTTP: each message is a POST, whose response is JSON or an event stream. Resumes broken streams.
  *
@@ -165,23 +160,31 @@ export class HttpChannel extends HttpConnection implements Channel {
   }
 
   async send(message: OutgoingMessage, sending: Sending): Promise<void> {
-    const { restartTimeout = 0 } = this.#options;
-    const deadline = monotonicNow() + restartTimeout;
+    const started = monotonicNow();
+    let closings = 0;
     for (;;) {
       try {
         return await this.#post(message, sending);
       } catch (error) {
-        // Nothing was sent, so the server has not started anything.
-        const mayRestart = this.protocolVersion !== undefined && isConnectionRefused(error);
-        if (!mayRestart || monotonicNow() >= deadline) throw error;
-        await this.#wait(restartPause, sending);
+        const pause = this.#pauseBeforeRepeat(error, started, closings);
+        if (pause === undefined) throw error;
+        if (repeats.closedServer.isCause(error)) closings += 1;
+        await this.#wait(pause, sending);
         if (sending.isCanceled || this.isClosed) throw error;
       }
     }
   }
 
-  /** @param repeats - how often the server refused the message unread */
-  #post(message: OutgoingMessage, sending: Sending, repeats: number = 0): Promise<void> {
+  /** Returns the milliseconds after which a failed message is sent again; `undefined` when it must not be. */
+  #pauseBeforeRepeat(error: unknown, started: number, closings: number): number | undefined {
+    const { refused, closedServer } = repeats;
+    if (closedServer.isCause(error)) return this.kind === 'http' ? closedServer.pauses[closings] : undefined;
+    const { restartTimeout = 0 } = this.#options;
+    const mayRestart = this.protocolVersion !== undefined && monotonicNow() < started + restartTimeout;
+    return mayRestart && refused.isCause(error) ? refused.pause : undefined;
+  }
+
+  #post(message: OutgoingMessage, sending: Sending): Promise<void> {
     const method = 'method' in message ? message.method : undefined;
     const requestId = method !== undefined && 'id' in message ? message.id : undefined;
     const headers = this.commonHeaders();
@@ -194,7 +197,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
     return this.request(call, sending, async (response) => {
       const { status } = response;
-      if (!isSuccessful(status)) return this.#receiveError(response, call, message, sending, repeats);
+      if (!isSuccessful(status)) return this.#receiveError(response, call, message);
       if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
       if (requestId === undefined || status === 202) {
         response.discard();
@@ -248,25 +251,16 @@ export class HttpChannel extends HttpConnection implements Channel {
   }
 
   /** @throws `HttpError` unless the body is the JSON-RPC error of the request */
-  async #receiveError(
-    response: HttpResponse,
-    call: HttpCall,
-    sent: OutgoingMessage,
-    sending: Sending,
-    repeats: number,
-  ): Promise<void> {
+  async #receiveError(response: HttpResponse, call: HttpCall, sent: OutgoingMessage): Promise<void> {
     const { status } = response;
     const requestId = 'method' in sent && 'id' in sent ? sent.id : undefined;
     const text = await response.text().catch(() => '');
     // The server rejects all requests of a session that it does not know in this way.
-    const isSessionLost = status === 404 && 'mcp-session-id' in call.headers;
+    const isSessionLost = repeats.lostSession.isCause(status, call.headers['mcp-session-id']);
     const message = parseErrorMessage(text);
-    const delay = this.kind === 'http' ? repeatDelays[repeats] : undefined;
-    if (status === 503 && delay !== undefined && isNotStarted(message)) {
-      await this.#wait(delay, sending);
-      if (sending.isCanceled || this.isClosed) throw new ConnectionLostError('Connection closed');
-      return this.#post(sent, sending, repeats + 1);
-    }
+    const { code, data } = message?.error ?? {};
+    const closed = new ProtocolError(Number(code), String(message?.error['message']), { data, httpStatus: status });
+    if (repeats.closedServer.isCause(closed)) throw closed;
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
     const target = redirectTarget(this.options.url, response);
@@ -399,12 +393,6 @@ function addModernHeaders(headers: Headers, { method, params }: { method: string
 
 function isResponseTo(id: RequestId, message: unknown): boolean {
   return isObject(message) && !('method' in message) && String(message['id']) === String(id);
-}
-
-/** Returns whether an error says that the server is closed and did not start the request, so that it is safe to send it again. */
-function isNotStarted(message: (Params & { error: Params }) | undefined): boolean {
-  const data = message?.error['data'];
-  return isObject(data) && data['code'] === 'SERVER_CLOSED';
 }
 
 function parseErrorMessage(text: string): (Params & { error: Params }) | undefined {
