@@ -157,13 +157,6 @@ async function compareUpserts({ mastra, ...options }) {
     const systems = {
       bare: bareSystem({ ...options, schema: 'quiver_bench_rows', table: `bare_${index}` }),
       quiver: await quiverSystem({ ...options, schema: 'quiver_bench_rows', indexName: `rows_${index}`, index }),
-      'without words': await quiverSystem({
-        ...options,
-        schema: 'quiver_bench_rows',
-        indexName: `plain_${index}`,
-        index,
-        textSearch: false,
-      }),
       ...(mastra && { mastra: await mastra.another(`rows_${index}`, index) }),
     };
     await systems.bare.create(index);
@@ -183,9 +176,8 @@ async function compareUpserts({ mastra, ...options }) {
       return `${Math.round(median(times[system]))} (${ratio.toFixed(2)}×)`;
     };
     table.push([name, cell('bare'), cell('quiver'), ...(mastra ? [cell('mastra')] : [])]);
-    table.push([`${name}, without keyword search`, '', cell('without words'), ...(mastra ? [''] : [])]);
     if (copyFrom) table.push([`${name}, COPY BINARY (insert only)`, cell('COPY BINARY'), '', '']);
-    for (const system of ['bare', 'quiver', 'without words']) await systems[system].close();
+    for (const system of ['bare', 'quiver']) await systems[system].close();
   }
   return table;
 }

@@ -82,14 +82,13 @@ export async function quiverSystem({
   ...options
 }) {
   const store = new PgVector({ pool, schemaName: schema });
-  const { metadataIndexes, textSearch } = options;
+  const { metadataIndexes } = options;
   await store.createIndex({
     indexName,
     dimension,
     buildIndex: index === 'hnsw',
     indexConfig: { type: 'hnsw', hnsw },
     ...(metadataIndexes && { metadataIndexes }),
-    ...(textSearch === false && { textSearch }),
   });
   const upsert = (vectors, metadataOf, start, end) =>
     store.upsert({ indexName, ...rowsOf(vectors, metadataOf, start, end) });

@@ -15,11 +15,6 @@ export function isStorableText(text: string): boolean {
   return !unstorable.test(text);
 }
 
-/** Returns a text with a space in place of each character that databases cannot store. */
-export function toStorableText(text: string): string {
-  return text.replaceAll(new RegExp(unstorable, 'gu'), ' ');
-}
-
 /** Operators of SQL for comparisons of order. */
 export const orderOperators: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 

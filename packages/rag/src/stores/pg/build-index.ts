@@ -43,10 +43,12 @@ export async function buildIndex(
   index: ExistingIndex,
   { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
 ): Promise<void> {
-  const { table, dimension, metric, vectorType, extension } = index;
-  const type = typeOf(indexConfig) ?? (index.type === 'flat' ? index.requestedType : index.type);
-  const elements = requestedElements(indexConfig, index);
-  requireIndexable(type, dimension, elements);
+  const { table, metric, vectorType, extension } = index;
+  const { type, elements, parameters } = requestIndex(
+    indexConfig,
+    index,
+    index.type === 'flat' ? index.requestedType : index.type,
+  );
   if (type !== index.requestedType)
     await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...index, requestedType: type })}`);
   const name = vectorIndexName(indexName);
@@ -54,7 +56,10 @@ export async function buildIndex(
   if (type === 'flat') return void (await query(drop));
   const column = elements === vectorType ? 'embedding' : `(${quantizedSql('embedding', elements, index)})`;
   const operators = `${extension.schema}.${elements}_${elements === 'bit' ? 'hamming_ops' : operatorClasses[metric]}`;
-  const options = type === 'hnsw' ? hnswOptions(indexConfig, index) : await ivfflatOptions(query, index, indexConfig);
+  const checked = type === 'hnsw' ? parameters : { lists: await requireLists(query, index, parameters['lists']) };
+  const options = Object.entries(checked)
+    .map(([option, value]) => `${option} = ${value}`)
+    .join(', ');
   // Writers wait here and hold no lock yet, so that the change of the index at the end, for which readers wait a moment too,
   // cannot end in a deadlock.
   await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
@@ -93,8 +98,57 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
   dotproduct: 'ip_ops',
 };
 
+/** An index that is to be built, or compared with the one that exists. */
+export interface RequestedIndex {
+  readonly type: PgIndexType;
+  readonly elements: PgIndexElements;
+  /** Names as in the database. Without `lists`, their number depends on the rows. */
+  readonly parameters: Readonly<Record<string, number>>;
+}
+
+/**
+ * Returns the index that a configuration requests, which keeps what it does not name.
+ *
+ * @param index - what there is; without `elements` and `config` before the first index
+ * @param keptType - type where the configuration implies none
+ * @throws `OPTIONS_INVALID`
+ */
+export function requestIndex(
+  indexConfig: PgIndexConfig,
+  index: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'> & Partial<Pick<PgIndex, 'config'>>,
+  keptType?: PgIndexType,
+): RequestedIndex {
+  const elements = requestedElements(indexConfig, index);
+  const type = typeOf(indexConfig) ?? keptType ?? (index.dimension > indexableDimension[elements] ? 'flat' : 'hnsw');
+  requireIndexable(type, index.dimension, elements);
+  return { type, elements, parameters: parametersOf(type, indexConfig, index.config ?? {}) };
+}
+
+function parametersOf(
+  type: PgIndexType,
+  { hnsw = {}, ivf = {} }: PgIndexConfig,
+  config: PgIndex['config'],
+): Record<string, number> {
+  if (type === 'flat') return {};
+  if (type === 'ivfflat')
+    return ivf.lists === undefined ? {} : { lists: requireInteger('lists', ivf.lists, 1, largestLists) };
+  const kept = { ...hnswDefaults, ...config };
+  return {
+    m: requireInteger('m', hnsw.m ?? kept.m, 2, 100),
+    ef_construction: requireInteger('efConstruction', hnsw.efConstruction ?? kept.ef_construction, 4, 1000),
+  };
+}
+
+/** Whether an index is as requested. */
+export function isAsRequested(existing: PgIndex, { type, elements, parameters }: RequestedIndex): boolean {
+  if (type !== existing.type) return false;
+  const used: PgIndex['config'] = { ...hnswDefaults, ...existing.config };
+  const isSame = Object.entries(parameters).every(([name, value]) => value === used[name]);
+  return type === 'flat' || (elements === existing.elements && isSame);
+}
+
 /** @throws `OPTIONS_INVALID` */
-export function requestedElements(
+function requestedElements(
   { quantization }: Pick<PgIndexConfig, 'quantization'>,
   { dimension, vectorType, metric, elements }: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'>,
 ): PgIndexElements {
@@ -118,14 +172,7 @@ export function quantizedSql(
 }
 
 /** Defaults of pgvector. */
-export const hnswDefaults: Readonly<Record<'m' | 'ef_construction', number>> = { m: 16, ef_construction: 64 };
-
-/** Parameters that are not given keep their values. */
-function hnswOptions({ hnsw = {} }: PgIndexConfig, { config }: PgIndex): string {
-  const m = requireInteger('m', hnsw.m ?? config['m'] ?? hnswDefaults.m, 2, 100);
-  const construction = hnsw.efConstruction ?? config['ef_construction'] ?? hnswDefaults.ef_construction;
-  return `m = ${m}, ef_construction = ${requireInteger('efConstruction', construction, 4, 1000)}`;
-}
+const hnswDefaults: Readonly<Record<'m' | 'ef_construction', number>> = { m: 16, ef_construction: 64 };
 
 export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<number> {
   const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
@@ -136,9 +183,10 @@ const rowsPerList = 50;
 /** The limit of pgvector. */
 export const largestLists = 32_768;
 
-async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexConfig): Promise<string> {
+/** @throws `VECTOR_INDEX_TOO_EARLY` */
+async function requireLists(query: SqlQuery, index: PgIndex, requested: number | undefined): Promise<number> {
   const count = await countRows(query, index);
-  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, largestLists);
+  const lists = requested ?? Math.min(largestLists, Math.max(1, Math.floor(count / 1000)));
   if (count < lists * rowsPerList) {
     throw new QuiverError(
       'VECTOR_INDEX_TOO_EARLY',
@@ -146,13 +194,13 @@ async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexC
       { details: { lists, count } },
     );
   }
-  return `lists = ${lists}`;
+  return lists;
 }
 
 const largestDimension = 16_000;
 
 /** @throws `OPTIONS_INVALID` */
-export function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
+function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
   if (!indexTypes.includes(type))
     throw invalidOptions(`Unknown index type '${String(type)}'; known: ${indexTypes.join(', ')}.`);
   if (dimension > largestDimension)

@@ -37,11 +37,11 @@ describe.skipIf(!server)('an abort', () => {
   it('rolls a transaction back', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const store = new PgVector({ ...connection, schemaName });
-    await store.createIndex({ indexName: 'kept', dimension: 1, textSearch: false });
+    await store.createIndex({ indexName: 'kept', dimension: 1 });
     const database = openDatabase(connection);
     const controller = new AbortController();
     const work = database.transaction(async (query) => {
-      await query(`INSERT INTO "${schemaName}".kept (id, embedding, metadata) VALUES ('x', '[1]', '{}')`);
+      await query(`INSERT INTO "${schemaName}".kept (id, embedding, metadata, words) VALUES ('x', '[1]', '{}', '')`);
       await query('SELECT pg_sleep(60)');
     }, controller.signal);
     await expect.poll(activity).toHaveLength(1);

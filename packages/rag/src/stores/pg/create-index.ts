@@ -3,20 +3,11 @@ import { invalidOptions } from '@quiver/core/internal';
 import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
-import {
-  buildIndex,
-  hnswDefaults,
-  type PgIndexConfig,
-  requestedElements,
-  requireIndexable,
-  typeOf,
-  vectorIndexName,
-} from './build-index.js';
+import { buildIndex, isAsRequested, type PgIndexConfig, requestIndex, typeOf, vectorIndexName } from './build-index.js';
 import type { SqlQuery } from './database.js';
 import { derivedTableName } from './derived-table.js';
 import { fieldToSql } from './filter-to-sql.js';
 import {
-  indexableDimension,
   lockCreation,
   type PgIndex,
   type PgIndexType,
@@ -27,15 +18,9 @@ import {
   readIndex,
   toComment,
   wordsColumn,
+  wordsIndexName,
 } from './pg-index.js';
 import { quoteIdentifier } from './sql-text.js';
-import {
-  defaultLanguage,
-  readLanguage,
-  textSearchColumn,
-  textSearchIndex,
-  textSearchIndexName,
-} from './text-search.js';
 
 /** Parameters of `createIndex()` of `PgVector`. */
 export interface PgCreateIndexParams extends CreateIndexParams {
@@ -48,14 +33,8 @@ export interface PgCreateIndexParams extends CreateIndexParams {
   /** Default `vector`: numbers of 32 bits. An existing index keeps its type. */
   vectorType?: PgVectorType;
   /**
-   * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language, in place
-   * of the terms of `language`. `simple` knows none; `{}` is `english`; `false` leaves the words out. An existing index keeps its words, and
-   * another `language` is an error: `addTextSearch()` adds or replaces them.
-   */
-  textSearch?: { language?: string } | false;
-  /**
-   * Language of the texts, for keyword and hybrid search with terms that Quiver computes, as in `LocalVector`: a code such as `zh`, a
-   * language tag, an English name, or `auto`. Unlike `textSearch`, it needs no dictionary of the database. Default `auto`.
+   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `zh`, a language tag, an English name, or
+   * `auto`. Default `auto`. An existing index keeps its language.
    */
   language?: string;
   /** Metadata fields that filters compare by equality, such as a tenant. Missing ones are added to an existing index. */
@@ -64,16 +43,12 @@ export interface PgCreateIndexParams extends CreateIndexParams {
 
 /** Runs inside a transaction; any number of processes may do so at once. */
 export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & IndexShape & PgTarget): Promise<void> {
-  const { schemaName, indexName, dimension, metric, indexConfig = {}, textSearch } = params;
+  const { schemaName, indexName, dimension, metric, indexConfig = {} } = params;
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidOptions(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
-  const elements = requestedElements(indexConfig, { dimension, vectorType, metric });
-  if (params.language !== undefined && textSearch !== undefined)
-    throw invalidOptions('createIndex accepts language or textSearch, not both.');
-  const analyzer = textSearch === undefined ? toAnalyzerId(params.language ?? 'auto') : undefined;
-  const type = typeOf(indexConfig) ?? (dimension > indexableDimension[elements] ? 'flat' : 'hnsw');
-  requireIndexable(type, dimension, elements);
+  const { type } = requestIndex(indexConfig, { dimension, vectorType, metric });
+  const analyzer = toAnalyzerId(params.language ?? 'auto');
   // Most calls end here: they wait for no lock and need only the right to read.
   const found = await readExisting(query, params);
   if (found && !found.mustRebuild && !found.typeToRecord && (await missingMetadataIndexes(query, params)).length === 0)
@@ -85,25 +60,17 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
   const table = quoteIdentifier(schemaName, indexName);
   if (!existing) {
     await requireFreeName(query, params);
-    const language = textSearch && (await readLanguage(query, textSearch.language ?? defaultLanguage));
     // Columns that filters read come before the vector, in the part of the row that is already in the processor's cache.
     const columns = [
       'id text COLLATE "C" PRIMARY KEY',
       'metadata jsonb NOT NULL',
       'document text',
       `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
-      ...(language ? [textSearchColumn(language)] : []),
-      ...(analyzer === undefined ? [] : [`${wordsColumn} tsvector NOT NULL`]),
+      `${wordsColumn} tsvector NOT NULL`,
     ];
     await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
-    const comment = toComment({
-      metric,
-      ...(language && { language }),
-      ...(analyzer !== undefined && { analyzer }),
-      requestedType: type,
-    });
-    await query(`COMMENT ON TABLE ${table} IS ${comment}`);
-    if (language || analyzer !== undefined) await query(textSearchIndex(params));
+    await query(`COMMENT ON TABLE ${table} IS ${toComment({ metric, analyzer, requestedType: type })}`);
+    await query(`CREATE INDEX ${quoteIdentifier(wordsIndexName(indexName))} ON ${table} USING gin (${wordsColumn})`);
   }
   await createMetadataIndexes(query, params);
   if (existing?.typeToRecord)
@@ -132,13 +99,7 @@ async function readExisting(
     const advice = 'Use another indexName, or delete the index first.';
     throw mismatch(`vectorType '${existing.vectorType}'`, `'${vectorType}'`, advice);
   }
-  const language = existing.analyzer ?? existing.language?.name;
-  requireSameLanguage(indexName, language, params.language);
-  const words = params.textSearch ? params.textSearch.language : undefined;
-  if (words !== undefined && words !== existing.language?.name) {
-    const advice = 'Change it with addTextSearch(), or leave textSearch out to keep it.';
-    throw mismatch(`the language '${language ?? 'none'}'`, `'${words}'`, advice);
-  }
+  requireSameLanguage(indexName, existing.analyzer, params.language);
   const requested = indexConfig && findDifference(existing, indexConfig, buildIndex);
   if (requested !== undefined && buildIndex !== true) {
     const advice = 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.';
@@ -150,29 +111,17 @@ async function readExisting(
   return { ...existing, mustRebuild: requested !== undefined, typeToRecord: isNewType ? type : undefined };
 }
 
-/** Returns the requested configuration if it differs. Compares only the fields that the caller sets. */
+/** Returns the requested index if it differs from the existing one. */
 function findDifference(
   existing: PgIndex,
   indexConfig: PgIndexConfig,
   isBuilt: boolean | undefined,
 ): string | undefined {
-  const { hnsw = {}, ivf = {}, quantization } = indexConfig;
-  const type = typeOf(indexConfig) ?? existing.type;
+  const requested = requestIndex(indexConfig, existing, existing.type);
   // Its build is still to come.
-  if (existing.type === 'flat' && (isBuilt === false || type === 'ivfflat')) return undefined;
-  const parameters = {
-    hnsw: { m: hnsw.m, ef_construction: hnsw.efConstruction },
-    ivfflat: { lists: ivf.lists },
-    flat: {},
-  };
-  const used: Readonly<Record<string, number>> = { ...hnswDefaults, ...existing.config };
-  const hasSameElements =
-    quantization === undefined || requestedElements({ quantization }, existing) === existing.elements;
-  const isSame =
-    type === existing.type &&
-    hasSameElements &&
-    Object.entries(parameters[type]).every(([name, value]) => value === undefined || value === used[name]);
-  return isSame ? undefined : `${type} ${JSON.stringify({ ...parameters[type], quantization })}`;
+  const isLater = existing.type === 'flat' && (isBuilt === false || requested.type === 'ivfflat');
+  if (isLater || isAsRequested(existing, requested)) return undefined;
+  return `${requested.type} ${JSON.stringify({ ...requested.parameters, quantization: indexConfig.quantization })}`;
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {
@@ -198,7 +147,7 @@ async function requireSchema(query: SqlQuery, schemaName: string): Promise<void>
 
 /** @throws `VECTOR_NAME_TAKEN` */
 async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTarget): Promise<void> {
-  const names = [indexName, vectorIndexName(indexName), textSearchIndexName(indexName)];
+  const names = [indexName, vectorIndexName(indexName), wordsIndexName(indexName)];
   const [taken] = await query(
     'SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = ANY ($2::text[])',
     [schemaName, names],

@@ -22,12 +22,8 @@ export function pgCalls(database: SqlDatabase): ServiceCalls<SqlDatabase> {
 const staleCodes: ReadonlySet<unknown> = new Set([
   'VECTOR_DIMENSION_MISMATCH',
   'VECTOR_INDEX_CHANGED',
-  'VECTOR_TEXT_SEARCH_MISSING',
-  // No such table, no such column, a generated column, or a column without a value.
+  // No such table.
   '42P01',
-  '42703',
-  '428C9',
-  '23502',
 ]);
 
 /** Whether an error can result from an outdated description of an index. */
@@ -40,7 +36,7 @@ const programLimitExceeded = '54000';
 /** The database does not name the record. */
 function tooManyWords(what: string, cause: unknown): QuiverError {
   return invalidOptions(
-    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks, or create the index without text search (textSearch: false).`,
+    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks.`,
     { cause },
   );
 }

@@ -25,11 +25,11 @@ describe.each(databases)('the share of rows that pass a filter in $name', (datab
     const { query: run } = openDatabase(options);
     query = (sql, values) => (statements.push(sql), run(sql, values));
     store = new PgVector({ ...record(options, statements), schemaName });
-    await store.createIndex({ indexName, dimension: 2, textSearch: false, buildIndex: false });
+    await store.createIndex({ indexName, dimension: 2, buildIndex: false });
     table = `"${schemaName}"."${indexName}"`;
     await run(
-      `INSERT INTO ${table} (id, metadata, embedding)
-       SELECT n::text, jsonb_build_object('n', n, 'tenth', n % 10), ARRAY[n, ${count} - n]::vector FROM generate_series(1, ${count}) n`,
+      `INSERT INTO ${table} (id, metadata, embedding, words)
+       SELECT n::text, jsonb_build_object('n', n, 'tenth', n % 10), ARRAY[n, ${count} - n]::vector, '' FROM generate_series(1, ${count}) n`,
     );
     index = (await readIndex(run, schemaName, indexName)) as PgIndex;
   }, 120_000);

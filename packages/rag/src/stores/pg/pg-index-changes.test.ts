@@ -24,11 +24,7 @@ describe.each(databases)('an index in $name', (database) => {
 
   it('is looked up again when what is known of it refuses a call', async () => {
     const indexName = 'made_anew';
-    const words = { indexName, mode: 'keyword', queryText: 'tea' } as const;
-    await store.createIndex({ indexName, dimension: 1, textSearch: false });
-    await expect(store.query(words)).rejects.toMatchObject({ code: 'VECTOR_TEXT_SEARCH_MISSING' });
-    await other.addTextSearch({ indexName });
-    expect(await store.query(words)).toEqual([]);
+    await store.createIndex({ indexName, dimension: 1 });
     await other.deleteIndex({ indexName });
     await other.createIndex({ indexName, dimension: 2 });
     await store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
@@ -174,7 +170,7 @@ describe.each(databases)('an index in $name', (database) => {
     const upsert = store.upsert({ indexName, ids, vectors, documents: ['', long, rich] });
     await expect(upsert).rejects.toMatchObject(refused('different words'));
     const fromMetadata = store.upsert({ indexName, ids: ['m'], vectors: [[1]], metadata: [{ text: rich }] });
-    await expect(fromMetadata).rejects.toMatchObject(refused('textSearch: false'));
+    await expect(fromMetadata).rejects.toMatchObject(refused('Split the text'));
     let state = 1;
     const random = (): number => (state = (state * 48_271) % 2_147_483_647);
     const id = String.fromCharCode(...Array.from({ length: 5000 }, () => 33 + (random() % 90)));
@@ -186,12 +182,6 @@ describe.each(databases)('an index in $name', (database) => {
       await expect(store.updateVector(update)).rejects.toMatchObject(refused('different words'));
     }
     await expect(store.createIndex({ indexName: 'wide', dimension: 16_001 })).rejects.toMatchObject(refused('16000'));
-    await store.createIndex({ indexName: 'wordless', dimension: 1, textSearch: false });
-    const texts = { ids, vectors, documents: ['', long, rich] };
-    await store.upsert({ indexName: 'wordless', ...texts });
-    const added = store.addTextSearch({ indexName: 'wordless' });
-    await expect(added).rejects.toMatchObject(refused('different words'));
-    expect(await store.describeIndex({ indexName: 'wordless' })).not.toHaveProperty('language');
   }, 60_000);
 
   it('returns no stale results while it is recreated repeatedly', async () => {

@@ -70,8 +70,7 @@ describe.each(databases)('the language of an index in $name', (database) => {
     };
     await recreate({ language: 'de' });
     expect(await terms('Haus')).toEqual(['a']);
-    await there.addTextSearch({ indexName, language: 'simple' });
-    expect(await terms('Häuser')).toEqual(['a']);
+    await recreate({ language: 'en' });
     expect(await terms('Haus')).toEqual([]);
     await recreate({ language: 'de' });
     expect(await terms('Haus')).toEqual(['a']);
@@ -85,8 +84,6 @@ describe.each(databases)('the language of an index in $name', (database) => {
     await here.upsert({ indexName, ids: ['c'], vectors: [[1]], documents: ['houses'] });
     await recreate({ language: 'de' });
     await here.upsert({ indexName, ids: ['c'], vectors: [[1]], documents: ['Verträge'] });
-    await recreate({ textSearch: false });
-    await here.upsert({ indexName, ids: ['c'], vectors: [[1]] });
   });
 
   it('accepts words of any length and texts with many words', async () => {
@@ -97,7 +94,7 @@ describe.each(databases)('the language of an index in $name', (database) => {
     expect(await find('long', 'x'.repeat(5000))).toEqual([]);
   });
 
-  it('cannot change, and is not combined with textSearch', async () => {
+  it('cannot change', async () => {
     const indexName = 'fixed';
     await store.createIndex({ indexName, dimension: 1, language: 'fr' });
     await store.createIndex({ indexName, dimension: 1 });
@@ -108,19 +105,9 @@ describe.each(databases)('the language of an index in $name', (database) => {
     await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
     });
-    const both = { indexName: 'both', dimension: 1, language: 'de', textSearch: { language: 'german' } };
-    await expect(store.createIndex(both)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await store.createIndex({ indexName: 'plain', dimension: 1 });
     await expect(store.createIndex({ indexName: 'plain', dimension: 1, language: 'en' })).rejects.toMatchObject({
       code: 'VECTOR_INDEX_CONFIG_MISMATCH',
     });
-  });
-
-  it('can be replaced by a text search configuration of the database', async () => {
-    await fill('replaced', 'de', ['Häuser am See']);
-    await store.addTextSearch({ indexName: 'replaced', language: 'simple' });
-    expect(await find('replaced', 'häuser')).toEqual(['d0']);
-    expect(await find('replaced', 'Haus')).toEqual([]);
-    expect(await store.describeIndex({ indexName: 'replaced' })).toMatchObject({ language: 'simple' });
   });
 });

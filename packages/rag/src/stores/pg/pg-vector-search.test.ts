@@ -183,11 +183,10 @@ describe.each(databases)('searching in $name', (database) => {
     const indexName = 'typed';
     const describe = (): Promise<PgIndexDescription> => store.describeIndex({ indexName });
     await store.createIndex({ indexName, dimension: 8, indexConfig: { type: 'ivfflat' } });
-    await store.addTextSearch({ indexName, language: 'simple' });
     await expect(store.buildIndex({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_TOO_EARLY' });
     await store.upsert({ indexName, vectors, ids: vectors.map((_, n) => `v${n}`) });
     await store.buildIndex({ indexName });
-    expect(await describe()).toMatchObject({ type: 'ivfflat', config: { lists: 1 }, language: 'simple' });
+    expect(await describe()).toMatchObject({ type: 'ivfflat', config: { lists: 1 }, language: 'auto' });
     await store.buildIndex({ indexName, indexConfig: { type: 'flat' } });
     await store.buildIndex({ indexName });
     expect(await describe()).toMatchObject({ type: 'flat' });

@@ -6,7 +6,6 @@ import {
   functionValue,
   numberIn,
   objectOf,
-  oneOf,
   type OptionChecks,
   stringList,
   stringValue,
@@ -54,7 +53,6 @@ import {
   upsertRecords,
 } from './records.js';
 import { findByTerms, findNearest, type PgQueryParams } from './search.js';
-import { addTextSearch, defaultLanguage } from './text-search.js';
 
 /** Options of `PgVector`. */
 export interface PgVectorOptions extends PgConnectionOptions {
@@ -97,16 +95,10 @@ const indexConfigValue = objectOf<PgIndexConfig>({
   ivf: objectOf<NonNullable<PgIndexConfig['ivf']>>({ lists: anyValue }),
   quantization: anyValue,
 });
-const textSearchValue = eitherOf(
-  'false or an object',
-  oneOf(false),
-  objectOf<{ language?: string }>({ language: anyValue }),
-);
 const createIndexChecks: OptionChecks<Omit<PgCreateIndexParams, keyof CreateIndexParams>> = {
   indexConfig: indexConfigValue,
   buildIndex: booleanValue,
   vectorType: anyValue,
-  textSearch: textSearchValue,
   language: anyValue,
   metadataIndexes: stringList,
 };
@@ -118,8 +110,8 @@ export interface PgIndexDescription extends IndexDescription {
   config: Readonly<Record<string, number>>;
   /** Type of the numbers in the index; absent without an index. `bit`: one bit each. */
   elements?: PgIndexElements;
-  /** The language of keyword search; absent for an index without it. */
-  language?: string;
+  /** The language of keyword search: a code, or `auto`. */
+  language: string;
 }
 
 /**
@@ -129,11 +121,10 @@ export interface PgIndexDescription extends IndexDescription {
  * the index finds fewer than `topK` rows, because of a filter for example, all are compared. Above 2,000 dimensions the index
  * holds 16-bit numbers, above 4,000 there is none unless it holds signs (`quantization`). Reading needs no right but to read.
  *
- * Words are analyzed by Quiver, or by PostgreSQL's text search (`textSearch`). In the mode `keyword` a text scores higher the rarer the words are that it shares with
- * the query.
+ * In the mode `keyword` a text scores higher the rarer the words are that it shares with the query.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `OPTIONS_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is changed at the
+ *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_INDEX_CHANGED` for an index that is changed at the
  *   same time; `VECTOR_STORE_FAILED` with the error of the database as cause and its SQLSTATE in `details`;
  *   `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
  * @example
@@ -169,7 +160,6 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
         methods: {
           createIndex: createIndexChecks,
           buildIndex: { indexConfig: indexConfigValue, metric: anyValue },
-          addTextSearch: { language: anyValue },
         },
       },
       {
@@ -226,20 +216,6 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     });
   }
 
-  /**
-   * Adds the keyword index to an index that was created without it, or for another language. The table is rewritten, and cannot
-   * be used meanwhile.
-   *
-   * @param params - `language`: a text search configuration of the database; default `english`
-   * @throws `OPTIONS_INVALID` for a language that the database does not have, and for a text with too many words
-   */
-  async addTextSearch(params: IndexParams & { language?: string }): Promise<void> {
-    this.check('addTextSearch', params);
-    const { language = defaultLanguage } = params;
-    const target = { indexName: params.indexName, schemaName: this.#schemaName };
-    await this.#alter(params, ({ query }) => addTextSearch(query, target, language));
-  }
-
   /** In the database, which replaces only what changes. */
   override async updateVector(params: UpdateVectorParams): Promise<void> {
     this.check('updateVector', params);
@@ -250,14 +226,10 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     this.check('describeIndex', params);
     this.indexes.forget(params.indexName);
     return this.use(params, async (index) => {
-      const { dimension, metric, type, vectorType, elements, config, language, analyzer } = index;
+      const { dimension, metric, type, vectorType, elements, config } = index;
+      const language = languageOfAnalyzer(index.analyzer);
       const count = await index.count();
-      const optional = {
-        ...(elements && { elements }),
-        ...(language && { language: language.name }),
-        ...(analyzer !== undefined && { language: languageOfAnalyzer(analyzer) }),
-      };
-      return { dimension, metric, count, type, vectorType, config, ...optional };
+      return { dimension, metric, count, type, vectorType, config, language, ...(elements && { elements }) };
     });
   }
 

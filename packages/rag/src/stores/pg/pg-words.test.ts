@@ -34,58 +34,6 @@ describe.each(databases)('words in $name', (database) => {
     expect(await find('rare', 'common rare')).toEqual(['d3', 'd0', 'd1', 'd2']);
   });
 
-  it('knows the language that was chosen, and no other', async () => {
-    await store.createIndex({ indexName: 'german', dimension: 1, textSearch: { language: 'german' } });
-    await fill('german', ['Die Häuser am See', 'Das Boot']);
-    expect(await find('german', 'ein Haus')).toEqual(['d0']);
-    await store.createIndex({ indexName: 'simple', dimension: 1, textSearch: { language: 'simple' } });
-    await fill('simple', ['the house', 'houses']);
-    expect(await find('simple', 'house')).toEqual(['d0']);
-    expect(await find('simple', 'the')).toEqual(['d0']);
-    expect(await store.describeIndex({ indexName: 'german' })).toMatchObject({ language: 'german' });
-    const klingon = store.createIndex({ indexName: 'klingon', dimension: 1, textSearch: { language: 'klingon' } });
-    await expect(klingon).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining('english'),
-    });
-    const language = "english'; DROP TABLE x; --";
-    await expect(store.addTextSearch({ indexName: 'simple', language })).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-    });
-    expect(await store.listIndexes()).not.toContain('klingon');
-  });
-
-  it('is not another one in an existing index', async () => {
-    const params = { indexName: 'chosen', dimension: 1 };
-    await store.createIndex({ ...params, textSearch: { language: 'german' } });
-    for (const textSearch of [{ language: 'german' }, {}, false] as const)
-      await store.createIndex({ ...params, textSearch });
-    await expect(store.createIndex({ ...params, textSearch: { language: 'simple' } })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
-      message: expect.stringContaining("with the language 'german', not 'simple'. Change it with addTextSearch("),
-    });
-  });
-
-  it('is added to an index that was made without it, once', async () => {
-    const indexName = 'plain';
-    await store.createIndex({ indexName, dimension: 1, textSearch: false });
-    await fill(indexName, ['some trees', 'a lake']);
-    for (const mode of ['keyword', 'hybrid'] as const) {
-      const query = store.query({ indexName, mode, queryText: 'tree', queryVector: [1] });
-      await expect(query).rejects.toMatchObject({
-        code: 'VECTOR_TEXT_SEARCH_MISSING',
-        message: expect.stringContaining('addTextSearch'),
-      });
-    }
-    await store.addTextSearch({ indexName });
-    await store.addTextSearch({ indexName });
-    expect(await find(indexName, 'tree')).toEqual(['d0']);
-    await store.addTextSearch({ indexName, language: 'simple' });
-    expect(await find(indexName, 'tree')).toEqual([]);
-    expect(await find(indexName, 'trees')).toEqual(['d0']);
-    expect(await store.get({ indexName, ids: ['d1'] })).toMatchObject([{ document: 'a lake', metadata: { n: 1 } }]);
-  });
-
   it('filters with conditions that SQL cannot say', async () => {
     const indexName = 'patterns';
     await store.createIndex({ indexName, dimension: 1 });

@@ -16,7 +16,7 @@ import type {
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { filterToSql } from './filter-to-sql.js';
 import { castToStored, type ExistingIndex, type PgIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
-import { recordTsvectors } from './text-search.js';
+import { recordTsvectors } from './tsvectors.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
@@ -30,14 +30,10 @@ export async function upsertRecords(
   records: readonly CheckedRecord[],
 ): Promise<void> {
   const { table, extension, analyzer } = index;
-  const [words, selected, parameter, updated] =
-    analyzer === undefined
-      ? ['', '', '', '']
-      : [`, ${wordsColumn}`, ', r.terms::tsvector', ', $5::text[]', `, ${wordsColumn} = excluded.${wordsColumn}`];
-  const sql = `INSERT INTO ${table} (id, embedding, metadata, document${words})
-    SELECT r.id, r.embedding${castToStored(index)}, r.metadata::jsonb, r.document${selected}
-    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]${parameter}) AS r(id, embedding, metadata, document${analyzer === undefined ? '' : ', terms'})
-    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document${updated}`;
+  const sql = `INSERT INTO ${table} (id, embedding, metadata, document, ${wordsColumn})
+    SELECT r.id, r.embedding${castToStored(index)}, r.metadata::jsonb, r.document, r.terms::tsvector
+    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[], $5::text[]) AS r(id, embedding, metadata, document, terms)
+    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document, ${wordsColumn} = excluded.${wordsColumn}`;
   // In one order everywhere, so that two calls at once never wait for each other in a circle.
   const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const rows = sorted.map((record, place) => ({ ...record, metadata: toStorableJson(record), place }));
@@ -47,19 +43,13 @@ export async function upsertRecords(
   });
   for (const part of parts) {
     const vectors = part.map(({ vector }) => vector);
+    const withMetadata = part.map(({ place }) => sorted[place] as CheckedRecord);
     await query(sql, [
       part.map(({ id }) => id),
       database.toVectorsValue(vectors, extension.vectorOid),
       part.map(({ metadata }) => metadata),
       part.map(({ document = null }) => document),
-      ...(analyzer === undefined
-        ? []
-        : [
-            await recordTsvectors(
-              analyzer,
-              part.map(({ place }) => sorted[place] as CheckedRecord),
-            ),
-          ]),
+      await recordTsvectors(analyzer, withMetadata),
     ]);
   }
 }
@@ -80,11 +70,11 @@ export async function updateRecords(
   const newVector = `$2::${extension.schema}.vector${castToStored(index)}`;
   const ids = id === undefined ? await lockIds(query, index, selection) : [id];
   const updated = await query(
-    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id, ${tableOid(index)}${analyzer === undefined ? '' : ', metadata, document'}`,
+    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id, ${tableOid(index)}, metadata, document`,
     [ids, ...values],
   );
   requireSameTable(indexName, index, updated);
-  if (analyzer !== undefined && (metadata || document !== undefined)) {
+  if (metadata || document !== undefined) {
     const records = updated.map(toRecord);
     await query(
       `UPDATE ${table} AS t SET ${wordsColumn} = r.terms::tsvector FROM unnest($1::text[], $2::text[]) AS r(id, terms) WHERE t.id = r.id`,

@@ -48,6 +48,7 @@ const index: ExistingIndex = {
   type: 'hnsw',
   config: {},
   requestedType: 'hnsw',
+  analyzer: 'auto-3',
   extension: knownExtension,
 };
 

@@ -1,29 +1,19 @@
-import { QuiverError } from '@quiver/core';
 import { readAlias } from '@quiver/core/internal';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checked-record.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { candidatesPerResult, collectMatching, keepMatching } from '../../store/matching-rows.js';
 import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters, toStorableText } from '../../store/sql-condition.js';
+import { SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import type { FilterSelectivity } from './filter-selectivity.js';
 import { filterToSql } from './filter-to-sql.js';
-import {
-  castToStored,
-  type ExistingIndex,
-  indexChanged,
-  type PgLanguage,
-  requireSameTable,
-  tableOid,
-  toComment,
-  wordsColumn,
-} from './pg-index.js';
+import { castToStored, type ExistingIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
 import { toRecord } from './records.js';
 import { requireInteger } from './sql-text.js';
-import { languageConstant, queryLexemes } from './text-search.js';
+import { queryLexemes } from './tsvectors.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
 export interface PgVectorConfig {
@@ -103,47 +93,31 @@ function toFound(row: SqlRow, metric: VectorMetric): FoundRecord {
   return { record: toRecord(row), similarity };
 }
 
-/** @throws `VECTOR_TEXT_SEARCH_MISSING` */
 export async function findByTerms(
   context: QueryContext,
   { queryText, limit, includeVector, filter }: TermSearch,
 ): Promise<FoundRecord[]> {
-  const { index, indexName } = context;
-  const { language, analyzer } = index;
-  if (!language && analyzer === undefined)
-    throw new QuiverError(
-      'VECTOR_TEXT_SEARCH_MISSING',
-      `The index '${indexName}' was created without text search. Add it once with addTextSearch({ indexName: '${indexName}' }).`,
-      { details: { indexName } },
-    );
+  const { index } = context;
   const parameters = new SqlParameters();
-  const lexemes =
-    analyzer === undefined
-      ? // Characters that PostgreSQL cannot store are not part of any term.
-        `(SELECT lexeme, 1::float8 AS share FROM unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(toStorableText(queryText))}::text)))`
-      : lexemesSql(await queryLexemes(analyzer, queryText), parameters);
+  const [lexemes, weights] = (await queryLexemes(index.analyzer, queryText)).map((list) => parameters.addValue(list));
+  const terms = `unnest(${lexemes}::text[], ${weights}::float8[])`;
   const { sql: where, rest } = filterToSql(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collectMatching(limit, rest, async (size, offset) => {
     const page = { columns, where, limit: size, offset };
-    const found = await runQuery(context, keywordSql(index, lexemes, page), parameters);
+    const found = await runQuery(context, keywordSql(index, terms, page), parameters);
     return found.filter(({ id }) => id !== null);
   });
   return rows.map((row) => ({ record: toRecord(row), similarity: row['score'] as number }));
 }
 
-function lexemesSql([lexemes, weights]: readonly [string[], number[]], parameters: SqlParameters): string {
-  return `unnest(${parameters.addValue(lexemes)}::text[], ${parameters.addValue(weights)}::float8[])`;
-}
-
-/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table, or of other terms than the query */
+/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
 async function runQuery(
   { query, index, indexName }: QueryContext,
   sql: string,
   { values }: SqlParameters,
 ): Promise<SqlRow[]> {
   const rows = await query(sql, values);
-  if (rows[0]?.['is_current'] === 0) throw indexChanged(indexName);
   requireSameTable(indexName, index, rows);
   return rows;
 }
@@ -270,13 +244,8 @@ function keywordSql(
     SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score
     FROM terms JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}
   )
-  SELECT ${['id', ...columns, 'score', 'is_current'].join(', ')}
-  FROM (SELECT (${isCurrent(index)})::int AS is_current) AS current LEFT JOIN (best JOIN ${table} USING (id)) ON true ${order}`;
-}
-
-/** Also false after `addTextSearch()` in another process: the terms of the query are of another language than those of the records. */
-function isCurrent(index: ExistingIndex): string {
-  return `pg_catalog.obj_description('${index.table}'::pg_catalog.regclass, 'pg_class') IS NOT DISTINCT FROM ${toComment(index)}`;
+  SELECT ${['id', ...columns, 'score', 'table_oid'].join(', ')}
+  FROM (SELECT ${tableOid(index)}) AS current LEFT JOIN (best JOIN ${table} USING (id)) ON true ${order}`;
 }
 
 /** Default of pgvector. */
