@@ -1,7 +1,7 @@
 // Keyword, vector and hybrid search side by side, with embedders of different quality, over the documents of the field benchmark:
 //   node scripts/bootstrap.mjs run-built benchmarks/field/embedders.mjs [--anchors] [--encoder] [--seeds 3]
 // With --anchors, also the EnsembleRetriever of LangChain.js and the index of LlamaIndex.TS, over the same chunks and with the same vectors; with
-// --encoder, also the encoder of the guide, which embeds the chunks for 10 to 60 minutes on the first run.
+// --encoder, also the encoder of the guide, which embeds the chunks for 10 minutes of one core on the first run.
 import { retrieve } from '@quiver/rag';
 import { installPackages } from '../install-packages.mjs';
 import { readFlags } from '../read-flags.mjs';
