@@ -23,6 +23,8 @@ const synonyms: Record<string, string> = {
   'guides/mcp-server/tasks.md': 'long running background jobs polling',
   'guides/mcp-server/middleware.md': 'rate limit logging audit cache interceptor',
   'guides/oauth-server.md': 'auth authentication authorization login jwt bearer token api key protect secure',
+  'guides/company-server.md':
+    'multi-tenant tenant production server token api key pass a user id to my tools who is calling health graceful shutdown example',
   'guides/oauth-client.md': 'auth authentication login sign in token refresh oauth2 pkce',
   'guides/delete-and-update.md': 'remove documents delete documents vectors update chunks stale',
   'guides/ingestion.md': 'index documents upsert embed embeddings incremental sync',

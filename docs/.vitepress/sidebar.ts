@@ -75,6 +75,7 @@ const guides: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/middleware',
         'guides/shared-store',
         'guides/oauth-server',
+        'guides/company-server',
         'guides/test-a-server',
       ),
       group(
