@@ -564,15 +564,16 @@ describe('instrument', () => {
     start();
     stop();
     await weather.execute({}, {});
-    let release: () => void = () => {};
+    let release: (() => void) | undefined;
     const running = createTool({
       id: 'running',
       description: 'Runs',
       execute: () => new Promise<void>((resolve) => (release = resolve)),
     });
     const output = running.execute({}, {});
+    await expect.poll(() => release).toBeDefined();
     start();
-    release();
+    release?.();
     await output;
     expect(exporter.getFinishedSpans()).toEqual([]);
   });

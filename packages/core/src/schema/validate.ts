@@ -23,18 +23,8 @@ export function validate(given: Schema, value: unknown): Outcome {
   const { kind, schema } = describeSchema(given);
   if (kind === 'json-schema') return validateJsonSchema(schema, value);
   if (kind === 'ai-sdk') return validateAiSdkSchema(schema, value);
-  return andThen(schema['~standard'].validate(value), fromStandard);
-}
-
-/**
- * Continues with a value, or with the value of a promise. Does not wait for values: every tool call validates, and awaiting
- * synchronous results takes 0.2–0.7 µs of its 1–2 µs.
- */
-export function andThen<Value, Next>(
-  value: Value | Promise<Value>,
-  proceed: (value: Value) => Next | Promise<Next>,
-): Next | Promise<Next> {
-  return value instanceof Promise ? value.then(proceed) : proceed(value);
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
 }
 
 function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResult<unknown> {

@@ -2,7 +2,6 @@ import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { anyValue, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
-import { andThen } from '../schema/validate.js';
 import { traceChannels } from '../trace.js';
 import type { ToolTraceEvent } from '../trace-events.js';
 import { checkApproval } from './approval.js';
@@ -126,14 +125,12 @@ function runDefinition(
 ): Promise<unknown> {
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options, callId);
-    const preparing = prepare(definition, input, options, context, done);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    const prepared = await prepare(definition, input, options, context, done);
     if (!prepared.ok) return prepared.value;
     context.abortSignal?.throwIfAborted();
     let output = await definition.execute(prepared.value, context);
     if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-    const checking = checkOutput(definition, output, options);
-    const checked = checking instanceof Promise ? await checking : checking;
+    const checked = await checkOutput(definition, output, options);
     if (checked.ok && definition.onOutput) await announceOutput(definition, checked.value, context);
     return checked.value;
   }, options.abortSignal);
@@ -221,23 +218,21 @@ function createEvent(
 }
 
 /** Runs the stages before the tool itself. */
-function prepare(
+async function prepare(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   context: ToolContext,
   done: DoneBefore,
-): Stage | Promise<Stage> {
+): Promise<Stage> {
   const { id, inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
-  const validated = inputSchema && !done.inputIsValid ? validateInput(inputSchema, input) : accept(input);
-  return andThen(validated, (result) => {
-    if (!result.ok) {
-      const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
-      return fail(options, { what, issues: result.issues, label: 'Provided arguments', value: input });
-    }
-    const isReady = !requestContextSchema && !requireApproval && (!onInputAvailable || done.inputWasAnnounced);
-    return isReady ? result : admit(definition, result.value, options, context, done);
-  });
+  const result = inputSchema && !done.inputIsValid ? await validateInput(inputSchema, input) : accept(input);
+  if (!result.ok) {
+    const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
+    return fail(options, { what, issues: result.issues, label: 'Provided arguments', value: input });
+  }
+  const isReady = !requestContextSchema && !requireApproval && (!onInputAvailable || done.inputWasAnnounced);
+  return isReady ? result : admit(definition, result.value, options, context, done);
 }
 
 /** Runs the stages between the validation of the input and the tool, which few tools have. */
@@ -276,33 +271,30 @@ async function admit(
  * Validates an input. If the input is invalid, tries repairs of common model mistakes and returns the first one that the
  * schema accepts. The issues always describe the original input.
  */
-export function validateInput(schema: Schema, input: unknown): Validation | Promise<Validation> {
-  return andThen(validate(schema, input), (result) => (result.ok ? result : repair(schema, input, result)));
-}
-
-async function repair(schema: Schema, input: unknown, failed: Validation & { ok: false }): Promise<Validation> {
-  for (const candidate of repairInput(input, failed.issues)) {
+export async function validateInput(schema: Schema, input: unknown): Promise<Validation> {
+  const result = await validate(schema, input);
+  if (result.ok) return result;
+  for (const candidate of repairInput(input, result.issues)) {
     const repaired = await validate(schema, candidate);
     if (repaired.ok) return repaired;
   }
-  return failed;
+  return result;
 }
 
 /** Validates an output or a preliminary output. */
-function checkOutput(
+async function checkOutput(
   { id, outputSchema }: ToolDefinition,
   output: unknown,
   options: ToolCallOptions,
-): Stage | Promise<Stage> {
-  return andThen(outputSchema ? validate(outputSchema, output) : accept(output), (result) => {
-    if (!result.ok && !options.acceptOutput?.(output)) {
-      const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
-      return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
-    }
-    const value = result.ok ? result.value : output;
-    recordOutput(options, value);
-    return accept(value);
-  });
+): Promise<Stage> {
+  const result = outputSchema ? await validate(outputSchema, output) : accept(output);
+  if (!result.ok && !options.acceptOutput?.(output)) {
+    const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
+    return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
+  }
+  const value = result.ok ? result.value : output;
+  recordOutput(options, value);
+  return accept(value);
 }
 
 async function announceOutput({ id, onOutput }: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {

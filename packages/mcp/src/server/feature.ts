@@ -6,7 +6,7 @@ import type { CommonSessions } from './http/sessions.js';
 import type { Transport } from './lifecycle.js';
 
 /** Answers requests of a method. A type of methods, so that implementations declare `ServerRequest`. */
-type FeatureMethod = { answer(request: object): Result | Promise<Result> }['answer'];
+type FeatureMethod = { answer(request: object): Promise<Result> }['answer'];
 
 /** Part of the filter of `subscriptions/listen`. */
 export interface AcceptedFilter {

@@ -23,12 +23,11 @@ export interface Provider {
   /** Whether callers may receive different items. */
   readonly variesByCaller: boolean;
   /**
-   * Returns the tools that a request may name. Runs for every request, after `onRequest` hooks and before any check of access. A promise only where
-   * they are not known yet.
+   * Returns the tools that a request may name. Runs for every request, after `onRequest` hooks and before any check of access.
    *
    * @throws ProtocolError to refuse the request
    */
-  find(request: object): readonly ProvidedTools[] | Promise<readonly ProvidedTools[]>;
+  find(request: object): Promise<readonly ProvidedTools[]>;
   /** Returns the items of a list. A provider that is unavailable returns those that it knows. */
   list<Method extends RequestedList>(request: object, method: Method): Promise<RequestedItems[Method][]>;
   /** Returns whether an item of a list is one of the provider. */

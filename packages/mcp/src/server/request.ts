@@ -32,7 +32,7 @@ import { ToolContext, type ToolRequest } from './tools/tool-context.js';
 
 /** Handler of a method. */
 export interface Handler {
-  readonly answer: (request: ServerRequest) => Result | Promise<Result>;
+  readonly answer: (request: ServerRequest) => Promise<Result>;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
   readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
   /** Returns what decides whether the run of a request continues after its response; `undefined` for one that does not. */
@@ -94,7 +94,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   /** Sends a request to the client and returns its checked result. */
   abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
-  protected abstract answer(): Result | Promise<Result>;
+  protected abstract answer(): Promise<Result>;
   /** Returns a result as JSON text, with the members that its era adds. */
   abstract toText(result: Result): string;
 
@@ -247,25 +247,16 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   }
 
   /** Answers once the tools of providers are known: hooks before may decide which those are. */
-  #prepared(): Result | Promise<Result> {
+  async #prepared(): Promise<Result> {
     const { providers } = this.#server;
-    if (providers.length === 0) return this.answer();
-    const found = providers.map((provider) => provider.find(this));
-    const known = found.filter((tools): tools is readonly ProvidedTools[] => !(tools instanceof Promise));
-    if (known.length < found.length) return this.#preparedLater(found);
-    this.providedTools = known.flat();
-    return this.answer();
-  }
-
-  async #preparedLater(
-    found: readonly (readonly ProvidedTools[] | Promise<readonly ProvidedTools[]>)[],
-  ): Promise<Result> {
-    this.providedTools = (await Promise.all(found)).flat();
+    // Without providers nothing is awaited: a handshake takes effect before the next message.
+    if (providers.length > 0)
+      this.providedTools = (await Promise.all(providers.map((provider) => provider.find(this)))).flat();
     return this.answer();
   }
 
   /** Runs a method of the server, with the hooks around it. */
-  protected runMethod({ hook, answer }: Handler): Result | Promise<Result> {
+  protected runMethod({ hook, answer }: Handler): Promise<Result> {
     if (!hook || this.#server.middleware[hook].length === 0) return answer(this);
     return runResultHooks(this.#server, hook, this, () => answer(this));
   }

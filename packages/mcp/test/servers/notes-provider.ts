@@ -18,7 +18,7 @@ export class NotesProvider implements Provider {
     this.#tools = new Map([['count_notes', countTool(() => this.#notes.size)]]);
   }
 
-  find(): readonly ProvidedTools[] {
+  async find(): Promise<readonly ProvidedTools[]> {
     return [this.#tools];
   }
 

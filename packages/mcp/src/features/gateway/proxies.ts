@@ -148,7 +148,7 @@ export class Proxies implements Provider {
     await Promise.all([...this.#owned].map((remote) => remote.disconnect()));
   }
 
-  find(request: ServerRequest): readonly ProvidedTools[] | Promise<readonly ProvidedTools[]> {
+  async find(request: ServerRequest): Promise<readonly ProvidedTools[]> {
     const { method, name = '' } = request;
     this.#via.requireNoLoop(request);
     if (!findMethod(method)?.needsTools) return [];
@@ -159,9 +159,7 @@ export class Proxies implements Provider {
     // Connections begin with it: gateways in a ring would wait for each other.
     if (method === 'server/discover') return this.#upstreams.map((upstream) => upstream.knownTools(request));
     const upstreams = isCall ? this.#upstreams.filter(({ prefix }) => prefix === owner) : this.#upstreams;
-    const tools = upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined));
-    const known = tools.filter((one): one is ProvidedTools => !(one instanceof Promise));
-    return known.length === tools.length ? known : Promise.all(tools);
+    return Promise.all(upstreams.map((upstream) => upstream.tools(request, isCall ? name : undefined)));
   }
 
   async list<Method extends RequestedList>(request: ServerRequest, method: Method): Promise<RequestedItems[Method][]> {

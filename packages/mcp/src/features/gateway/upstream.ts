@@ -101,11 +101,11 @@ export class Upstream {
    *
    * @param name - tool that a call names: where it is known, its list is not requested again
    */
-  tools(request: ServerRequest, name?: string): ProvidedTools | Promise<ProvidedTools> {
+  async tools(request: ServerRequest, name?: string): Promise<ProvidedTools> {
     const known = name === undefined ? undefined : this.remote.list('tools/list').peek(this.#callerOf(request));
     const tools = known && this.#toTools(known);
     if (name !== undefined && tools?.has(name)) return tools;
-    return this.#fetch(request, 'tools/list').then((items) => this.#toTools(items as readonly ProtocolTool[]));
+    return this.#toTools((await this.#fetch(request, 'tools/list')) as readonly ProtocolTool[]);
   }
 
   /** Returns the tools of a caller, or those of no caller in particular, as far as they are known without a request. */

@@ -118,7 +118,7 @@ export function callerKeyOf({ principal, remoteAddress }: Pick<HookedRequest, 'p
 /** Longest name of a bucket that is not replaced by a digest. */
 const maxNameLength = 400;
 
-function toBucketName(names: readonly (string | undefined)[]): string | Promise<string> {
+async function toBucketName(names: readonly (string | undefined)[]): Promise<string> {
   const name = JSON.stringify(names);
   return name.length > maxNameLength ? digestOf(names) : name;
 }

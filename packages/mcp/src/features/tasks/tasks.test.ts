@@ -301,18 +301,18 @@ describe('requests for input', () => {
       const refused = await eventually(async () => {
         const { status, error } = await creator.request('tasks/get', { taskId });
         expect(status).toBe(400);
-        return error;
-      });
-      expect(refused).toMatchObject({
-        code: -32021,
-        data: {
-          requiredCapabilities: { elicitation: { form: {} }, roots: {} },
-          task: {
-            taskId,
-            status: 'input_required',
-            inputRequests: { 'input-1': { method: 'elicitation/create' }, 'input-2': { method: 'roots/list' } },
+        expect(error).toMatchObject({
+          code: -32021,
+          data: {
+            requiredCapabilities: { elicitation: { form: {} }, roots: {} },
+            task: {
+              taskId,
+              status: 'input_required',
+              inputRequests: { 'input-1': { method: 'elicitation/create' }, 'input-2': { method: 'roots/list' } },
+            },
           },
-        },
+        });
+        return error;
       });
       expect(JSON.stringify(refused)).not.toContain(question.message);
       const { body } = await creator.open('subscriptions/listen', { notifications: { taskIds: [taskId] } });

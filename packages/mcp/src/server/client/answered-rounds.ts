@@ -18,7 +18,7 @@ type Outcome = { readonly result: Result } | { readonly error: ProtocolError };
 
 interface Round {
   readonly end: number;
-  outcome: Promise<Outcome> | Outcome;
+  outcome: Promise<Outcome>;
   /** Characters of the result. */
   size: number;
 }
@@ -62,7 +62,6 @@ export class AnsweredRounds {
     this.#rounds.set(id, round);
     try {
       const outcome = await running;
-      round.outcome = outcome;
       round.size = 'result' in outcome ? outcome.result.json.length : 0;
       this.#characters += round.size;
       return unwrap(outcome);
@@ -106,7 +105,7 @@ export class AnsweredRounds {
       this.#characters -= round.size;
       if (round.end <= now) this.#rounds.delete(id);
       else if (round.size > 0)
-        Object.assign(round, { outcome: { error: spent('its result is no longer kept') }, size: 0 });
+        Object.assign(round, { outcome: Promise.resolve({ error: spent('its result is no longer kept') }), size: 0 });
     }
     evictOldest(this.#rounds, maxRounds);
   }

@@ -140,7 +140,7 @@ export class LegacySession {
   }
 
   /** Changes what the session remembers of the client. Where other instances share the session, settles when it is stored. */
-  update(change: (client: ClientFacts) => Partial<ClientFacts>): void | Promise<void> {
+  async update(change: (client: ClientFacts) => Partial<ClientFacts>): Promise<void> {
     this.client = { ...this.client, ...change(this.client) };
   }
 
@@ -172,13 +172,13 @@ export class LegacySession {
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */
-  accept(incoming: ClientMessage, isTraced: boolean = traces.isActive): void | Promise<void> {
+  async accept(incoming: ClientMessage, isTraced: boolean = traces.isActive): Promise<void> {
     const { kind, message } = incoming;
     if (isTraced && kind === 'notification') {
       const event = this.#createEvent('received', message.method, message.params);
-      return traces.trace(event, async () => this.accept(incoming, false));
+      return traces.trace(event, () => this.accept(incoming, false));
     }
-    if (!this.settle(incoming)) return this.forward(incoming);
+    if (!this.settle(incoming)) await this.forward(incoming);
   }
 
   /** @returns whether the message was for a request of this instance, in either direction */
@@ -189,7 +189,7 @@ export class LegacySession {
   }
 
   /** Forwards a message for a request of another instance. */
-  protected forward(_incoming: ClientMessage): void | Promise<void> {}
+  protected async forward(_incoming: ClientMessage): Promise<void> {}
 
   /** This instance, where several share the session. */
   protected get instanceId(): string | undefined {

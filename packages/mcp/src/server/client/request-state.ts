@@ -72,7 +72,7 @@ const minKeyBytes = 32;
  */
 export function createRequestStateCodec(
   { key: given, ttlSeconds = DEFAULT_REQUEST_STATE_TTL }: RequestStateOptions = {},
-  loadKey: () => Promise<Uint8Array> | Uint8Array = createKey,
+  loadKey: () => Promise<Uint8Array> = async () => createKey(),
   now: () => number = Date.now,
 ): RequestStateCodec {
   let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;

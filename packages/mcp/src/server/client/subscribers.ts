@@ -36,7 +36,7 @@ export interface SubscribersOptions {
   /** Connected legacy clients. */
   readonly sessions: ReadonlySet<LegacySession>;
   /** Returns whether the caller of a session can see what changed. */
-  readonly concerns: (session: LegacySession, event: ServerEvent) => boolean | Promise<boolean>;
+  readonly concerns: (session: LegacySession, event: ServerEvent) => Promise<boolean>;
   /** Called before clients are notified. */
   readonly onListChanged: (list: ListKind) => void;
   readonly bus: ServerEventBus | undefined;
@@ -46,7 +46,7 @@ export interface SubscribersOptions {
 /** A client that receives changes by an open request. */
 export interface Listener {
   /** Returns whether to notify it of a change. Never rejects. */
-  concerns(event: ServerEvent): boolean | Promise<boolean>;
+  concerns(event: ServerEvent): Promise<boolean>;
   notify(event: ServerEvent): void;
 }
 
@@ -104,16 +104,12 @@ export class Subscribers {
    * Notifies a client unless its caller cannot see what changed. Callbacks of the application may decide that later than about the next change,
    * which waits for {@link MAX_TURN} at most: then they may overtake.
    */
-  #inTurn(client: object, isConcerned: boolean | Promise<boolean>, notify: () => void): void {
+  #inTurn(client: object, isConcerned: Promise<boolean>, notify: () => void): void {
     const before = this.#turns.get(client);
-    const send = (is: boolean): void => {
-      if (is) this.#guarded(notify);
-    };
-    if (!before && typeof isConcerned === 'boolean') return send(isConcerned);
     const take = async (): Promise<void> => {
       const turnBefore = before && withinTime(before, MAX_TURN, () => new Error('Overtaken')).catch(() => {});
       const [is] = await Promise.all([isConcerned, turnBefore]);
-      send(is);
+      if (is) this.#guarded(notify);
       if (this.#turns.get(client) === turn) this.#turns.delete(client);
     };
     const turn = take();

@@ -1,3 +1,4 @@
+import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
 import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
@@ -59,4 +60,39 @@ test('a canceled request ends, also when its callback then sends a request to th
   proceed?.();
   await getting;
   expect(sent).toEqual([]);
+});
+
+test('a message takes effect before the next one, also when both arrive at once', async () => {
+  const sent: { id?: unknown }[] = [];
+  const server = createServerState({
+    name: 'Ordered',
+    version: '1.0.0',
+    tools: { wait: createTool({ id: 'wait', description: 'Waits', execute: () => new Promise(() => {}) }) },
+  }).state;
+  const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
+  const call = (id: string): object => rpc('tools/call', { name: 'wait' }, id);
+  const cancel = (requestId: string): object => ({
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId },
+  });
+  // As the reader of standard input delivers the lines of one chunk.
+  await Promise.all(
+    [
+      rpc('initialize', { ...initializeParams, protocolVersion: '2025-03-26' }, 'start'),
+      // Only after the handshake: other sessions have no batches.
+      [rpc('ping', undefined, 'batch')],
+      call('first'),
+      cancel('first'),
+      call('second'),
+      // Its id is in use while the call is in flight.
+      call('second'),
+      cancel('second'),
+    ].map((message) => peer.receive(message)),
+  );
+  expect(sent.flat()).toMatchObject([
+    { id: 'second', error: { message: expect.stringContaining('already being answered') } },
+    { id: 'start', result: {} },
+    { id: 'batch', result: {} },
+  ]);
 });

@@ -58,7 +58,7 @@ export class LegacyRequest extends ServerRequest {
     return result.toText({ _meta: result.meta });
   }
 
-  protected answer(): Result | Promise<Result> {
+  protected async answer(): Promise<Result> {
     // Nothing is announced to a client without a session.
     if ((this.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
       this.#session.lastCaller = withoutRequest(this.caller);

@@ -95,7 +95,7 @@ export class ModernRequest extends ServerRequest {
     return result.toText(this.server.modernResults.membersFor(this.method, result));
   }
 
-  protected answer(): Result | Promise<Result> {
+  protected async answer(): Promise<Result> {
     const method = requireMethod(this);
     return method.isInteractive ? this.#answerWithInput(method) : this.runMethod(method);
   }
@@ -108,12 +108,11 @@ export class ModernRequest extends ServerRequest {
    * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
    * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
    */
-  #answerWithInput(method: Handler): Promise<Result> {
+  async #answerWithInput(method: Handler): Promise<Result> {
     const state = this.params?.['requestState'];
     if (state === undefined) return this.#runRound(method, undefined);
-    return readRequestState(this, state).then((previous) =>
-      this.server.answeredRounds.once(state, this, () => this.#runRound(method, previous)),
-    );
+    const previous = await readRequestState(this, state);
+    return this.server.answeredRounds.once(state, this, () => this.#runRound(method, previous));
   }
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
@@ -123,7 +122,7 @@ export class ModernRequest extends ServerRequest {
     if (continuation) return this.#runContinuable(method, previous, continuation);
     return new Promise((resolve, reject) => {
       this.#beginRound = () => new InputRound(this, previous, resolve);
-      Promise.resolve(this.runMethod(method)).then(resolve, reject);
+      this.runMethod(method).then(resolve, reject);
     });
   }
 
@@ -162,7 +161,7 @@ export class ModernRequest extends ServerRequest {
       });
       this.#round = round;
       this.#continuation = continuation;
-      running = (async () => this.runMethod(method))();
+      running = this.runMethod(method);
       const end = (): void => {
         isOver = true;
         continuation.end();

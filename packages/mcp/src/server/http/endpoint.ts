@@ -205,7 +205,7 @@ function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
  *
  * @throws ProtocolError with an HTTP status when the message is refused
  */
-function servePost(response: ResponseWriter, body: unknown): void | Promise<void> {
+async function servePost(response: ResponseWriter, body: unknown): Promise<void> {
   const incoming = parseMessage(body);
   if (!incoming) {
     if (Array.isArray(body)) return serveBatch(response, body);
@@ -231,25 +231,14 @@ function serveModernRequest(response: ResponseWriter, message: JsonRpcRequest): 
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
-function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): void | Promise<void> {
+async function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): Promise<void> {
   const { kind, message } = incoming;
   const initializes = kind === 'request' && message.method === 'initialize';
   if (!initializes) requireLegacyVersion(response.request);
   else if (!isStateless(response.options)) return startSession(response, message);
-  const session = sessionOf(response);
-  return session instanceof LegacySession
-    ? serveInSession(response, incoming, session)
-    : session.then((found) => serveInSession(response, incoming, found));
-}
-
-function serveInSession(
-  response: ResponseWriter,
-  incoming: IncomingMessage,
-  session: LegacySession,
-): void | Promise<void> {
-  if (incoming.kind === 'request') return serveLegacyRequest(response, incoming.message, session);
-  const accepted = session.accept(incoming);
-  if (accepted) return accepted.then(() => response.endEmpty(202));
+  const session = await sessionOf(response);
+  if (kind === 'request') return serveLegacyRequest(response, message, session);
+  await session.accept(incoming);
   response.endEmpty(202);
 }
 
@@ -301,13 +290,9 @@ async function serveBatch(response: ResponseWriter, messages: readonly unknown[]
  *
  * @throws ProtocolError with HTTP status 400 or 404
  */
-function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySession> {
+async function sessionOf(response: ResponseWriter): Promise<LegacySession> {
   const { endpoint, request, options } = response;
-  if (!isStateless(options)) {
-    const session = endpoint.sessions.require(request, options);
-    if (session instanceof LegacySession) return (response.session = session);
-    return session.then((found) => (response.session = found));
-  }
+  if (!isStateless(options)) return (response.session = await endpoint.sessions.require(request, options));
   const session = new LegacySession({ isStateless: true });
   const protocolVersion = request.header('mcp-protocol-version') ?? session.client.protocolVersion;
   session.client = { ...session.client, initialized: true, protocolVersion };

@@ -12,16 +12,14 @@ describe('the store', () => {
   const minute = 60_000;
   const start = (): {
     store: SessionStore;
-    create: (id: string) => HttpSession;
+    create: (id: string) => Promise<HttpSession>;
     pass: (milliseconds: number) => void;
   } => {
     let now = Date.now();
     const store = new SessionStore();
     return {
       store,
-      // In memory there is nothing to wait for.
-      create: (id) =>
-        store.create({ principal: '', quotaKey: undefined }, { idleTimeout: 30 * minute }, () => id) as HttpSession,
+      create: (id) => store.create({ principal: '', quotaKey: undefined }, { idleTimeout: 30 * minute }, () => id),
       pass: (milliseconds) => {
         now += milliseconds;
         store.sweep(now);
@@ -29,37 +27,37 @@ describe('the store', () => {
     };
   };
 
-  test('ends an idle session', () => {
+  test('ends an idle session', async () => {
     const { store, create, pass } = start();
-    create('a');
+    await create('a');
     pass(29 * minute);
     expect(store.size).toBe(1);
     pass(2 * minute);
     expect(store.size).toBe(0);
   });
 
-  test('keeps a session with a request in flight', () => {
+  test('keeps a session with a request in flight', async () => {
     const { store, create, pass } = start();
-    const session = create('a');
+    const session = await create('a');
     session.inFlight.add(1, { cancel() {} });
     pass(100 * minute);
     expect([...store]).toEqual([session]);
   });
 
-  test('cancels the requests of a session that ends', () => {
+  test('cancels the requests of a session that ends', async () => {
     const { store, create } = start();
-    const session = create('a');
+    const session = await create('a');
     let isCanceled = false;
     session.inFlight.add(1, { cancel: () => void (isCanceled = true) });
-    store.end(session);
+    await store.end(session);
     expect(isCanceled).toBe(true);
   });
 
-  test('rejects an id that is not a header value, or is in use', () => {
+  test('rejects an id that is not a header value, or is in use', async () => {
     const { create } = start();
-    create('a');
+    await create('a');
     for (const id of ['a', 'with space', 'ümlaut', '', 'line\nbreak']) {
-      expect(() => create(id)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
+      await expect(create(id)).rejects.toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
     }
   });
 });

@@ -198,11 +198,7 @@ export class SessionStore {
    * @throws ProtocolError with HTTP status 503 or 429 when no session can be opened for this owner
    * @throws `SESSION_ID_INVALID` when the id is in use or is not a valid header value
    */
-  create(
-    owner: SessionOwner,
-    limits: Partial<SessionLimits>,
-    createId: () => string,
-  ): HttpSession | Promise<HttpSession> {
+  async create(owner: SessionOwner, limits: Partial<SessionLimits>, createId: () => string): Promise<HttpSession> {
     return this.add(new HttpSession(this.requireNewId(owner, limits, createId), owner, limits));
   }
 
@@ -224,7 +220,7 @@ export class SessionStore {
    *
    * @throws ProtocolError with HTTP status 400 or 404
    */
-  require(request: HttpRequest, _limits: Partial<SessionLimits>): HttpSession | Promise<HttpSession> {
+  async require(request: HttpRequest, _limits: Partial<SessionLimits>): Promise<HttpSession> {
     const session = this.open.get(requireSessionId(request));
     if (session?.isExpired(monotonicNow())) this.drop(session);
     else if (session?.principal === principalOfCaller(request)) return session;
@@ -232,7 +228,7 @@ export class SessionStore {
   }
 
   /** Ends a session: cancels its requests and closes its streams. */
-  end(session: HttpSession): void | Promise<void> {
+  async end(session: HttpSession): Promise<void> {
     this.drop(session);
   }
 

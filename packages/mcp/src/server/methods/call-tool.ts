@@ -51,8 +51,7 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
     const value = await (onCallTool.length === 0
       ? execute(request, registered)
       : executeWithHooks(onCallTool, request, registered));
-    const encoded = encodeOutput(request.era, registered, value);
-    return encoded instanceof Promise ? await encoded : encoded;
+    return await encodeOutput(request.era, registered, value);
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');

@@ -5,7 +5,7 @@ import type { ServerRequest } from '../request.js';
 import { variesByCaller } from '../tools/catalog.js';
 
 /** Answers `server/discover`. */
-export function discover(request: ServerRequest): Result {
+export async function discover(request: ServerRequest): Promise<Result> {
   const { instructions } = request.server;
   const capabilities = capabilitiesOf(request);
   const members = { supportedVersions: [MODERN_VERSION], capabilities, instructions };

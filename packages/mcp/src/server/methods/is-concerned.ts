@@ -2,8 +2,8 @@ import type { ServerRequest } from '../request.js';
 import type { ServerEvent } from '../client/subscribers.js';
 import { concernsResource } from './resources.js';
 
-/** Returns whether the caller of a request can see what changed. A promise only where the callbacks of resources decide. Never rejects. */
-export function isConcerned(request: ServerRequest, event: ServerEvent): boolean | Promise<boolean> {
+/** Returns whether the caller of a request can see what changed. Never rejects. */
+export async function isConcerned(request: ServerRequest, event: ServerEvent): Promise<boolean> {
   const { tools } = request.server;
   switch (event.kind) {
     case 'tools_list_changed':

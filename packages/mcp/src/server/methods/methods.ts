@@ -15,13 +15,13 @@ import { answerListen } from './subscriptions.js';
 /** Methods of extensions of the protocol come from features. */
 const handlers: Readonly<Record<Exclude<RequestMethod, `tasks/${string}`>, Handler>> = {
   initialize: { answer: initialize },
-  ping: { answer: () => Result.of({}) },
+  ping: { answer: async () => Result.of({}) },
   'logging/setLevel': { answer: setLogLevel },
   'resources/subscribe': { answer: subscribe },
   'resources/unsubscribe': { answer: unsubscribe },
   'server/discover': { answer: discover },
   'subscriptions/listen': { answer: answerListen },
-  'tools/list': { answer: (request) => request.server.tools.list(request), hook: 'onList' },
+  'tools/list': { answer: async (request) => request.server.tools.list(request), hook: 'onList' },
   'tools/call': { answer: callTool, continuation: continuationOfCall },
   'resources/list': { answer: (request) => answerList(request, 'resources/list'), hook: 'onList' },
   'resources/templates/list': { answer: (request) => answerList(request, 'resources/templates/list'), hook: 'onList' },

@@ -51,14 +51,12 @@ export async function findVisibleTemplate(request: ServerRequest, uri: string): 
 }
 
 /** Returns whether to notify a caller that a resource was updated: not of one that it cannot read. */
-export function concernsResource(request: ServerRequest, uri: string): boolean | Promise<boolean> {
+export async function concernsResource(request: ServerRequest, uri: string): Promise<boolean> {
   const { server } = request;
   if (areFiltered(server) === false) return true;
-  return findResource(request, uri).then(
-    (found) => found !== undefined || areFiltered(server) !== true,
-    // The failure of the callback was logged.
-    () => areFiltered(server) !== true,
-  );
+  // The failure of a callback was logged.
+  const found = await findResource(request, uri).catch(() => {});
+  return found !== undefined || areFiltered(server) !== true;
 }
 
 /** Learns with the first subscription whether callers may read different resources, so that no update precedes the answer. */

@@ -47,7 +47,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
     if (Object.keys(filter).length === 0) return Result.of({}, { meta: identity });
     stops.push(
       subscribers.listen({
-        concerns: (event) => accepts(filter, event) && isConcerned(request, event),
+        concerns: async (event) => accepts(filter, event) && isConcerned(request, event),
         notify: (event) => {
           const { method, params: about } = toNotification(event);
           request.notify(method, { ...about, _meta: identity });

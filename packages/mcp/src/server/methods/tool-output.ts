@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import type { RegisteredTool } from '../call-extension.js';
 
 /** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
-export function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Result | Promise<Result> {
+export async function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Promise<Result> {
   const isStructured = registered.structured[era];
   if (isContentResult(output))
     return output.structuredContent === undefined

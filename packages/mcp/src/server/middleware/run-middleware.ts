@@ -50,7 +50,7 @@ function problemOf(middleware: unknown): string | undefined {
 export function runRequestHooks(
   server: HookedServer,
   request: HookedRequest,
-  answer: () => Result | Promise<Result>,
+  answer: () => Promise<Result>,
 ): Promise<Result> {
   const chain = server.middleware.onRequest;
   let original: Result | undefined;
@@ -66,7 +66,7 @@ export function runRequestHooks(
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */
-async function withoutDetails({ logger }: HookedServer, answer: () => Result | Promise<Result>): Promise<Result> {
+async function withoutDetails({ logger }: HookedServer, answer: () => Promise<Result>): Promise<Result> {
   try {
     return await answer();
   } catch (error) {
@@ -121,7 +121,7 @@ export function runResultHooks(
   server: HookedServer,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
   request: HookedRequest,
-  answer: () => Result | Promise<Result>,
+  answer: () => Promise<Result>,
 ): Promise<Result> {
   return runCallback(server, `The request ${request.method}`, async () => {
     let original: Result | undefined;
