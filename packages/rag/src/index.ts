@@ -44,7 +44,7 @@ export { verifyQuotes, type Citation, type QuoteReport, type VerifyQuotesOptions
 export type { Quote } from './cite/find-quotes.js';
 export { queryChunks } from './search/find-passages.js';
 export { expandPassages, type ExpandedPassage, type ExpandPassagesOptions } from './search/expand-passages.js';
-export type { NothingFound, RatedPassage } from './search/rate-passages.js';
+export type { NothingFound, RatedPassage } from './search/confidence.js';
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,

@@ -22,7 +22,7 @@ import { modelChecks, readModel, type ModelOption } from '../embedding/model-opt
 import { bothFilters } from '../filter/index.js';
 import { mergeCopies, otherPlaces } from '../search/merge-copies.js';
 import { findPassages } from '../search/find-passages.js';
-import { ratePassages, type NothingFound, type RatedPassage } from '../search/rate-passages.js';
+import { ratePassages, type NothingFound, type RatedPassage } from '../search/confidence.js';
 import { checkQuestion, Question } from '../search/question.js';
 import { rerankConfigValue, selectByReranker, type RerankConfig } from '../search/rerank.js';
 import { fusedDepth, rerankDepth } from '../store/depths.js';

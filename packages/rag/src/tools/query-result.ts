@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import type { MergedRecord } from '../search/expand-passages.js';
-import type { NothingFound } from '../search/rate-passages.js';
+import type { NothingFound } from '../search/confidence.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 

@@ -4,7 +4,7 @@ import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { ingestKeys } from '../document/metadata-keys.js';
 import { expandMatches } from '../search/expand-passages.js';
 import { mergeCopies } from '../search/merge-copies.js';
-import { ratePassages } from '../search/rate-passages.js';
+import { ratePassages } from '../search/confidence.js';
 import { readTrustedFilter, requireScope } from '../store/trusted-filter.js';
 import { writePassages } from './passage-text.js';
 import {
