@@ -1,4 +1,4 @@
-import { ChunkGraph, buildChunkGraph, GraphRAG } from '@quiver/rag';
+import { GraphRAG } from '@quiver/rag';
 import { clusteredVectors } from './clustered-vectors.mjs';
 import { table } from './table.mjs';
 import { median } from '../statistics.mjs';
@@ -49,38 +49,15 @@ export async function compare(Anchor) {
         query[name].push(timed(ask) / repeats);
       }
     }
-    const passages = chunks.map(({ text, metadata }, n) => ({ id: String(n), document: text, metadata }));
-    const graph = await buildChunkGraph({
-      passages,
-      vectors,
-      dimension,
-      edges: { similarity: { neighbors: 20, threshold } },
-    });
-    const bytes = graph.serialize();
-    if (ChunkGraph.deserialize(bytes).edgeCount !== graph.edgeCount) throw new Error('The snapshot lost edges.');
-    const whole = jsonBytes(contenders.anchor.getNodes()) + jsonBytes(contenders.anchor.getEdges());
     rows.push([
       `${count.toLocaleString('en')} × ${dimension}, clusters of ${clusterSize}`,
       [...new Set(edges)].map((number) => number.toLocaleString('en')).join(' and '),
       ...ratio(median(build.quiver), median(build.anchor)),
       ...ratio(median(query.quiver), median(query.anchor)),
-      `${(bytes.length / 1e6).toFixed(2)} MB`,
-      `${(whole / 1e6).toFixed(1)} MB (${(jsonBytes(contenders.anchor.getEdges()) / 1e6).toFixed(1)} MB)`,
     ]);
   }
   return table(
-    [
-      'nodes × dimension',
-      'edges',
-      'build, Quiver',
-      '@mastra/rag',
-      'ratio',
-      'query, Quiver',
-      '@mastra/rag',
-      'ratio',
-      'snapshot without vectors, Quiver',
-      '@mastra/rag as JSON (its edges)',
-    ],
+    ['nodes × dimension', 'edges', 'build, Quiver', '@mastra/rag', 'ratio', 'query, Quiver', '@mastra/rag', 'ratio'],
     rows,
   );
 }
@@ -98,9 +75,4 @@ function timed(run) {
   const start = performance.now();
   run();
   return performance.now() - start;
-}
-
-/** Returns the size of a list as JSON. Serializes the items one by one, because the whole may exceed the maximum length of a string. */
-function jsonBytes(list) {
-  return list.reduce((sum, item) => sum + JSON.stringify(item).length + 1, 1);
 }

@@ -16,14 +16,13 @@ export function measureGrowth() {
 
 export function growthTable(points) {
   return table(
-    ['nodes', 'edges', 'build', 'memory at most', 'of it vectors', 'snapshot', 'ranking'],
-    points.map(({ count, edges, buildMs, maxRssMb, snapshotMb, rankMs }) => [
+    ['nodes', 'edges', 'build', 'memory at most', 'of it vectors', 'ranking'],
+    points.map(({ count, edges, buildMs, maxRssMb, rankMs }) => [
       count.toLocaleString('en'),
       edges.toLocaleString('en'),
       `${(buildMs / 1000).toPrecision(2)} s`,
       `${Math.round(maxRssMb)} MB`,
       `${Math.round((count * dimension * 4) / 1e6)} MB`,
-      `${snapshotMb.toFixed(2)} MB`,
       `${rankMs.toPrecision(2)} ms`,
     ]),
   );

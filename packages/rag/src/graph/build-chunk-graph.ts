@@ -1,5 +1,4 @@
 import {
-  anyValue,
   checkOptions,
   functionValue,
   type OptionChecks,
@@ -9,7 +8,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import type { Edge } from './adjacency.js';
-import { ChunkGraph } from './chunk-graph.js';
+import { ChunkGraph, type SearchedNeighbors } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
 import {
   edgesValue,
@@ -26,7 +25,6 @@ import {
   type KnownNeighbors,
 } from './find-neighbors.js';
 import type { GraphPassage } from './passage.js';
-import type { GraphData } from './snapshot.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
 import { UnitRows } from './unit-rows.js';
 
@@ -45,11 +43,6 @@ export interface BuildChunkGraphOptions {
   /** Length of an embedding. */
   dimension: number;
   edges?: EdgeOptions | undefined;
-  /**
-   * A graph of an earlier state of the same passages. The search for similar passages, which takes longest, is not repeated
-   * for embeddings that did not change. The result is the same graph.
-   */
-  previous?: ChunkGraph | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
@@ -59,7 +52,6 @@ const optionChecks: OptionChecks<BuildChunkGraphOptions> = {
   vectors: valueThat((value) => value instanceof Float32Array, 'a Float32Array of all vectors, one after the other'),
   dimension: wholeNumber(1),
   edges: edgesValue,
-  previous: anyValue,
   signal: signalValue,
   onProgress: functionValue,
 };
@@ -77,8 +69,19 @@ const similarityShare = 0.95;
  * const graph = await buildChunkGraph({ passages, vectors, dimension: 1536 });
  */
 export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<ChunkGraph> {
+  return updateChunkGraph(options, undefined);
+}
+
+/**
+ * Does the same faster where there is an earlier graph with the same edge options: the search for similar passages, which takes longest, is
+ * not repeated for embeddings that did not change.
+ */
+export async function updateChunkGraph(
+  options: BuildChunkGraphOptions,
+  previous: ChunkGraph | undefined,
+): Promise<ChunkGraph> {
   const { signal, onProgress } = options;
-  const steps = buildSteps(options);
+  const steps = buildSteps(options, previous?.searched);
   let done = 0;
   for (;;) {
     signal?.throwIfAborted();
@@ -93,10 +96,13 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
 }
 
 /** Builds a graph. Yields the finished share of the search for similar passages. */
-function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
+function* buildSteps(
+  options: BuildChunkGraphOptions,
+  previous: SearchedNeighbors | undefined,
+): Generator<number, ChunkGraph> {
   checkOptions('buildChunkGraph', options, optionChecks);
   requireVectors(options);
-  const { vectors, dimension, previous } = options;
+  const { vectors, dimension } = options;
   const resolved = resolveEdgeOptions(options.edges);
   const nodes = options.passages
     .map((passage, place) => ({ passage, vector: vectors.subarray(place * dimension, (place + 1) * dimension) }))
@@ -105,22 +111,24 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   const ids = passages.map(({ id }) => id);
   const twice = ids.find((id, node) => id === ids[node - 1]);
   if (twice !== undefined) throw invalidOptions(`Two passages have the id '${twice}'.`);
-  const rows = nodes.map(({ vector }) => vector);
-  const units = new UnitRows(rows, dimension);
-  const { fingerprints } = units;
   const names = resolved.phrases && sharedNames(passages, resolved.phrases.maxPassages);
   let edges = reasonedEdges(passages, resolved, names?.edges ?? []);
   yield 0;
   const { similarity } = resolved;
+  let searched: SearchedNeighbors | undefined;
   if (similarity) {
     const { neighbors: limit, threshold } = similarity;
-    const known = previous && knownNeighbors(previous.data, { ids, fingerprints, similarity });
-    edges = [...edges, ...similarityEdges(yield* findNeighbors({ units, limit, threshold, known }))];
+    const rows = nodes.map(({ vector }) => vector);
+    const units = new UnitRows(rows, dimension);
+    const { fingerprints } = units;
+    const known = previous && keepNeighbors(previous, ids, fingerprints);
+    const lists = yield* findNeighbors({ units, limit, threshold, known });
+    searched = { ids, fingerprints, lists };
+    edges = [...edges, ...similarityEdges(lists)];
   }
   yield 1;
-  const titles = passages.map(({ title }) => title);
-  const titled = Uint32Array.from(names?.titled ?? []);
-  return new ChunkGraph({ ids, titles, titled, options: resolved, fingerprints, edges });
+  const titles = passages.map(({ title }) => title ?? null);
+  return new ChunkGraph({ ids, titles, titled: names?.titled ?? [], weights: resolved.weights, edges }, searched);
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
@@ -153,44 +161,31 @@ function reasonedEdges(
   ];
 }
 
-interface CurrentRows extends Pick<GraphData, 'ids' | 'fingerprints'> {
-  readonly similarity: NonNullable<ResolvedEdgeOptions['similarity']>;
-}
-
 /**
- * Returns the neighbors of the current rows that an earlier graph contains. A list is unknown when its row is new or changed,
- * and when it was full and lost a neighbor, because another one may take its place.
- *
- * @returns `undefined` when the earlier graph was made with other options
+ * Returns the neighbors of the current rows that an earlier search found. A list is unknown when its row is new or changed, and when it was
+ * full and lost a neighbor, because another one may take its place.
  */
-function knownNeighbors(
-  previous: GraphData,
-  { ids, fingerprints, similarity }: CurrentRows,
-): KnownNeighbors | undefined {
-  if (JSON.stringify(previous.options.similarity) !== JSON.stringify(similarity)) return undefined;
+function keepNeighbors(
+  { lists: earlier, ...previous }: SearchedNeighbors,
+  ids: readonly string[],
+  fingerprints: BigUint64Array,
+): KnownNeighbors {
   const numbers = new Map(ids.map((id, row) => [id, row]));
   /** Current rows of the earlier ones; `undefined` for changed and removed ones. */
   const rowOf = previous.ids.map((id, old) => {
     const row = numbers.get(id);
     return row !== undefined && previous.fingerprints[old] === fingerprints[row] ? row : undefined;
   });
-  const { neighbors: limit } = similarity;
-  const all = createNeighborLists(previous.ids.length, limit);
-  // The neighbors of a node are its most similar edges: its other edges are neighbors that only the other end has.
-  for (const { from, to, weight, kind } of previous.edges) {
-    if (kind !== 'similarity') continue;
-    offerNeighbor(all, from, to, weight);
-    offerNeighbor(all, to, from, weight);
-  }
+  const { limit } = earlier;
   const lists = createNeighborLists(ids.length, limit);
   const isNew = new Uint8Array(ids.length).fill(1);
   const isUnknown = new Uint8Array(ids.length).fill(1);
   for (const [old, row] of rowOf.entries()) {
     if (row === undefined) continue;
-    const count = all.counts[old] as number;
+    const count = earlier.counts[old] as number;
     for (let place = old * limit; place < old * limit + count; place += 1) {
-      const neighbor = rowOf[all.rows[place] as number];
-      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, all.scores[place] as number);
+      const neighbor = rowOf[earlier.rows[place] as number];
+      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, earlier.scores[place] as number);
     }
     isNew[row] = 0;
     isUnknown[row] = count === limit && (lists.counts[row] as number) < limit ? 1 : 0;

@@ -1,11 +1,9 @@
-import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks, invalidOptions } from '@quiver/core/internal';
+import { invalidOptions } from '@quiver/core/internal';
 import { TopK } from '../store/top-k.js';
-import { defaultTopK } from '../store/options.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
+import type { NeighborLists } from './find-neighbors.js';
 import { defaultWalk, type EdgeKind } from './graph-options.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
-import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
 import { strongestPaths, type PathStep } from './strongest-paths.js';
 import { indexTitles, titlesInQuery, type TitledPassage, type TitleIndex } from './titles-in-query.js';
 
@@ -21,74 +19,49 @@ export interface ChunkEdge {
   reason: string;
 }
 
-/** A result of a search, where ranking starts. */
-export interface GraphSeed {
-  id: string;
-  /** Score of the search. Seeds of 0 or less are left out. */
-  score: number;
-}
-
-/** Options of `ChunkGraph.rank()`. */
-export interface RankOptions {
-  /**
-   * Results of a search for the query; ten to twenty are good. They count by their rank, 1, 1/4, 1/9, …, because scores of
-   * different searches are not comparable, and fused scores carry little more than the order. Equal scores keep this order.
-   */
-  seeds: readonly GraphSeed[];
-  /** Default 10. */
-  topK?: number | undefined;
-  /** Probability of a walker to restart at the seeds. Default 0.15. */
-  restartProb?: number | undefined;
-  /** Most rounds of the computation. Default 100. */
-  maxIterations?: number | undefined;
-  /** Smallest amount that is passed on along edges, see `personalizedPageRank`. Default 1e-7. */
-  tolerance?: number | undefined;
-  /** Whether a passage may be used: others are neither found nor steps between others. Default all. */
-  allowed?: ((id: string) => boolean) | undefined;
-}
-
-const rankChecks: OptionChecks<RankOptions> = {
-  seeds: anyValue,
-  topK: anyValue,
-  restartProb: anyValue,
-  maxIterations: anyValue,
-  tolerance: anyValue,
-  allowed: functionValue,
-};
-
-/** A passage with its rank for a query. */
-export interface RankedChunk {
-  id: string;
-  /** Rank as a share of the best rank, in [0, 1]. */
-  score: number;
-  /** Most likely path from a seed to the passage; empty for a seed. */
-  path: ChunkEdge[];
-}
-
 /** A graph as JSON data for programs that draw or analyze it. */
 export interface ChunkGraphJson {
   nodes: { id: string; title?: string }[];
   edges: ChunkEdge[];
 }
 
-/** Options of a ranking from node numbers. */
-export interface RankNodesOptions extends Omit<RankOptions, 'seeds' | 'allowed'> {
-  /** Allowed nodes with their share of the restarts; shares of 0 or less are left out. */
-  readonly seeds: readonly (readonly [node: number, weight: number])[];
-  readonly allowed?: ((node: number) => boolean) | undefined;
+/** Contents of a graph, as JSON data. Nodes are numbers, positions in `ids`. */
+export interface GraphData {
+  readonly ids: readonly string[];
+  readonly titles: readonly (string | null)[];
+  /** Nodes whose titles are rare names, which queries may use. */
+  readonly titled: readonly number[];
+  /** Factors of the weights of edges by kind; 1 for a kind that is absent. */
+  readonly weights: Readonly<Partial<Record<EdgeKind, number>>>;
+  readonly edges: readonly Edge[];
+}
+
+/** What a later build need not search for again: the neighbors of each vector. */
+export interface SearchedNeighbors {
+  readonly ids: readonly string[];
+  /** Fingerprint of each vector. */
+  readonly fingerprints: BigUint64Array;
+  readonly lists: NeighborLists;
 }
 
 /** Options of a random walk from passages with weights. */
-export interface WalkOptions extends Omit<RankOptions, 'seeds' | 'topK'> {
+export interface WalkOptions {
+  /** Shares of the restarts. */
   readonly seeds: readonly (readonly [id: string, weight: number])[];
+  /** Probability of a walker to restart at the seeds. Default 0.15. */
+  readonly restartProb?: number | undefined;
+  /** Most rounds of the computation. Default 100. */
+  readonly maxIterations?: number | undefined;
+  /** Whether a passage may be used: others are neither found nor steps between others. Default all. */
+  readonly allowed?: ((id: string) => boolean) | undefined;
 }
 
 /** Ranks of a random walk. */
-export interface Walk<Node> {
+export interface Walk {
   /** By reached passage: the share of the best rank, above 0. */
-  readonly scores: ReadonlyMap<Node, number>;
+  readonly scores: ReadonlyMap<string, number>;
   /** Returns the strongest path from a seed to each passage that has one. */
-  readonly pathsTo: (nodes: Iterable<Node>) => Map<Node, ChunkEdge[]>;
+  readonly pathsTo: (ids: Iterable<string>) => Map<string, ChunkEdge[]>;
 }
 
 /**
@@ -100,22 +73,25 @@ const defaultInertia = 1;
 const scoreSteps = 1e9;
 
 /**
- * Passages and the reasons that connect them, created by {@link buildChunkGraph} and never changed. It contains neither texts
- * nor vectors. Ranking starts at the results of a search and finds passages that are connected with them.
+ * Passages and the reasons that connect them, created by {@link buildChunkGraph} and never changed, to draw and to analyze. It contains
+ * neither texts nor vectors. `createGraphRAGTool` ranks the passages of an index by its graph.
  */
 export class ChunkGraph {
   /** @internal */
   readonly data: GraphData;
+  /** Absent in a graph that was stored, and without edges of similarity. @internal */
+  readonly searched: SearchedNeighbors | undefined;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
   /** Created at the first query that needs it. */
   #titles: TitleIndex | undefined;
 
   /** @internal */
-  constructor(data: GraphData, inertia: number = defaultInertia) {
-    const { ids, edges, options } = data;
+  constructor(data: GraphData, searched?: SearchedNeighbors, inertia: number = defaultInertia) {
+    const { ids, edges, weights } = data;
     this.data = data;
-    this.#adjacency = createAdjacency(ids.length, edges, { kindWeights: options.weights, inertia });
+    this.searched = searched;
+    this.#adjacency = createAdjacency(ids.length, edges, { kindWeights: weights, inertia });
     this.#numbers = new Map(ids.map((id, number) => [id, number]));
   }
 
@@ -145,57 +121,41 @@ export class ChunkGraph {
   }
 
   /**
-   * Returns the passages that matter most for the results of a search, best first; equal ones by id. The same graph and seeds
-   * give the same ranking, bit by bit.
+   * Ranks all passages that are reached from weighted ones, by personalized PageRank. The same graph and seeds give the same ranks, bit by bit.
    *
-   * @throws `OPTIONS_INVALID` for an unknown option and bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
+   * @internal
    */
-  rank(given: RankOptions): RankedChunk[] {
-    checkOptions('ChunkGraph.rank', given, rankChecks);
-    const { seeds, allowed, ...options } = given;
-    const isAllowed = allowed && ((number: number): boolean => allowed(this.ids[number] as string));
-    const numbered = seeds
-      .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
-      // Before ranks are assigned: a passage that is not allowed must have no influence.
-      .filter(([number]) => !isAllowed || isAllowed(number));
-    // Sorting is stable: seeds of equal score keep the order of the caller, whose search may have ranked them by more.
-    numbered.sort(([, scoreOfA], [, scoreOfB]) => scoreOfB - scoreOfA);
-    const weighted = numbered.map(
-      ([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score] as const,
-    );
-    return this.rankFrom({ ...options, seeds: weighted, allowed: isAllowed });
-  }
-
-  /** Ranks from weighted node numbers by personalized PageRank. @internal */
-  rankFrom({ topK = defaultTopK, ...options }: RankNodesOptions): RankedChunk[] {
-    if (!(topK >= 1)) throw invalidOptions('TopK must be greater than 0');
-    const { scores, pathsTo } = this.#walk(options);
-    const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
-    for (const [node, score] of scores) top.offer(node, score);
-    const found = top.toSorted();
-    const paths = pathsTo(found.map(({ row }) => row));
-    return found.map(({ row, similarity: score }) => ({
-      id: this.ids[row] as string,
-      score,
-      path: paths.get(row) ?? [],
-    }));
-  }
-
-  /** Ranks all passages that are reached from weighted ones, for rankings that combine the walk with something else. @internal */
-  walk({ seeds, allowed, ...options }: WalkOptions): Walk<string> {
-    const idOf = (node: number): string => this.ids[node] as string;
-    const { scores, pathsTo } = this.#walk({
-      ...options,
-      seeds: seeds.map(([id, weight]) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), weight]),
-      allowed: allowed && ((node) => allowed(idOf(node))),
+  walk({ seeds, restartProb, maxIterations, allowed }: WalkOptions): Walk {
+    const adjacency = this.#adjacency;
+    const starts = this.#restartProbabilities(seeds);
+    if (starts.size === 0) return { scores: new Map(), pathsTo: () => new Map() };
+    const { reached, ranks } = personalizedPageRank({
+      adjacency,
+      seeds: starts,
+      restartProb: restartProb ?? defaultWalk.restartProb,
+      maxIterations: maxIterations ?? defaultWalk.randomWalkSteps,
+      allowed: allowed && ((node) => allowed(this.#idOf(node))),
     });
+    const best = reached.reduce((largest, node) => Math.max(largest, ranks[node] as number), 0);
+    const shares = reached.map((node) => [this.#idOf(node), roundScore((ranks[node] as number) / best)] as const);
     return {
-      scores: new Map(Array.from(scores, ([node, score]) => [idOf(node), score])),
+      scores: new Map(shares.filter(([, share]) => share > 0)),
       pathsTo: (ids) => {
-        const paths = pathsTo(Array.from(ids, (id) => this.#require(id)));
-        return new Map(Array.from(paths, ([node, path]) => [idOf(node), path]));
+        const paths = strongestPaths({
+          adjacency,
+          seeds: starts,
+          targets: Array.from(ids, (id) => this.#require(id)),
+          allowed: allowed && ((node) => (ranks[node] as number) > 0),
+        });
+        return new Map(Array.from(paths, ([node, path]) => [this.#idOf(node), path.map((step) => this.#step(step))]));
       },
     };
+  }
+
+  #restartProbabilities(seeds: WalkOptions['seeds']): Map<number, number> {
+    const total = seeds.reduce((sum, [, weight]) => sum + weight, 0);
+    const numbered = seeds.map(([id, weight]) => [this.#require(id), weight / total] as const);
+    return new Map(numbered.filter(([, share]) => share > 0).toSorted(([a], [b]) => a - b));
   }
 
   /** Returns the passages whose titles a query names, see {@link titlesInQuery}. @internal */
@@ -205,67 +165,12 @@ export class ChunkGraph {
     return titlesInQuery(query, this.#titles, allowed);
   }
 
-  #walk(options: Omit<RankNodesOptions, 'topK'>): Walk<number> {
-    const {
-      restartProb = defaultWalk.restartProb,
-      maxIterations = defaultWalk.randomWalkSteps,
-      tolerance,
-      allowed,
-    } = options;
-    if (!(maxIterations >= 1)) throw invalidOptions('Random walk steps must be greater than 0');
-    if (!(restartProb > 0 && restartProb < 1)) throw invalidOptions('Restart probability must be between 0 and 1');
-    if (tolerance !== undefined && !(tolerance >= 0))
-      throw invalidOptions(`The tolerance must not be negative, but it is ${tolerance}.`);
-    const adjacency = this.#adjacency;
-    const seeds = restartProbabilities(options.seeds);
-    if (seeds.size === 0) return { scores: new Map(), pathsTo: () => new Map() };
-    const { reached, ranks } = personalizedPageRank({
-      adjacency,
-      seeds,
-      restartProb,
-      maxIterations: Math.floor(maxIterations),
-      tolerance,
-      allowed,
-    });
-    const best = reached.reduce((largest, node) => Math.max(largest, ranks[node] as number), 0);
-    const scores = new Map<number, number>();
-    for (const node of reached) {
-      const score = roundScore((ranks[node] as number) / best);
-      if (score > 0) scores.set(node, score);
-    }
-    return {
-      scores,
-      pathsTo: (nodes) => {
-        const paths = strongestPaths({
-          adjacency,
-          seeds,
-          targets: nodes,
-          allowed: allowed && ((node) => (ranks[node] as number) > 0),
-        });
-        return new Map(Array.from(paths, ([node, path]) => [node, path.map((step) => this.#step(step))]));
-      },
-    };
-  }
-
-  /**
-   * Returns the graph as bytes for {@link ChunkGraph.deserialize}: about a hundred bytes per passage, without texts and
-   * vectors.
-   */
-  serialize(): Uint8Array {
-    return writeSnapshot(this.data);
-  }
-
-  /** @throws `GRAPH_INVALID` when the bytes are not a graph, damaged, or of another version */
-  static deserialize(bytes: Uint8Array): ChunkGraph {
-    return new ChunkGraph(readSnapshot(bytes));
-  }
-
   toJSON(): ChunkGraphJson {
     const { ids, titles } = this.data;
     return {
       nodes: ids.map((id, number) => {
         const title = titles[number];
-        return title === undefined ? { id } : { id, title };
+        return typeof title === 'string' ? { id, title } : { id };
       }),
       edges: [...this.edges()],
     };
@@ -294,10 +199,9 @@ export class ChunkGraph {
   }
 
   #toChunkEdge({ from, to, weight, kind, reason }: Edge, start: number): ChunkEdge {
-    const end = start === from ? to : from;
     return {
-      from: this.ids[start] as string,
-      to: this.ids[end] as string,
+      from: this.#idOf(start),
+      to: this.#idOf(start === from ? to : from),
       // Kinds of `GraphRAG` may be any text; they do not leave its methods.
       kind: kind as EdgeKind,
       weight,
@@ -305,29 +209,30 @@ export class ChunkGraph {
     };
   }
 
-  #require(id: string, code = 'OPTIONS_INVALID'): number {
+  #idOf(node: number): string {
+    return this.ids[node] as string;
+  }
+
+  #require(id: string): number {
     const number = this.#numbers.get(id);
-    if (number === undefined) {
-      throw new QuiverError(code, `There is no passage '${id}' in the graph. Was the graph built before it was added?`);
-    }
+    if (number === undefined)
+      throw invalidOptions(`There is no passage '${id}' in the graph. Was the graph built before it was added?`);
     return number;
   }
 }
 
-/** Rounds a score, so that scores that differ only by the order of additions are equal. */
-export function roundScore(score: number): number {
-  return Math.round(score * scoreSteps) / scoreSteps;
+/** Returns the best passages with their scores as shares of the best one, best first; equal ones by id. */
+export function bestOf(scores: ReadonlyMap<string, number>, topK: number): { id: string; score: number }[] {
+  const all = [...scores];
+  const largest = all.reduce((most, [, score]) => Math.max(most, score), 0);
+  const top = new TopK(topK, (row) => (all[row] as [string, number])[0]);
+  for (const [row, [, score]] of all.entries()) top.offer(row, roundScore(score / largest));
+  return top.toSorted().map(({ row, similarity: score }) => ({ id: (all[row] as [string, number])[0], score }));
 }
 
-function restartProbabilities(seeds: RankNodesOptions['seeds']): Map<number, number> {
-  const weights = new Map<number, number>();
-  for (const [node, weight] of seeds) {
-    if (typeof weight !== 'number' || Number.isNaN(weight))
-      throw invalidOptions('The score of a seed must be a number.');
-    if (weight > 0) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
-  }
-  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  return new Map([...weights].sort(([a], [b]) => a - b).map(([node, weight]) => [node, weight / total]));
+/** Rounds a score, so that scores that differ only by the order of additions are equal. */
+function roundScore(score: number): number {
+  return Math.round(score * scoreSteps) / scoreSteps;
 }
 
 /** Escapes backslashes, too: they would begin an escape such as `\N`. */

@@ -15,8 +15,9 @@ import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { scanPages } from '../store/scan-pages.js';
-import { buildChunkGraph } from './build-chunk-graph.js';
-import { ChunkGraph } from './chunk-graph.js';
+import { type BuildProgress, updateChunkGraph } from './build-chunk-graph.js';
+import type { Edge } from './adjacency.js';
+import { ChunkGraph, type GraphData } from './chunk-graph.js';
 import { parseGraphOptions, resolveEdgeOptions, type EdgeOptions, type GraphOptions } from './graph-options.js';
 import { toPassage, type GraphPassage } from './passage.js';
 
@@ -73,9 +74,10 @@ export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph
   const { indexName, graphOptions, signal, onProgress } = options;
   const filter = readTrustedFilter(options);
   const store = readStore('buildGraph', options);
-  const { edges, maxNodes } = parseGraphOptions('buildGraph', graphOptions);
+  const { edges, maxNodes, maxCachedNodes } = parseGraphOptions('buildGraph', graphOptions);
   await store.derived?.prepare({ signal });
-  const graph = await findGraph({ store, indexName, filter, edges, maxNodes, keep: true, signal, onProgress });
+  const request = { store, indexName, filter, edges, maxNodes, maxCachedNodes, signal, onProgress };
+  const graph = await findGraph({ ...request, keep: true });
   return { complete: graph !== undefined, nodes: graph?.ids.length ?? 0, edges: graph?.edgeCount ?? 0 };
 }
 
@@ -87,6 +89,7 @@ export interface GraphRequest {
   readonly filter: VectorFilter;
   readonly edges: EdgeOptions;
   readonly maxNodes: number;
+  readonly maxCachedNodes: number;
   /**
    * Whether the graph of a filter is stored with the index too, now and after changes. By default only the graph of the whole
    * index is stored, because there can be as many filters as queries.
@@ -96,10 +99,8 @@ export interface GraphRequest {
   readonly onProgress?: ((progress: GraphProgress) => void) | undefined;
 }
 
-/** Passages of all cached graphs of one store, at 1 to 3 KB each. The least recently used graphs are evicted. */
-const maxNodesHeld = 250_000;
-/** Cost of a graph in addition to its passages, in passages: otherwise any number of empty graphs would be cached. */
-const nodesPerGraph = 100;
+/** Passages that a graph counts as at least: otherwise any number of empty graphs would be cached. */
+const fewestNodes = 100;
 
 export interface Held {
   /** State of the scope at the last check; absent before the first build. */
@@ -127,7 +128,7 @@ interface BuildTask {
   waiting: number;
 }
 
-/** Cached graphs by store and scope, for all tools. Bounded by `maxNodesHeld` per store; see {@link evictUnused}. */
+/** Cached graphs by store and scope, for all tools. Each call bounds those of its store by its `maxCachedNodes`; see {@link evictUnused}. */
 const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
 
 /**
@@ -138,7 +139,7 @@ const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
  * @throws `FILTER_INVALID`, `OPTIONS_INVALID`, `signal.reason`, and what the store throws
  */
 export async function findGraph(request: GraphRequest): Promise<ChunkGraph | undefined> {
-  const { store, maxNodes, keep = false } = request;
+  const { store, maxNodes, maxCachedNodes, keep = false } = request;
   const key = `${maxNodes} ${scopeKey(request)}`;
   const version = await readVersion(request);
   const graphs = graphsOf.get(store) ?? new Map<string, Held>();
@@ -153,7 +154,7 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
     // A task that began after the version was read sees at least that version.
     if (held.latest?.version !== version) await shareTask(held, request, version);
   } finally {
-    evictUnused(graphs, maxNodesHeld);
+    evictUnused(graphs, maxCachedNodes);
   }
   const { latest } = held;
   if (keep && latest?.graph && !held.isStored) held.isStored = await storeGraph(request, held, latest);
@@ -189,9 +190,9 @@ async function shareTask(held: Held, request: GraphRequest, version: string): Pr
 }
 
 async function bringUpToDate(held: Held, request: GraphRequest, version: string): Promise<void> {
-  const previous = held.latest?.graph ? held.latest : await readStoredGraph(request, held);
-  const isCurrent = previous?.version === version;
-  const graph = isCurrent ? previous.graph : await buildGraphOfScope(request, previous?.graph);
+  const stored = held.latest ? undefined : await readStoredGraph(request, held);
+  const isCurrent = stored?.version === version;
+  const graph = isCurrent ? stored.graph : await buildGraphOfScope(request, held.latest?.graph);
   request.signal?.throwIfAborted();
   const latest = graph ? { version, graph } : { version };
   held.latest = latest;
@@ -199,25 +200,20 @@ async function bringUpToDate(held: Held, request: GraphRequest, version: string)
     held.isStored = await storeGraph(request, held, latest);
 }
 
-/** Evicts the least recently used graphs. @param graphs - in the order of their use; the last one stays at any size */
+/** Evicts the least recently used graphs that are not being built. @param graphs - in the order of their use */
 export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
-  const [last, ...others] = [...graphs].toReversed();
-  let nodes = last ? nodesOf(last[1]) : 0;
-  for (const [key, held] of others) {
-    nodes += nodesOf(held);
-    if (nodes > maxNodes && !held.task) graphs.delete(key);
+  let nodes = 0;
+  for (const [key, { latest, task }] of [...graphs].toReversed()) {
+    nodes += Math.max(fewestNodes, latest?.graph?.ids.length ?? 0);
+    if (nodes > maxNodes && !task) graphs.delete(key);
   }
-}
-
-function nodesOf({ latest }: Held): number {
-  return nodesPerGraph + (latest?.graph?.ids.length ?? 0);
 }
 
 /**
  * Builds the graph of all records in a scope, from the current data. A change after the version was read leads to another version,
  * and the next query updates the graph.
  *
- * @param previous - graph of an earlier version. Unchanged parts are not computed again
+ * @param previous - graph of an earlier version. Neighbors of unchanged passages are not searched for again
  * @returns `undefined` when there are more passages than a graph may have
  */
 async function buildGraphOfScope(
@@ -244,24 +240,48 @@ async function buildGraphOfScope(
   }
   const vectors = new Float32Array(rows.length * dimension);
   for (const [row, vector] of rows.entries()) vectors.set(vector, row * dimension);
-  return buildChunkGraph({
-    passages,
-    vectors,
-    dimension,
-    edges,
-    previous,
-    signal,
-    onProgress: ({ done }) => onProgress?.({ phase: 'connect', passages: passages.length, done }),
+  const progress = ({ done }: BuildProgress): void =>
+    onProgress?.({ phase: 'connect', passages: passages.length, done });
+  return updateChunkGraph({ passages, vectors, dimension, edges, signal, onProgress: progress }, previous);
+}
+
+/** Stored form of a graph: this as JSON in one line, and the graph as JSON in the next one. */
+interface StoredHead {
+  readonly format: number;
+  /** Names the scope. */
+  readonly key: string;
+  readonly version: string;
+  /** Of the second line. */
+  readonly hash: string;
+}
+
+/** Raise it with the form, and when equal passages get other edges. */
+const format = 7;
+
+/** An edge without a reason, whose kind is `similarity`, is shorter. */
+type StoredEdge = [from: number, to: number, weight: number, kind?: string, reason?: string];
+
+function toStored({ version, graph: { data } }: VersionedGraph, key: string): Uint8Array {
+  const edges = data.edges.map(({ from, to, weight, kind, reason }): StoredEdge => {
+    return reason === undefined ? [from, to, weight] : [from, to, weight, kind, reason];
   });
+  const body = JSON.stringify({ ...data, edges });
+  const head: StoredHead = { format, key, version, hash: contentHash(body) };
+  return new TextEncoder().encode(`${JSON.stringify(head)}\n${body}`);
 }
 
-/** Header of a stored graph: JSON in one line. */
-interface SnapshotHead {
-  key: string;
-  version: string;
+/** Returns `undefined` for a graph of another scope or format. @throws for bytes that are damaged */
+function fromStored(bytes: Uint8Array, key: string): VersionedGraph | undefined {
+  const [first = '', body = ''] = new TextDecoder().decode(bytes).split('\n');
+  const head = JSON.parse(first) as StoredHead;
+  if (head.format !== format || head.key !== key) return undefined;
+  if (head.hash !== contentHash(body)) throw new RangeError('it is damaged or incomplete');
+  const data = JSON.parse(body) as Omit<GraphData, 'edges'> & { edges: StoredEdge[] };
+  const edges = data.edges.map(([from, to, weight, kind = 'similarity', reason]): Edge => {
+    return { from, to, weight, kind, reason };
+  });
+  return { version: head.version, graph: new ChunkGraph({ ...data, edges }) };
 }
-
-const lineFeed = 10;
 
 /**
  * Reads the graph that is stored with the index. Without a usable one it is built from the data, so a failure is a warning.
@@ -275,11 +295,7 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
     const bytes = await store.derived?.read({ indexName, name: nameOf(key), signal });
     held.isStored = bytes !== undefined;
     // The store empties it when records are deleted.
-    if (!bytes?.length) return undefined;
-    const end = bytes.indexOf(lineFeed);
-    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as SnapshotHead;
-    if (head.key !== key) return undefined;
-    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(end + 1)) };
+    return bytes?.length ? fromStored(bytes, key) : undefined;
   } catch (error) {
     signal?.throwIfAborted();
     getDefaultLogger().warn(
@@ -298,16 +314,11 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
  */
 async function storeGraph(request: GraphRequest, { isStored }: Held, built: VersionedGraph): Promise<boolean> {
   const { store, indexName, signal } = request;
-  const { version, graph } = built;
   if (!store.derived) return false;
   const key = scopeKey(request);
-  const head = new TextEncoder().encode(`${JSON.stringify({ key, version } satisfies SnapshotHead)}\n`);
-  const body = graph.serialize();
-  const data = new Uint8Array(head.length + body.length);
-  data.set(head);
-  data.set(body, head.length);
+  const data = toStored(built, key);
   try {
-    if ((await readVersion(request)) !== version) return isStored;
+    if ((await readVersion(request)) !== built.version) return isStored;
     return await store.derived.write({ indexName, name: nameOf(key), data });
   } catch (error) {
     signal?.throwIfAborted();

@@ -123,6 +123,11 @@ export interface GraphOptions {
    * `complete: false` then. The time of a build grows with the square of the number. Default 20,000.
    */
   maxNodes?: number;
+  /**
+   * Passages of the graphs of a store that stay in memory after a call, at 1 to 3 KB each: the least recently used graphs are freed above it.
+   * A small graph counts as 100. With 0 none stays, and each query reads or builds its graph. Default 250,000, or `maxNodes` if that is more.
+   */
+  maxCachedNodes?: number;
 }
 
 /** The walk of a query that sets nothing. */
@@ -141,6 +146,7 @@ const graphOptionChecks: OptionChecks<{ graphOptions?: GraphOptions }> = {
     restartProb: numberIn({ above: 0, below: 1 }),
     edges: edgesValue,
     maxNodes: wholeNumber(0),
+    maxCachedNodes: wholeNumber(0),
   }),
 };
 
@@ -151,6 +157,7 @@ const graphOptionChecks: OptionChecks<{ graphOptions?: GraphOptions }> = {
 export function parseGraphOptions(name: string, graphOptions: GraphOptions = {}): GraphSettings {
   checkOptions(name, { graphOptions }, graphOptionChecks);
   const { dimension, threshold, maxNodes = 20_000 } = graphOptions;
+  const { maxCachedNodes = Math.max(250_000, maxNodes) } = graphOptions;
   const { randomWalkSteps = defaultWalk.randomWalkSteps, restartProb = defaultWalk.restartProb } = graphOptions;
   const { similarity } = graphOptions.edges ?? {};
   const near = typeof similarity === 'object' ? similarity : {};
@@ -158,5 +165,5 @@ export function parseGraphOptions(name: string, graphOptions: GraphOptions = {})
     threshold === undefined || similarity === false
       ? (graphOptions.edges ?? {})
       : { ...graphOptions.edges, similarity: { threshold: Math.max(0, threshold), ...near } };
-  return { dimension, randomWalkSteps: Math.floor(randomWalkSteps), restartProb, edges, maxNodes };
+  return { dimension, randomWalkSteps: Math.floor(randomWalkSteps), restartProb, edges, maxNodes, maxCachedNodes };
 }

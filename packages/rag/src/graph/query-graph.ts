@@ -11,11 +11,11 @@ import { findDifferent, recordDepth } from '../store/depths.js';
 import type { IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/scan-pages.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
-import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
+import { bestOf, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
 import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';
 import type { GraphSettings } from './graph-options.js';
 import { toPassage } from './passage.js';
-import { rankPassages, seedCount } from './rank-passages.js';
+import { rankPassages, seedCount, weighByRank } from './rank-passages.js';
 import { namesIn } from './term-edges.js';
 
 export interface IndexQuery {
@@ -72,69 +72,40 @@ export interface IndexAnswer {
  *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, allowed: application, read, queryText, settings, embedder, onProgress } = query;
+  const { store, allowed: application, read, queryText, settings, onProgress } = query;
   const { question = new Question(queryText) } = query;
   const { indexName, signal } = read;
-  const { edges, maxNodes, dimension } = settings;
+  const { edges, maxNodes, maxCachedNodes, dimension } = settings;
   const topK = Math.floor(query.topK);
   if (!(topK >= 1)) throw invalidOptions('TopK must be greater than 0');
   if (dimension !== undefined) await requireDimension(query, dimension);
-  const { modes } = store.capabilities;
-  const fusion = fusionWith(embedder, query.fusion);
-  // A ranking that does not count needs no search.
-  const preferred: readonly QueryMode[] = fusion.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
-  let mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
-  const search = searchOf(query);
-  // Without explicit seeds, the embedder of the index decides the mode.
-  const searchSeeds = query.seeds === 'keyword' ? search : searchOf(query, embedder);
-  const embed = async (): Promise<Float32Array | undefined> =>
-    (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
-  const queryVector = mode === 'keyword' ? undefined : await embed();
-  const whole = await findGraph({ store, indexName, filter: application.filter, edges, maxNodes, signal, onProgress });
-  const depth = { topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)), includeVector: !whole };
-  let matches = await searchSeeds({ mode, queryText, queryVector, ...depth, fusion });
-  const isFixed = query.seeds !== undefined || query.fusion?.vector !== undefined;
-  // No passage has a word of the query: a vector may know other forms and spellings of the words.
-  if (matches.length === 0 && mode === 'keyword' && !isFixed && modes.includes('vector')) {
-    mode = 'vector';
-    matches = await searchSeeds({ mode, queryText, queryVector: await embed(), ...depth });
-  }
-  if (mode !== 'vector') matches = rankCandidates(question, matches);
-  const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
-  const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
-  const graph = whole ?? (explored?.graph as ChunkGraph);
-  const isNarrowed = filterKey(read.filter) !== filterKey(application.filter);
-  const allowed = whole && isNarrowed ? await readAllowed(query, whole) : undefined;
+  const { filter } = application;
+  const whole = await findGraph({ store, indexName, filter, edges, maxNodes, maxCachedNodes, signal, onProgress });
+  const { mode, matches } = await findSeeds(query, question, { topK, includeVector: !whole });
+  const { graph, records } = whole
+    ? { graph: whole, records: new Map<string, VectorRecord>(matches.map((match) => [match.id, match])) }
+    : await exploreIndex(query, matches.slice(0, seedCount));
+  const allowed = whole && (await readAllowed(query, whole));
   const isAllowed = (id: string): boolean => allowed?.has(id) ?? true;
-  const found = new Map<string, VectorRecord>([
-    ...matches.map((match) => [match.id, match] as const),
-    ...(explored?.records ?? []),
-  ]);
+  const readKnown = async (ids: readonly string[]): Promise<VectorRecord[]> => {
+    const missing = ids.filter((id) => !records.has(id));
+    for (const [id, record] of await readRecords(query, missing)) records.set(id, record);
+    return ids.flatMap((id) => records.get(id) ?? []);
+  };
   const ranking = await rankPassages({
     graph,
     queryText,
+    question,
     matches,
     settings,
     allowed: allowed && isAllowed,
-    read: async (ids) => {
-      const missing = ids.filter((id) => !found.has(id));
-      for (const [id, record] of await readRecords(query, missing)) found.set(id, record);
-      return found;
-    },
-    searchKeywords:
-      mode !== 'vector' && modes.includes('keyword')
-        ? (words, limit) => search({ mode: 'keyword', queryText: words, queryVector: undefined, topK: limit })
-        : undefined,
+    read: readKnown,
   });
-  let records: ReadonlyMap<string, VectorRecord> = found;
   const best = await findDifferent(topK, recordDepth(topK), async (limit) => {
     const ranked = ranking.best(limit);
-    const ids = ranked.map(({ id }) => id);
-    if (!explored) records = await readRecords(query, ids);
-    const passages = ranked.flatMap(({ id, score }) => {
-      const record = records.get(id);
-      return record ? [{ ...record, score }] : [];
-    });
+    const scores = new Map(ranked.map(({ id, score }) => [id, score]));
+    const found = await readKnown([...scores.keys()]);
+    const passages = found.map((record) => ({ ...record, score: scores.get(record.id) as number }));
     return { results: mergeCopies(passages), isLast: ranked.length < limit };
   });
   const paths = ranking.explain(best);
@@ -148,24 +119,45 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   };
 }
 
+/** Searches with the filters of a query. @param embedder - of the query vector, if the vectors of the index must be those of the same one */
+async function search(
+  { store, read }: IndexQuery,
+  query: Omit<QueryParams, keyof IndexRead> & { readonly topK: number },
+  embedder?: Embedder,
+): Promise<VectorMatch[]> {
+  return (await searchIndex({ store, read, embedder }, query)).chunks;
+}
+
 /** The search returns more results than requested, because the ranking changes their order; hosted stores return 1,000 at most. */
 const maxDepth = 1000;
 
-/** Search in an index with the filters of a query. */
-type IndexSearch = (
-  search: Pick<QueryParams, 'mode' | 'queryText' | 'includeVector' | 'fusion'> & {
-    topK: number;
-    /** Absent in the mode `keyword`. */
-    queryVector: Float32Array | undefined;
-  },
-) => Promise<VectorMatch[]>;
-
-/** @param embedder - of the query vector, if the vectors of the index must be those of the same one */
-function searchOf({ store, read }: IndexQuery, embedder?: Embedder): IndexSearch {
-  return async ({ fusion, ...search }) => {
-    const query = { ...search, fusion: search.mode === 'hybrid' ? fusion : undefined };
-    return (await searchIndex({ store, read, embedder }, query)).chunks;
+/** Searches for the passages where the ranking starts, in the mode of the query, or in the best one for the store and the embedder. */
+async function findSeeds(
+  query: IndexQuery,
+  question: Question,
+  { topK, includeVector }: { topK: number; includeVector: boolean },
+): Promise<{ mode: QueryMode; matches: VectorMatch[] }> {
+  const { store, queryText, embedder, read } = query;
+  const { modes } = store.capabilities;
+  const weights = fusionWith(embedder, query.fusion);
+  const depth = Math.max(topK, Math.min(topK + seedCount, maxDepth));
+  const searchIn = async (mode: QueryMode): Promise<VectorMatch[]> => {
+    const options = { purpose: 'query', signal: read.signal } as const;
+    const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], options);
+    const fusion = mode === 'hybrid' ? weights : undefined;
+    // Keywords that the caller asks for compare no vectors.
+    const comparing = query.seeds === 'keyword' ? undefined : embedder;
+    return search(query, { mode, queryText, queryVector, fusion, topK: depth, includeVector }, comparing);
   };
+  // A ranking that does not count needs no search.
+  const preferred: readonly QueryMode[] = weights.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
+  const mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
+  const matches = await searchIn(mode);
+  const isFixed = query.seeds !== undefined || query.fusion?.vector !== undefined;
+  // No passage has a word of the query: a vector may know other forms and spellings of the words.
+  if (matches.length === 0 && mode === 'keyword' && !isFixed && modes.includes('vector'))
+    return { mode: 'vector', matches: await searchIn('vector') };
+  return { mode, matches: mode === 'vector' ? matches : rankCandidates(question, matches) };
 }
 
 /** Passages whose neighbors are requested in each round. With the other searches that makes 25 queries at most. */
@@ -178,16 +170,15 @@ const queriesAtOnce = 4;
  * Builds the graph around the seeds, for an index that is too large for a graph of all passages. It requests the neighbors of the
  * seeds from the store, and then of the passages that rank best so far. A neighbor is similar to a passage or, where the store
  * supports keyword search, shares its names.
- *
- * @param namesMode - mode of the search for neighbors of a passage with names
  */
 async function exploreIndex(
-  search: IndexSearch,
-  namesMode: 'hybrid' | 'vector',
+  query: IndexQuery,
   seeds: readonly VectorMatch[],
-  { settings: { edges, restartProb }, read: { signal } }: IndexQuery,
-): Promise<{ graph: ChunkGraph; records: ReadonlyMap<string, VectorRecord> }> {
-  const records = new Map(seeds.map((seed) => [seed.id, seed]));
+): Promise<{ graph: ChunkGraph; records: Map<string, VectorRecord> }> {
+  const { edges, restartProb } = query.settings;
+  const { signal } = query.read;
+  const namesMode = query.store.capabilities.modes.includes('hybrid') ? 'hybrid' : 'vector';
+  const records = new Map<string, VectorRecord>(seeds.map((seed) => [seed.id, seed]));
   const connect = (): Promise<ChunkGraph> => {
     const all = [...records.values()];
     return buildChunkGraph({
@@ -198,21 +189,22 @@ async function exploreIndex(
       signal,
     });
   };
-  const findNeighbors = (record: VectorMatch): Promise<VectorMatch[]> => {
+  const findNeighbors = (record: VectorRecord): Promise<VectorMatch[]> => {
     const { title, document } = toPassage(record);
     const queryText = [...namesIn(document, title)].join(' ');
     const mode = queryText === '' ? 'vector' : namesMode;
     const queryVector = Float32Array.from(record.vector ?? []);
-    return search({ mode, queryText, queryVector, topK: neighborsPerQuery + 1, includeVector: true });
+    return search(query, { mode, queryText, queryVector, topK: neighborsPerQuery + 1, includeVector: true });
   };
   const expanded = new Set<string>();
   let graph = await connect();
   for (let round = 0; round < rounds; round += 1) {
-    const ranked = graph.rank({ seeds, restartProb, topK: seedCount + expandedPerRound * rounds });
+    const { scores } = graph.walk({ seeds: weighByRank(seeds.filter(({ score }) => score > 0)), restartProb });
+    const ranked = bestOf(scores, seedCount + expandedPerRound * rounds);
     const next = ranked.filter(({ id }) => !expanded.has(id)).slice(0, expandedPerRound);
     if (next.length === 0) break;
     for (let first = 0; first < next.length; first += queriesAtOnce) {
-      const batch = next.slice(first, first + queriesAtOnce).map(({ id }) => records.get(id) as VectorMatch);
+      const batch = next.slice(first, first + queriesAtOnce).map(({ id }) => records.get(id) as VectorRecord);
       const found = await Promise.all(batch.map(findNeighbors));
       for (const match of found.flat()) if (!records.has(match.id)) records.set(match.id, match);
     }
@@ -242,11 +234,15 @@ const maxAllowed = 16;
  */
 const allowedOf = new WeakMap<ChunkGraph, Map<string, ReadonlySet<string>>>();
 
-/** Returns the passages of a graph that match the filters of a query, as the store evaluates them. */
-async function readAllowed({ store, read }: IndexQuery, graph: ChunkGraph): Promise<ReadonlySet<string>> {
+/** Returns the passages of a graph that match the filters of a query, as the store evaluates them; `undefined` for all of them. */
+async function readAllowed(
+  { store, read, allowed: application }: IndexQuery,
+  graph: ChunkGraph,
+): Promise<ReadonlySet<string> | undefined> {
+  const key = filterKey(read.filter);
+  if (key === filterKey(application.filter)) return undefined;
   const known = allowedOf.get(graph) ?? new Map<string, ReadonlySet<string>>();
   allowedOf.set(graph, known);
-  const key = filterKey(read.filter);
   const allowed = known.get(key);
   if (allowed) return allowed;
   const ids = new Set<string>();

@@ -1,38 +1,33 @@
-import { english, type Language } from '../words/languages.js';
-import { loadAnalyzer, toAnalyzerId } from '../words/term-analyzer.js';
-import { TopK } from '../store/top-k.js';
-import { recordText } from '../store/record-text.js';
+import type { Question } from '../search/question.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
-import { roundScore, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
+import { bestOf, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
 import type { GraphSettings } from './graph-options.js';
 import type { TitledPassage } from './titles-in-query.js';
 
 export interface RankingRequest {
   readonly graph: ChunkGraph;
   readonly queryText: string;
+  /** The same, in a form that texts are compared with. */
+  readonly question: Question;
   /** Results of the search for the query, best first: the first ones are seeds. */
   readonly matches: readonly VectorMatch[];
   readonly settings: GraphSettings;
   /** Whether a passage may be used. Default all. */
   readonly allowed: ((id: string) => boolean) | undefined;
   /** Reads passages of the graph; those that cannot be used are absent. */
-  readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, VectorRecord>>;
-  /** Searches by keywords. Absent where the query searches by vectors only. */
-  readonly searchKeywords: ((queryText: string, topK: number) => Promise<VectorMatch[]>) | undefined;
+  readonly read: (ids: readonly string[]) => Promise<readonly VectorRecord[]>;
 }
 
 /** Number of results of a search where ranking starts. */
 export const seedCount = 10;
-/**
- * Ranks below this are not passed on. On six test collections the results equal those of 1e-7, at half of the time.
- */
-const tolerance = 1e-5;
-/** Best passages whose neighbors are searched for the words that they lack. */
+/** Best passages whose neighbors may have the words that they lack. */
 const completed = 4;
+/** Neighbors of each of them that are read: those with the heaviest edges. */
+const neighborsRead = 10;
 /** Weight of the score of a passage for its neighbors with the words that it lacks. */
 const completionWeight = 0.5;
-/** Results of a search for words that a passage lacks. */
-const completionDepth = 100;
+/** Share of the trigrams of a word that a passage with the word has: a form of it shares most of them, and half of them make another word. */
+const leastShare = 0.6;
 /** Weight of the search, compared with the walk, for a query that names no title. */
 const searchWeight = 3;
 
@@ -50,7 +45,7 @@ export interface PassageRanking {
  * 2. Where one of the best passages lacks words of the query, its neighbors with these words gain a part of its score.
  * 3. A query that names no title may well be answered by one passage, so the score of the search is added to that of the walk.
  *
- * Decision 0080 shows what each step brings, and how the weights were chosen.
+ * Decision 0080 shows what each step brings, and how the weights were chosen; decision 0310 has the numbers of step 2.
  */
 export async function rankPassages(request: RankingRequest): Promise<PassageRanking> {
   const { graph, queryText, settings, allowed } = request;
@@ -59,16 +54,11 @@ export async function rankPassages(request: RankingRequest): Promise<PassageRank
   const matches = request.matches.filter(({ id }) => allowed?.(id) ?? true);
   const searched = matches.filter(({ id }) => graph.has(id)).slice(0, seedCount);
   const direct = searched.filter(({ id, score }) => !isTitled.has(id) && score > 0);
-  const first = titled.length > 0 ? 2 : 1;
   const { scores: ranks, pathsTo } = graph.walk({
     // Titles share the first place; results of the search follow.
-    seeds: [
-      ...titled.map(({ id }) => [id, 1] as const),
-      ...direct.map(({ id }, place) => [id, 1 / (place + first) ** 2] as const),
-    ],
+    seeds: [...titled.map(({ id }) => [id, 1] as const), ...weighByRank(direct, titled.length > 0 ? 2 : 1)],
     restartProb: settings.restartProb,
     maxIterations: settings.randomWalkSteps,
-    tolerance,
     allowed,
   });
   const scores = new Map(ranks);
@@ -85,13 +75,14 @@ export async function rankPassages(request: RankingRequest): Promise<PassageRank
   };
 }
 
-/** Returns the best passages with their scores as shares of the best one. */
-function bestOf(scores: ReadonlyMap<string, number>, topK: number): { id: string; score: number }[] {
-  const all = [...scores];
-  const largest = all.reduce((most, [, score]) => Math.max(most, score), 0);
-  const top = new TopK(topK, (row) => (all[row] as [string, number])[0]);
-  for (const [row, [, score]] of all.entries()) top.offer(row, roundScore(score / largest));
-  return top.toSorted().map(({ row, similarity: score }) => ({ id: (all[row] as [string, number])[0], score }));
+/**
+ * Returns results of a search as seeds, best first. They count by their rank, 1, 1/4, 1/9, …, because scores of different searches are not
+ * comparable, and fused scores carry little more than the order.
+ *
+ * @param first - rank of the first one. Default 1
+ */
+export function weighByRank(matches: readonly VectorMatch[], first = 1): [id: string, weight: number][] {
+  return matches.map(({ id }, place) => [id, 1 / (place + first) ** 2]);
 }
 
 /** A passage with words of the query that one of its neighbors, which ranks high, lacks. */
@@ -99,51 +90,50 @@ interface Completion {
   /** Leads to the passage. */
   readonly edge: ChunkEdge;
   readonly gain: number;
-  /** Returns the words that the passage has and the start of the edge lacks. */
-  readonly added: () => readonly string[];
+  /** Words that the passage has and the start of the edge lacks. */
+  readonly added: readonly string[];
 }
 
-/** Searches the neighbors of the best passages for the words of the query that these passages lack. */
+/** Finds the words of the query that the best passages lack in their neighbors. Rare words count more. */
 async function findCompletions(
-  { graph, queryText, read, searchKeywords }: RankingRequest,
+  { graph, question, read }: RankingRequest,
   ranks: ReadonlyMap<string, number>,
 ): Promise<Completion[]> {
-  if (!searchKeywords) return [];
-  const best = bestOf(ranks, completed);
-  const records = await read(best.map(({ id }) => id));
-  const words = queryText.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
-  const languageOf = (record: VectorRecord): Language =>
-    analyzer.languageOf(recordText(record), record.metadata['language']) ?? english;
-  await analyzer.load([...records.values()].map(languageOf));
-  /** Returns which words have a term in a passage, in its language, and which have a term that it lacks. */
-  const compare = (record: VectorRecord, among: readonly string[]): Record<'has' | 'lacks', string[]> => {
-    const language = languageOf(record);
-    const known = new Set(analyzer.toContentTerms(recordText(record), language));
-    const which = (isKnown: boolean): string[] =>
-      among.filter((word) => analyzer.toContentTerms(word, language).some((term) => known.has(term) === isKnown));
-    return { has: which(true), lacks: which(false) };
-  };
-  const found = best.map(async ({ id, score }): Promise<Completion[]> => {
-    const record = records.get(id);
-    const edges = heaviestByEnd(graph.neighbors(id));
-    if (!record || edges.size === 0) return [];
-    const { lacks: lacking } = compare(record, words);
-    if (lacking.length === 0) return [];
-    const matches = await searchKeywords(lacking.join(' '), completionDepth);
-    const largest = matches[0]?.score ?? 0;
-    const completions = matches.flatMap((match) => {
-      const edge = edges.get(match.id);
-      return edge && match.score > 0 ? [{ match, edge }] : [];
-    });
-    await analyzer.load(completions.map(({ match }) => languageOf(match)));
-    return completions.map(({ match, edge }) => ({
-      edge,
-      gain: (completionWeight * score * match.score) / largest,
-      added: () => compare(match, lacking).has,
-    }));
+  const best = bestOf(ranks, completed).map((passage) => {
+    const edges = [...heaviestByEnd(graph.neighbors(passage.id)).values()].toSorted((a, b) => b.weight - a.weight);
+    return { ...passage, edges: edges.slice(0, neighborsRead) };
   });
-  return (await Promise.all(found)).flat();
+  const ids = new Set(best.flatMap(({ id, edges }) => [id, ...edges.map(({ to }) => to)]));
+  const wordsOf = new Map((await read([...ids])).map((record) => [record.id, wordsIn(question, record)]));
+  const weights = weighWords(question, [...wordsOf.values()]);
+  const sumOf = (words: readonly number[]): number => words.reduce((sum, word) => sum + (weights[word] as number), 0);
+  return best.flatMap(({ id, score, edges }) => {
+    const own = wordsOf.get(id);
+    const lacking = own ? [...question.words.keys()].filter((word) => !own.includes(word)) : [];
+    return edges.flatMap((edge): Completion[] => {
+      const found = wordsOf.get(edge.to)?.filter((word) => lacking.includes(word)) ?? [];
+      if (found.length === 0) return [];
+      const gain = (completionWeight * score * sumOf(found)) / sumOf(lacking);
+      return [{ edge, gain, added: found.map((word) => question.words[word]?.text as string) }];
+    });
+  });
+}
+
+/** Returns which words of a question a passage contains, by their places. */
+function wordsIn(question: Question, record: VectorRecord): number[] {
+  const { above, lines } = question.findIn(record);
+  const found = new Set([...above, ...lines.flat()]);
+  return question.words.flatMap(({ trigrams }, word) =>
+    trigrams.filter((trigram) => found.has(trigram)).length >= leastShare * trigrams.length ? [word] : [],
+  );
+}
+
+/** Returns the weight of each word of a question: more, the fewer passages contain it. @param passages - words of each */
+function weighWords({ words }: Question, passages: readonly (readonly number[])[]): number[] {
+  return words.map(({ weight }, word) => {
+    const frequency = passages.filter((each) => each.includes(word)).length;
+    return weight * Math.log(1 + (passages.length + 1) / (frequency + 0.5));
+  });
 }
 
 function heaviestByEnd(edges: readonly ChunkEdge[]): Map<string, ChunkEdge> {
@@ -197,7 +187,5 @@ function titleStep(id: string, title: string): ChunkEdge {
 }
 
 function completionStep({ edge, added }: Completion): ChunkEdge {
-  const words = Array.from(new Set(added()), (word) => `“${word}”`);
-  // The terms of the store may differ, so that it finds a passage by a word that is not a term here.
-  return words.length === 0 ? edge : { ...edge, reason: `${edge.reason}, and it adds ${words.join(', ')}` };
+  return { ...edge, reason: `${edge.reason}, and it adds ${added.map((word) => `“${word}”`).join(', ')}` };
 }

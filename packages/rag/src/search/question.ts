@@ -23,6 +23,8 @@ export function checkQuestion(question: unknown, maxLength: number = defaultMaxQ
 
 /** A word of a question that has a subject. */
 export interface QuestionWord {
+  /** In lower case. */
+  readonly text: string;
   /** Weight for the confidence of a passage: 1, more for a name, less for a word of questions. */
   readonly weight: number;
   /** Numbers of its trigrams, without the last one of a longer word, which is often that of a form: “quotas”. */
@@ -61,7 +63,7 @@ export class Question {
     this.words = weighWords(text.slice(0, longestQuestion)).flatMap(([word, weight]) => {
       const all = this.#trigrams.add(word);
       const trigrams = word.length < longWord ? all : all.slice(0, -1);
-      return trigrams.length === 0 ? [] : [{ weight, trigrams }];
+      return trigrams.length === 0 ? [] : [{ text: word, weight, trigrams }];
     });
   }
 

@@ -161,7 +161,7 @@ describe('createGraphRAGTool', () => {
       expect(idsOf(sources)).toEqual(['alpha', 'otto']);
       expect(sources[1]?.path.map(({ from, to, kind, reason }) => [from, to, kind, reason])).toEqual([
         ['alpha', 'alpha', 'title', 'the query names “Aas Panchhi”'],
-        ['alpha', 'otto', 'phrase', 'both name “otto lindqvist”, and it adds “Uppsala”'],
+        ['alpha', 'otto', 'phrase', 'both name “otto lindqvist”, and it adds “uppsala”'],
       ]);
     });
 
