@@ -12,7 +12,8 @@ export {
 export { FileOAuthStorage, type FileOAuthStorageOptions } from './client/file-oauth-storage.js';
 export { finishAuthorization, type FinishAuthorizationOptions } from './client/sign-in.js';
 export { createLoopbackProvider, type LoopbackProviderOptions } from './client/loopback-provider.js';
-export { MCPOAuthClientProvider, type MCPOAuthClientProviderOptions } from './client/oauth-client-provider.js';
+export { MCPOAuthClientProvider } from './client/oauth-client-provider.js';
+export type { MCPOAuthClientProviderOptions } from './client/sign-in-state.js';
 export type { OAuthFetchOptions } from './client/adopt-provider.js';
 export { createOAuthFetch } from './client/with-authorization.js';
 export { InMemoryOAuthStorage, type OAuthStorage } from './client/oauth-storage.js';

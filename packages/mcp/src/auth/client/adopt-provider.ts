@@ -1,3 +1,4 @@
+import { getDefaultLogger } from '@quiver/core';
 import { anyValue, functionValue, objectWith, type OptionChecks } from '@quiver/core/internal';
 import type { Fetch } from '../../http/send.js';
 import type {
@@ -6,12 +7,17 @@ import type {
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
 import { createGuardedFetch } from './guarded-fetch.js';
+import { MCPOAuthClientProvider, requireClientMetadataUrl, signInOf } from './oauth-client-provider.js';
+import { InMemoryOAuthStorage, StoredValues } from './oauth-storage.js';
 import {
-  MCPOAuthClientProvider,
+  SignIn,
+  withExpiry,
   type AuthorizationTarget,
   type CredentialScope,
   type KeptTokens,
-} from './oauth-client-provider.js';
+  type SignInPolicy,
+  type SignInProvider,
+} from './sign-in-state.js';
 
 /** Options of `createOAuthFetch()`. */
 export interface OAuthFetchOptions {
@@ -36,77 +42,84 @@ export const oauthFetchChecks: OptionChecks<OAuthFetchOptions> = {
 export function toTarget(options: OAuthFetchOptions): AuthorizationTarget & { readonly serverFetch: Fetch } {
   const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
   const serverUrl = new URL(options.serverUrl);
-  const provider = adoptProvider(options.provider);
-  provider.bind(serverUrl);
-  return { provider, serverUrl, serverFetch, fetch: createGuardedFetch({ fetch, serverFetch, serverUrl }) };
+  const signIn = adoptProvider(options.provider);
+  signIn.bind(serverUrl);
+  const { policy, provider } = signIn;
+  const guarded = createGuardedFetch({ fetch, serverFetch, serverUrl });
+  return { signIn, policy, provider, serverUrl, serverFetch, fetch: guarded };
 }
 
-/** Adopted providers by the provider of the application, so that all uses of one share its pending sign-in. An entry dies with its key. */
-const adopted = new WeakMap<OAuthClientProvider, AdoptedProvider>();
+/** Sign-ins of providers for the official SDK, so that all uses of one share its pending page. An entry dies with its key. */
+const adopted = new WeakMap<OAuthClientProvider, SignIn>();
 
-/** Returns a provider for the official SDK as one of ours. It keeps tokens, registration and verifier; the rest is kept in memory. */
-export function adoptProvider(provider: OAuthClientProvider): MCPOAuthClientProvider {
-  if (provider instanceof MCPOAuthClientProvider) return provider;
-  const known = adopted.get(provider);
-  if (known) return known;
-  const adoptedProvider = new AdoptedProvider(provider);
-  adopted.set(provider, adoptedProvider);
-  return adoptedProvider;
+/** Returns the sign-in of a provider. One for the official SDK keeps tokens, registration and verifier; the rest is kept in memory. */
+export function adoptProvider(provider: OAuthClientProvider): SignIn {
+  if (provider instanceof MCPOAuthClientProvider) return signInOf(provider);
+  const signIn = adopted.get(provider) ?? new AdoptedProvider(provider).signIn;
+  adopted.set(provider, signIn);
+  return signIn;
 }
 
-class AdoptedProvider extends MCPOAuthClientProvider {
+/** A provider for the official SDK, as the steps of a sign-in need it. */
+class AdoptedProvider implements SignInProvider {
+  readonly signIn: SignIn;
   readonly #inner: OAuthClientProvider;
   /** Issuer of the tokens, for providers that do not store it: no other server receives the refresh token. */
   #tokenIssuer: string | undefined;
 
   constructor(inner: OAuthClientProvider) {
     const { redirectUrl, clientMetadata, clientMetadataUrl } = inner;
-    super({
+    const policy: SignInPolicy = {
       clientMetadata,
-      onRedirectToAuthorization: (url) => inner.redirectToAuthorization(url),
+      onRedirectToAuthorization: (page) => inner.redirectToAuthorization(page),
       ...(redirectUrl !== undefined && { redirectUrl }),
-      ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
+      ...(clientMetadataUrl !== undefined && { clientMetadataUrl: requireClientMetadataUrl(clientMetadataUrl) }),
       ...(inner.state && { stateGenerator: () => inner.state?.() ?? '' }),
       ...(inner.addClientAuthentication && { addClientAuthentication: inner.addClientAuthentication.bind(inner) }),
       ...(inner.prepareTokenRequest && {
         tokenRequest: async ({ scope }) => (await inner.prepareTokenRequest?.(scope)) ?? new URLSearchParams(),
       }),
-    });
+    };
     this.#inner = inner;
+    this.signIn = new SignIn(policy, this, new StoredValues(new InMemoryOAuthStorage(), getDefaultLogger()));
   }
 
   /** A registration without an issuer is used at every server, as in the SDK. */
-  override async clientInformation(context?: Context): Promise<StoredOAuthClientInformation | undefined> {
+  async clientInformation(context?: Context): Promise<StoredOAuthClientInformation | undefined> {
     const information = await this.#inner.clientInformation(context);
     const isForeign = context !== undefined && (information?.issuer ?? context.issuer) !== context.issuer;
     return isForeign ? undefined : information;
   }
 
-  override async saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void> {
+  async saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void> {
     await this.#inner.saveClientInformation?.(information, context);
   }
 
-  override async tokens(context?: Context): Promise<KeptTokens | undefined> {
+  async tokens(context?: Context): Promise<KeptTokens | undefined> {
     const tokens = await this.#inner.tokens(context);
     const issuer = tokens?.issuer ?? this.#tokenIssuer;
     return tokens && { ...tokens, ...(issuer !== undefined && { issuer }) };
   }
 
-  override async saveTokens(tokens: KeptTokens, context?: Context): Promise<void> {
-    await this.#inner.saveTokens(this.withExpiry(tokens), context);
+  async saveTokens(tokens: KeptTokens, context?: Context): Promise<void> {
+    await this.#inner.saveTokens(withExpiry(tokens, this.signIn.now()), context);
     this.#tokenIssuer = tokens.issuer;
   }
 
-  override async saveCodeVerifier(codeVerifier: string): Promise<void> {
+  async saveCodeVerifier(codeVerifier: string): Promise<void> {
     await this.#inner.saveCodeVerifier(codeVerifier);
   }
 
-  override async codeVerifier(): Promise<string> {
+  async codeVerifier(): Promise<string> {
     return this.#inner.codeVerifier();
   }
 
-  override async invalidateCredentials(scope: CredentialScope): Promise<void> {
-    await super.invalidateCredentials(scope);
+  redirectToAuthorization(page: URL): Promise<void> {
+    return this.signIn.showPage(page);
+  }
+
+  async invalidateCredentials(scope: CredentialScope): Promise<void> {
+    await this.signIn.deleteValues(scope);
     await this.#inner.invalidateCredentials?.(scope);
   }
 }

@@ -30,22 +30,22 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
   checkOptions('authenticate', given, checks);
   const { scope, timeout, ...options } = given;
   const target = toTarget(options);
-  const { provider, serverUrl } = target;
+  const { provider, signIn, policy, serverUrl } = target;
   const tokens = await provider.tokens();
-  if (scope === undefined && tokens?.refresh_token !== undefined && provider.isExpired(tokens)) {
-    if (await refreshTokens(target, (stored) => !provider.isExpired(stored))) return;
+  if (scope === undefined && tokens?.refresh_token !== undefined && signIn.isExpired(tokens)) {
+    if (await refreshTokens(target, (stored) => !signIn.isExpired(stored))) return;
   }
   const response = await probe(target);
   const challenge = response?.status === 401 ? parseChallenge(response, serverUrl) : undefined;
-  if (scope === undefined && response && !challenge && (await provider.hasValidTokens())) return;
-  if (provider.redirectUrl === undefined) {
+  if (scope === undefined && response && !challenge && (await signIn.hasValidTokens())) return;
+  if (policy.redirectUrl === undefined) {
     throw invalidOptions('A provider without redirectUrl signs in without a user. Call the server instead.');
   }
   let page: URL | undefined;
   const callbackServer = await createOAuthCallbackServer({
-    redirectUrl: provider.redirectUrl,
+    redirectUrl: policy.redirectUrl,
     // Until the page exists, a pending state is that of an earlier page, which this one is about to replace.
-    state: async (received) => page !== undefined && (await provider.pendingSignIn())?.state === received,
+    state: async (received) => page !== undefined && (await signIn.pendingSignIn())?.state === received,
     ...(timeout !== undefined && { timeout }),
   });
   try {
@@ -54,7 +54,7 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
     page = (await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope)) as URL;
     await provider.redirectToAuthorization(page);
     const callback = await callbackServer.waitForCode();
-    await finishAuthorization({ provider, serverUrl, callback, fetch: options.fetch });
+    await finishAuthorization({ provider: options.provider, serverUrl, callback, fetch: options.fetch });
   } catch (error) {
     // Otherwise calls would wait for the response of this sign-in for another half minute.
     await provider.invalidateCredentials('verifier');
@@ -67,9 +67,12 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
 /** Milliseconds that the server has to answer the probe. */
 const probeTimeout = 10_000;
 
-/** Sends a ping to learn whether the server accepts the token. Returns `undefined` for an unavailable server. */
+/**
+ * Sends a ping to learn whether the server accepts the token. Only 401 counts: without a handshake some servers respond with 400, after they
+ * have accepted the token. Returns `undefined` for an unavailable server.
+ */
 async function probe(target: ReturnType<typeof toTarget>): Promise<ResponseHead | undefined> {
-  const { provider, serverUrl: url, serverFetch } = target;
+  const { provider, signIn, serverUrl: url, serverFetch } = target;
   const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -77,7 +80,7 @@ async function probe(target: ReturnType<typeof toTarget>): Promise<ResponseHead 
     signal: AbortSignal.timeout(probeTimeout),
   };
   const tokens = await provider.tokens();
-  const response = await sendWithToken<ResponseHead>(provider, tokens, { url, method: 'POST' }, (headers) =>
+  const response = await sendWithToken<ResponseHead>(signIn, tokens, { url, method: 'POST' }, (headers) =>
     fetchHead(serverFetch, url, init, headers),
   ).catch(() => undefined);
   response?.discard();

@@ -1,7 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { repeats } from '../../repeats.js';
 import { isLoopbackHost, withoutQuery } from '../secure-url.js';
-import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
 import { refreshTokens } from './request-tokens.js';
 import {
@@ -13,6 +12,7 @@ import {
   type SendWithHeaders,
 } from './send-with-token.js';
 import { beginAuthorization, unionOf } from './sign-in.js';
+import type { AuthorizationTarget, KeptTokens } from './sign-in-state.js';
 
 /**
  * Sends a request with the tokens of a provider. Replaces a token that has expired or is rejected, requests more scopes when the
@@ -26,17 +26,17 @@ export async function sendAuthorized<Head extends ResponseHead>(
   request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
 ): Promise<Head> {
-  const { provider, serverUrl } = target;
+  const { provider, signIn, serverUrl } = target;
   const started = performance.now();
   const replace = (mode: Replacement['mode'], challenge?: Challenge): Promise<KeptTokens> =>
     replaceInTurn({ ...target, ...challenge, scope: challenge?.scope, used: tokens, mode, started });
   let tokens = await provider.tokens();
-  if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await replace('refresh');
-  let response = await sendWithToken(provider, tokens, request, send);
+  if (tokens?.refresh_token !== undefined && signIn.isExpired(tokens)) tokens = await replace('refresh');
+  let response = await sendWithToken(signIn, tokens, request, send);
   if (repeats.rejectedToken.isCause(response.status)) {
     response.discard();
     tokens = await replace('refresh', parseChallenge(response, serverUrl));
-    response = await sendWithToken(provider, tokens, request, send);
+    response = await sendWithToken(signIn, tokens, request, send);
   }
   if (response.status < 400) return response;
   const challenge = parseChallenge(response, serverUrl);
@@ -45,7 +45,7 @@ export async function sendAuthorized<Head extends ResponseHead>(
   if (includesScope(tokens?.requested_scope, challenge.scope)) return response;
   response.discard();
   tokens = await replace('step-up', challenge);
-  return sendWithToken(provider, tokens, request, send);
+  return sendWithToken(signIn, tokens, request, send);
 }
 
 /** Whether a list of scopes contains the wanted ones. */
@@ -79,8 +79,8 @@ const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
  * a failure shares it.
  */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
-  const { provider, mode, started } = replacement;
-  const { storage, key } = provider.identity;
+  const { provider, signIn, mode, started } = replacement;
+  const { storage, key } = signIn.identity;
   const byKey = queues.get(storage) ?? new Map<string, ReplacementQueue>();
   const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
   queues.set(storage, byKey.set(`${mode} ${key}`, queue));
@@ -99,15 +99,15 @@ function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
 }
 
 /** Whether tokens that another request, or another process, has stored may do. */
-function suffices(stored: KeptTokens, { provider, used, mode, scope }: Replacement): boolean {
-  if (stored.access_token === used?.access_token || provider.isExpired(stored)) return false;
+function suffices(stored: KeptTokens, { signIn, used, mode, scope }: Replacement): boolean {
+  if (stored.access_token === used?.access_token || signIn.isExpired(stored)) return false;
   return (
     mode === 'refresh' || scope === undefined || includesScope(unionOf(stored.scope, stored.requested_scope), scope)
   );
 }
 
 async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
-  const { provider, serverUrl, used, mode, scope: challenged } = replacement;
+  const { provider, signIn, policy, serverUrl, used, mode, scope: challenged } = replacement;
   if (mode === 'refresh') {
     const refreshed = await refreshTokens(replacement, (stored) => suffices(stored, replacement));
     if (refreshed) return refreshed;
@@ -115,7 +115,7 @@ async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
   const granted = mode === 'step-up' ? (await provider.tokens())?.scope : undefined;
   let scope: string | null = unionOf(granted, challenged);
   // One page, not one per request or process; and never instead of the page that `authenticate()` waits for.
-  if (!provider.isPageLeftToAuthenticate && !(await provider.isPageShown())) {
+  if (!policy.isPageLeftToAuthenticate && !(await signIn.isPageShown())) {
     try {
       const result = await beginAuthorization(replacement, scope);
       if (!(result instanceof URL)) return result;
@@ -129,11 +129,11 @@ async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
 }
 
 /** Which remedy works depends on the program: nothing listens on a loopback redirect URL by itself. */
-function signInRequired({ provider, serverUrl, mode }: Replacement, scope: string | undefined): QuiverError {
+function signInRequired({ policy, serverUrl, mode }: Replacement, scope: string | undefined): QuiverError {
   const isStepUp = mode === 'step-up';
   const printable = scope?.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
   const argument = isStepUp && printable !== undefined ? `, { scope: '${printable}' }` : '';
-  const remedy = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname)
+  const remedy = isLoopbackHost(new URL(policy.redirectUrl ?? serverUrl).hostname)
     ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which shows the sign-in page and waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
     : 'The sign-in page has been shown; call finishAuthorization() in the route of the redirect URL.';
   return new QuiverError(

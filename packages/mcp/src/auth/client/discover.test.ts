@@ -33,7 +33,7 @@ const ask = (origin: string, more: object = {}): ReturnType<typeof discover> =>
   discover({
     serverUrl: new URL(`${origin}/mcp`),
     fetch: globalThis.fetch,
-    provider: { skipIssuerMetadataValidation: false },
+    policy: { skipIssuerMetadataValidation: false },
     ...more,
   });
 
@@ -172,7 +172,7 @@ describe('discover of metadata that names another issuer', () => {
 
   it('accepts it with skipIssuerMetadataValidation', async () => {
     const { origin } = await serve(site);
-    const { authorizationServerMetadata } = await ask(origin, { provider: { skipIssuerMetadataValidation: true } });
+    const { authorizationServerMetadata } = await ask(origin, { policy: { skipIssuerMetadataValidation: true } });
     expect(authorizationServerMetadata?.issuer).toBe(`${origin}/other`);
   });
 });

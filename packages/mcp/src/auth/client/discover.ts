@@ -12,7 +12,7 @@ import { requireSecureUrl, withoutQuery } from '../secure-url.js';
 import { reasonOf } from './oauth-error.js';
 
 export interface DiscoverOptions {
-  readonly provider: { readonly skipIssuerMetadataValidation: boolean };
+  readonly policy: { readonly skipIssuerMetadataValidation?: boolean };
   /** The MCP server. */
   readonly serverUrl: URL;
   /** For URLs that servers name. */
@@ -117,7 +117,7 @@ function requireSameResource({ resource }: ProtectedResourceMetadata, serverUrl:
 
 async function findServerMetadata(
   authorizationServerUrl: string,
-  { fetch, provider }: DiscoverOptions,
+  { fetch, policy }: DiscoverOptions,
 ): Promise<AuthorizationServerMetadata | undefined> {
   for (const url of metadataUrlsOf(requireSecureUrl(authorizationServerUrl, 'the authorization server'))) {
     const metadata = await fetchMetadata(url, fetch);
@@ -128,7 +128,7 @@ async function findServerMetadata(
     const checked = metadata as AuthorizationServerMetadata;
     // Resource metadata often adds a slash to an issuer without a path.
     const isExpected = [checked.issuer, `${checked.issuer}/`].includes(authorizationServerUrl);
-    if (isExpected || provider.skipIssuerMetadataValidation) return checked;
+    if (isExpected || policy.skipIssuerMetadataValidation) return checked;
     throw new QuiverError(
       'OAUTH_METADATA_INVALID',
       `${url} names the issuer ${quote(checked.issuer)} instead of ${authorizationServerUrl}. Its owner has to correct it; see \`skipIssuerMetadataValidation\`.`,

@@ -1,6 +1,7 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { OAuthClientMetadata } from '../../protocol/oauth-types.js';
-import { MCPOAuthClientProvider, providerChecks, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
+import { MCPOAuthClientProvider, providerChecks } from './oauth-client-provider.js';
+import type { MCPOAuthClientProviderOptions } from './sign-in-state.js';
 import { createUserStorage } from './user-storage.js';
 
 /** Port of the redirect URL. Registrations contain it, so it does not change between runs. */
@@ -33,7 +34,8 @@ export function createLoopbackProvider(given: LoopbackProviderOptions = {}): MCP
   checkOptions('createLoopbackProvider', given, checks);
   const { clientName, port, ...options } = given;
   const clientMetadata = describeClient(clientName, port);
-  return new LoopbackProvider({ ...options, redirectUrl: clientMetadata.redirect_uris[0] as string, clientMetadata });
+  const redirectUrl = clientMetadata.redirect_uris[0] as string;
+  return new MCPOAuthClientProvider({ ...options, redirectUrl, clientMetadata }, true);
 }
 
 /** Returns the provider of `auth: 'oauth'`: its tokens outlive the program. */
@@ -48,8 +50,4 @@ function describeClient(name = 'Quiver', port = defaultPort): OAuthClientMetadat
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
   };
-}
-
-class LoopbackProvider extends MCPOAuthClientProvider {
-  override readonly isPageLeftToAuthenticate: boolean = true;
 }

@@ -3,14 +3,11 @@ import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import {
-  MCPOAuthClientProvider,
-  type MCPOAuthClientProviderOptions,
-  type TokenRequestContext,
-} from './oauth-client-provider.js';
+import { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import { toOAuthError } from './oauth-error.js';
 import { storageValue, type OAuthStorage } from './oauth-storage.js';
 import { sendTokenRequest } from './request-tokens.js';
+import type { MCPOAuthClientProviderOptions, TokenRequestContext } from './sign-in-state.js';
 
 /** A client without a user. */
 interface RegisteredClientOptions {

@@ -7,12 +7,7 @@ import { basicAuthorization } from '../basic-authorization.js';
 import { isLoopbackHost } from '../secure-url.js';
 import { discover, issuerOf, toAuthorizationServer } from './discover.js';
 import { oauthErrorCodeOf, reasonOf } from './oauth-error.js';
-import {
-  requireTokenType,
-  type AuthorizationTarget,
-  type KeptTokens,
-  type MCPOAuthClientProvider,
-} from './oauth-client-provider.js';
+import { requireTokenType, type AuthorizationTarget, type KeptTokens, type SignInPolicy } from './sign-in-state.js';
 
 export interface TokenRequest {
   readonly discovered: OAuthDiscoveryState;
@@ -32,7 +27,7 @@ const tokenMembers = new Set(['access_token', 'token_type', 'expires_in', 'refre
  * @see [RFC 8707, section 2.2 – Access Token Request](https://www.rfc-editor.org/rfc/rfc8707.html#section-2.2)
  */
 export async function requestTokens(
-  { provider, fetch }: Pick<AuthorizationTarget, 'provider' | 'fetch'>,
+  { provider, signIn, policy, fetch }: Pick<AuthorizationTarget, 'provider' | 'signIn' | 'policy' | 'fetch'>,
   { discovered, clientInformation, parameters: grant, defaults }: TokenRequest,
 ): Promise<KeptTokens> {
   const library = await import('oauth4webapi');
@@ -42,10 +37,10 @@ export async function requestTokens(
   const response = await sendTokenRequest({
     server: toAuthorizationServer(discovered),
     clientId: clientInformation.client_id,
-    authentication: chooseAuthentication(library, provider, discovered, clientInformation),
+    authentication: chooseAuthentication(library, policy, discovered, clientInformation),
     parameters,
     fetch,
-    dpop: await provider.dpopHandle(discovered),
+    dpop: await signIn.dpopHandle(discovered),
   }).catch((error: unknown) => {
     const { cause } = error as { cause?: { body?: { token_type?: unknown } } };
     if (cause?.body?.token_type !== undefined) requireTokenType(cause.body.token_type);
@@ -118,7 +113,7 @@ const secretMethods = ['client_secret_basic', 'client_secret_post', 'none'];
 /** Returns how the client authenticates: the registered method, otherwise the first one that it and the server support. */
 function chooseAuthentication(
   library: typeof OAuth,
-  { addClientAuthentication }: MCPOAuthClientProvider,
+  { addClientAuthentication }: SignInPolicy,
   { authorizationServerMetadata: metadata }: OAuthDiscoveryState,
   clientInformation: StoredOAuthClientInformation,
 ): OAuth.ClientAuth {
@@ -155,8 +150,8 @@ export function refreshTokens(
   target: AuthorizationTarget,
   suffices: (stored: KeptTokens) => boolean,
 ): Promise<KeptTokens | undefined> {
-  const { provider, serverUrl } = target;
-  return provider.exclusive(async () => {
+  const { provider, signIn, serverUrl } = target;
+  return signIn.exclusive(async () => {
     for (let attempt = 0; ; attempt += 1) {
       const stored = await provider.tokens();
       if (!stored || suffices(stored)) return stored;
@@ -186,10 +181,10 @@ const outageCodes = new Set(['server_error', 'temporarily_unavailable', 'too_man
 
 /** Returns `undefined` when the user has to sign in. */
 async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
-  const { provider } = target;
+  const { provider, signIn } = target;
   const { access_token, refresh_token, scope, requested_scope } = tokens;
   if (refresh_token === undefined) return undefined;
-  const discovered = (await provider.discoveryState()) ?? (await discover(target));
+  const discovered = (await signIn.discoveryState()) ?? (await discover(target));
   const issuer = issuerOf(discovered);
   const clientInformation = await provider.clientInformation({ issuer });
   if ((tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
+import type { KeptTokens, SignIn } from './sign-in-state.js';
 
 /** The head of a response of `fetch` or of the client's transport. */
 export interface ResponseHead {
@@ -28,7 +28,7 @@ export interface AuthorizedRequest {
  * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  */
 export async function sendWithToken<Head extends ResponseHead>(
-  provider: MCPOAuthClientProvider,
+  signIn: SignIn,
   tokens: KeptTokens | undefined,
   request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
@@ -43,22 +43,22 @@ export async function sendWithToken<Head extends ResponseHead>(
     );
   }
   if (tokens.token_type.toLowerCase() !== 'dpop') return send({ authorization: `Bearer ${token}`, dpop: undefined });
-  const first = await sendWithProof(provider, token, request, send);
+  const first = await sendWithProof(signIn, token, request, send);
   if (!first.isNonceRequired) return first.response;
   // Rejected unread: see `repeats`.
   first.response.discard();
-  return (await sendWithProof(provider, token, request, send)).response;
+  return (await sendWithProof(signIn, token, request, send)).response;
 }
 
 /** @see [RFC 9449, section 7 – Protected Resource Access](https://www.rfc-editor.org/rfc/rfc9449.html#section-7) */
 async function sendWithProof<Head extends ResponseHead>(
-  provider: MCPOAuthClientProvider,
+  signIn: SignIn,
   token: string,
   { url, method }: AuthorizedRequest,
   send: SendWithHeaders<Head>,
 ): Promise<{ response: Head; isNonceRequired: boolean }> {
   const library = await import('oauth4webapi');
-  const proofs = await provider.dpopHandle();
+  const proofs = await signIn.dpopHandle();
   let response: Head | undefined;
   let failure: unknown;
   await library
@@ -66,7 +66,7 @@ async function sendWithProof<Head extends ResponseHead>(
       ...(proofs && { DPoP: proofs }),
       // The user chose this URL; Bearer tokens are sent to it, too.
       [library.allowInsecureRequests]: true,
-      // Only the head passes through the library: the body may be an event stream.
+      // The library creates the proof and stores the nonce of the response. Only the head passes through it: the body may be an event stream.
       [library.customFetch]: async (_url, { headers }) => {
         response = await send({ authorization: headers['authorization'], dpop: headers['dpop'] });
         const head = new Headers();

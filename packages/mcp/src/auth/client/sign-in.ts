@@ -9,9 +9,9 @@ import { isLoopbackHost } from '../secure-url.js';
 import { adoptProvider, type OAuthFetchOptions } from './adopt-provider.js';
 import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import type { AuthorizationTarget, KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens } from './request-tokens.js';
+import { clientCredentialsRequest, type AuthorizationTarget, type KeptTokens } from './sign-in-state.js';
 
 /**
  * Finds the authorization server, registers where needed, and prepares the sign-in page. A client without a user receives its tokens
@@ -24,15 +24,18 @@ export async function beginAuthorization(
   target: AuthorizationTarget,
   wantedScope: string | undefined,
 ): Promise<URL | KeptTokens> {
-  const { provider, serverUrl } = target;
+  const { signIn, policy, serverUrl } = target;
   try {
     // Runs discovery again: the cached metadata may have caused the failure.
     const discovered = await discover(target);
-    await provider.saveDiscoveryState(discovered);
+    await signIn.saveDiscoveryState(discovered);
     const clientInformation = await identifyClient(target, discovered);
     const scope = chooseScope(target, wantedScope, discovered);
-    const parameters = await provider.prepareTokenRequest?.(scope);
-    if (!parameters) return await createSignInPage(provider, discovered, clientInformation.client_id, scope);
+    if (policy.redirectUrl !== undefined)
+      return await createSignInPage(target, discovered, clientInformation.client_id, scope);
+    const { tokenRequest = clientCredentialsRequest } = policy;
+    const { resource } = discovered.resourceMetadata ?? {};
+    const parameters = await tokenRequest({ issuer: issuerOf(discovered), resource, scope: scope || undefined });
     const defaults = { scope, requested_scope: scope };
     return await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
@@ -47,7 +50,7 @@ export function unionOf(...scopes: (string | undefined)[]): string {
 
 /** @see [OAuth 2.1, section 4.1.1 – Authorization Request](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.1) */
 async function createSignInPage(
-  provider: MCPOAuthClientProvider,
+  { provider, signIn, policy }: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
   clientId: string,
   scope: string | undefined,
@@ -58,7 +61,7 @@ async function createSignInPage(
   const parameters = {
     response_type: 'code',
     client_id: clientId,
-    redirect_uri: String(provider.redirectUrl),
+    redirect_uri: String(policy.redirectUrl),
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     ...(scope !== undefined && { scope }),
@@ -72,7 +75,7 @@ async function createSignInPage(
   // Last: calls that find a state take the page for shown.
   page.searchParams.set(
     'state',
-    await provider.state({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
+    await signIn.begin({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
   );
   return page;
 }
@@ -84,7 +87,7 @@ async function createSignInPage(
  * @see [MCP 2025-11-25, Scope Selection Strategy](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy)
  */
 function chooseScope(
-  { provider: { clientMetadata } }: AuthorizationTarget,
+  { policy: { clientMetadata } }: AuthorizationTarget,
   challenged: string | undefined,
   { authorizationServerMetadata, resourceMetadata }: OAuthDiscoveryState,
 ): string | undefined {
@@ -99,18 +102,18 @@ async function identifyClient(
   target: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
 ): Promise<StoredOAuthClientInformation> {
-  const { provider } = target;
+  const { provider, policy } = target;
   const issuer = issuerOf(discovered);
   const known = await provider.clientInformation({ issuer });
   if (known) return known;
-  if (provider.isFixedClient) {
+  if (policy.redirectUrl === undefined && policy.clientInformation) {
     throw new QuiverError(
       'OAUTH_ISSUER_UNEXPECTED',
       `The MCP server names the authorization server ${issuer}, but the client is registered at another one, and its credentials are sent to that one only. If the server has moved, pass the new \`issuer\`.`,
     );
   }
   const { client_id_metadata_document_supported: acceptsDocuments } = discovered.authorizationServerMetadata ?? {};
-  const document = acceptsDocuments === true ? provider.clientMetadataUrl : undefined;
+  const document = acceptsDocuments === true ? policy.clientMetadataUrl : undefined;
   const registration = document === undefined ? await register(target, discovered) : { client_id: document };
   const information = { ...registration, issuer };
   await provider.saveClientInformation(information, { issuer });
@@ -126,7 +129,7 @@ async function register(
   target: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
 ): Promise<StoredOAuthClientInformation> {
-  const { provider, fetch } = target;
+  const { signIn, policy, fetch } = target;
   const { issuer, registration_endpoint: endpoint } = toAuthorizationServer(discovered);
   if (endpoint === undefined) {
     throw new QuiverError(
@@ -134,7 +137,7 @@ async function register(
       `The authorization server ${issuer} does not support dynamic client registration. Pass \`clientInformation\` of a registered client, or \`clientMetadataUrl\` if the server supports it.`,
     );
   }
-  const { clientMetadata, redirectUrl } = provider;
+  const { clientMetadata, redirectUrl } = policy;
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -142,7 +145,7 @@ async function register(
       ...clientMetadata,
       grant_types: clientMetadata.grant_types ?? (redirectUrl && ['authorization_code', 'refresh_token']),
       application_type: clientMetadata.application_type ?? applicationTypeOf(clientMetadata),
-      ...((await provider.dpopHandle(discovered)) && { dpop_bound_access_tokens: true }),
+      ...((await signIn.dpopHandle(discovered)) && { dpop_bound_access_tokens: true }),
     }),
   });
   // RFC 7591 requires 201 and an expiry next to a secret. Servers that send 200, or no expiry, are common.
@@ -201,14 +204,15 @@ const checks: OptionChecks<FinishAuthorizationOptions> = {
 export async function finishAuthorization(options: FinishAuthorizationOptions): Promise<void> {
   checkOptions('finishAuthorization', options, checks);
   const { code, state, iss } = options.callback;
-  const provider = adoptProvider(options.provider);
+  const signIn = adoptProvider(options.provider);
+  const { provider, policy } = signIn;
   const serverUrl = new URL(options.serverUrl);
-  await provider.bindForAnswer(serverUrl);
-  const pending = await provider.redeemState(state);
+  await signIn.bindForAnswer(serverUrl);
+  const pending = await signIn.redeemState(state);
   try {
     const codeVerifier = await provider.codeVerifier();
     // The server whose page was shown, even if the MCP server names another one by now.
-    const discovered = await provider.discoveryState();
+    const discovered = await signIn.discoveryState();
     const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
     if (!discovered || !clientInformation) {
@@ -232,10 +236,10 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
     const parameters = {
       grant_type: 'authorization_code',
       code,
-      redirect_uri: String(provider.redirectUrl),
+      redirect_uri: String(policy.redirectUrl),
       code_verifier: codeVerifier,
     };
-    const target = { provider, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
+    const target = { signIn, policy, provider, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
     const defaults = { scope: pending.scope, requested_scope: pending.scope };
     await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
