@@ -1,5 +1,7 @@
-import { Converter } from 'typedoc';
+import { Converter, ReflectionKind } from 'typedoc';
+import { MarkdownPageEvent } from 'typedoc-plugin-markdown';
 import { readEntryPoints } from './check/entry-points.ts';
+import { readPublicExports } from './check/public-exports.ts';
 
 const entries = readEntryPoints().filter(({ internal }) => !internal);
 
@@ -13,9 +15,33 @@ function nameModules(app) {
   });
 }
 
+const kinds = [ReflectionKind.Function, ReflectionKind.Class];
+
+/** The page of a function, or of a class with a constructor, ends with a table of its options. */
+function listOptions(app) {
+  const exported = readPublicExports();
+  app.renderer.on(MarkdownPageEvent.END, (page) => {
+    const { model } = page;
+    if (!model?.kindOf?.(kinds)) return;
+    const source = model.sources?.[0]?.fullFileName ?? model.signatures?.[0]?.sources?.[0]?.fullFileName;
+    const found = exported.find(({ name, file }) => name === model.name && source?.endsWith(file));
+    const rows = new Map(found?.options.map((option) => [option.name, toRow(option)]));
+    if (rows.size === 0) return;
+    const head = '| option | type | default | meaning |\n| --- | --- | --- | --- |';
+    page.contents += `\n## Options\n\n${head}\n${[...rows.values()].join('\n')}\n`;
+  });
+}
+
+function toRow({ name, type, isRequired, documentation }) {
+  const none = isRequired ? 'required' : '';
+  const [, given = none] = /\bDefault:? ((?:[^.`]|`[^`]*`|\.(?=\S))+)/.exec(documentation) ?? [];
+  const cells = [`\`${name}\``, `\`${type}\``, given, documentation];
+  return `| ${cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
 export default {
   name: 'API reference',
-  plugin: ['typedoc-plugin-markdown', nameModules],
+  plugin: ['typedoc-plugin-markdown', nameModules, listOptions],
   tsconfig: 'tsconfig.api.json',
   entryPoints: entries.map(({ file }) => file),
   out: 'reference/api',

@@ -1,4 +1,4 @@
-// Every public export has a docstring, and the code of every `@example` has the types that it claims.
+// Every public export and every option of a public function has a docstring, and the code of every `@example` has the types that it claims.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,13 @@ test('every public export has a docstring', () => {
     bare.map(({ file, name }) => `${file}: ${name}`),
     [],
   );
+});
+
+test('every option of a public function has a sentence', () => {
+  const options = exported.flatMap((found) => [...found.options, ...found.methodOptions]);
+  assert.ok(options.length > 500, `Only ${options.length} options were found.`);
+  const bare = options.filter(({ documentation }) => documentation === '');
+  assert.deepEqual([...new Set(bare.map(({ owner, name }) => `${owner}.${name}`))], []);
 });
 
 test('every example compiles', (t) => {

@@ -11,6 +11,19 @@ export interface PublicExport {
   documentation: string;
   /** Code of the `@example` tags. */
   examples: string[];
+  /** Options of the function, or of the constructor of the class. */
+  options: PublicOption[];
+  /** Options of the methods of the class. */
+  methodOptions: PublicOption[];
+}
+
+export interface PublicOption {
+  name: string;
+  /** Name of the declared type that has the option. */
+  owner: string;
+  type: string;
+  isRequired: boolean;
+  documentation: string;
 }
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,6 +52,63 @@ export function readPublicExports(): PublicExport[] {
       file,
       documentation: text(symbol.getDocumentationComment(checker)),
       examples: tags.filter(({ name }) => name === 'example').map((tag) => text(tag.text)),
+      options: readOptions(checker, signaturesOf(checker, symbol)),
+      methodOptions: readOptions(checker, methodsOf(checker, symbol)),
     };
   });
+}
+
+/** Types whose members are options, by their names. Others are objects that programs pass on, such as clients of vendors. */
+const optionType = /(Options?|Settings|Config|Params|Definition)$/;
+
+function readOptions(checker: ts.TypeChecker, signatures: readonly ts.Signature[]): PublicOption[] {
+  const options = new Map<string, PublicOption>();
+  for (const parameter of signatures.flatMap((signature) => signature.getParameters())) {
+    const { valueDeclaration: place } = parameter;
+    if (!place) continue;
+    const given = checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(parameter, place));
+    for (const type of given.isUnion() ? given.types : [given]) {
+      for (const option of checker.getPropertiesOfType(type)) {
+        const owner = ownerOf(option);
+        const valueType = checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(option, place));
+        if (!optionType.test(owner) || valueType.flags & ts.TypeFlags.Never) continue;
+        const tags = option.getJsDocTags(checker).flatMap(({ text }) => text ?? []);
+        options.set(`${owner}.${option.name}`, {
+          name: option.name,
+          owner,
+          type: checker.typeToString(valueType),
+          isRequired: !(option.flags & ts.SymbolFlags.Optional),
+          documentation: ts.displayPartsToString([...option.getDocumentationComment(checker), ...tags]).trim(),
+        });
+      }
+    }
+  }
+  return [...options.values()];
+}
+
+/** Name of the interface or type alias of this repository that declares a member, or an empty text. */
+function ownerOf({ declarations: [declaration] = [] }: ts.Symbol): string {
+  if (!declaration?.getSourceFile().fileName.startsWith(join(repository, 'packages/'))) return '';
+  const isOwner = (node: ts.Node): node is ts.InterfaceDeclaration | ts.TypeAliasDeclaration =>
+    ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+  return ts.findAncestor(declaration, isOwner)?.name.text ?? '';
+}
+
+/** Signatures of a function, or of the constructor of a class. */
+function signaturesOf(checker: ts.TypeChecker, symbol: ts.Symbol): readonly ts.Signature[] {
+  if (!symbol.valueDeclaration) return [];
+  const type = checker.getTypeOfSymbol(symbol);
+  return [...type.getCallSignatures(), ...type.getConstructSignatures()];
+}
+
+/** Signatures of the public methods of a class. */
+function methodsOf(checker: ts.TypeChecker, symbol: ts.Symbol): readonly ts.Signature[] {
+  if (!(symbol.flags & ts.SymbolFlags.Class)) return [];
+  const isPublic = ({ valueDeclaration: method }: ts.Symbol): boolean =>
+    method !== undefined &&
+    ts.isMethodDeclaration(method) &&
+    !ts.isPrivateIdentifier(method.name) &&
+    !(ts.getCombinedModifierFlags(method) & ts.ModifierFlags.NonPublicAccessibilityModifier);
+  const methods = checker.getDeclaredTypeOfSymbol(symbol).getProperties().filter(isPublic);
+  return methods.flatMap((method) => checker.getTypeOfSymbol(method).getCallSignatures());
 }

@@ -58,6 +58,7 @@ export interface LoadDocumentOptions {
    * Default: half of the heap limit of the process, for example 2048.
    */
   maxMemoryMb?: number;
+  /** Aborts the load. */
   signal?: AbortSignal;
 }
 

@@ -19,7 +19,9 @@ export interface AgentLike {
 
 /** Options of {@link askAgent}. */
 export interface AskAgentOptions {
+  /** Values of the request, which the agent passes on to its tools. */
   requestContext?: AnyRequestContext | undefined;
+  /** Aborts the run. */
   abortSignal?: AbortSignal | undefined;
 }
 

@@ -40,6 +40,7 @@ export interface AgentOptions {
     | ((context: { requestContext: AnyRequestContext }) => AgentInstructions | PromiseLike<AgentInstructions>);
   /** A model string such as `openai/gpt-5.1`, or any model of the AI SDK. */
   model?: string | LanguageModel;
+  /** Tools by name. Default none. */
   tools?: AgentTools;
   /** Maximum number of model calls in a run. Default 20. */
   maxSteps?: number;
@@ -55,6 +56,7 @@ export interface AgentCallOptions {
   requestContext?: AnyRequestContext | undefined;
   /** Name of `requestContext` in the v0 API. */
   runtimeContext?: AnyRequestContext | undefined;
+  /** Aborts the run, and the tool call in flight. */
   abortSignal?: AbortSignal | undefined;
   /** Overrides the value of the agent. */
   maxSteps?: number;

@@ -35,6 +35,7 @@ export interface V0ToolOptions<
   OutputSchema extends Schema | undefined,
   Output,
 > extends ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  /** Runs the tool with `{ context, … }`, as in the v0 API. */
   execute: (
     call: V0ExecuteArguments<ToolInput<InputSchema>>,
     options: V0ExecuteOptions,

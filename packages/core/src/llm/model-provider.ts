@@ -7,6 +7,7 @@ export interface ModelProviderOptions {
   apiKey?: string;
   /** Default: the provider's own. */
   baseURL?: string;
+  /** Headers of every request to the provider. */
   headers?: Record<string, string>;
 }
 

@@ -14,7 +14,9 @@ export type AnyRequestContext = RequestContext<any>;
  * major are accepted.
  */
 export interface ToolCallOptions {
+  /** Values of the request, such as the tenant. Default: an empty context. */
   requestContext?: AnyRequestContext | undefined;
+  /** Aborts the call. */
   abortSignal?: AbortSignal | undefined;
   /** Default: a unique text. */
   toolCallId?: string | undefined;
@@ -24,7 +26,9 @@ export interface ToolCallOptions {
   runId?: string | undefined;
   /** The conversation that led to the call. */
   messages?: readonly unknown[] | undefined;
+  /** MCP request of the call, when a server runs the tool. */
   mcp?: ToolMcpContext | undefined;
+  /** Workflow of the call, when a workflow runs the tool. */
   workflow?: Readonly<Record<string, unknown>> | undefined;
   /** Registry of the application, for example a `Mastra` instance: query tools call its `getVector(name)`. */
   mastra?: unknown;
@@ -287,16 +291,22 @@ export interface ClientToolOptions<
   /** Example inputs for the model. */
   inputExamples?: { input: InferInput<InputSchema> }[];
   /** @deprecated Name of `inputSchema` in AI SDK 4. Its type is not inferred: use `inputSchema`. */
+  /** `inputSchema` under its name in AI SDK 4. */
   parameters?: Schema;
   /** @deprecated Has no effect: tools cannot be suspended. */
+  /** @deprecated Accepted for code that was written for Mastra; has no effect. */
   suspendSchema?: unknown;
   /** @deprecated Has no effect: tools cannot be suspended. */
+  /** @deprecated Accepted for code that was written for Mastra; has no effect. */
   resumeSchema?: unknown;
   /** @deprecated Has no effect: use `toModelOutput` to shorten the output for the model. */
+  /** @deprecated Accepted for code that was written for Mastra; has no effect. */
   transform?: unknown;
   /** @deprecated Has no effect: use `mcp.task` for long calls over MCP. */
+  /** @deprecated Accepted for code that was written for Mastra; has no effect. */
   background?: unknown;
   /** @deprecated Has no effect: callers pass their application as the call option `mastra`. */
+  /** @deprecated Accepted for code that was written for Mastra; has no effect. */
   mastra?: unknown;
 }
 
@@ -313,6 +323,7 @@ export interface ToolOptions<
   OutputSchema extends Schema | undefined,
   Output,
 > extends ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  /** Runs the tool with validated input. */
   execute: (inputData: ToolInput<InputSchema>, context: ToolContext) => MaybePromise<Returned<OutputSchema, Output>>;
 }
 

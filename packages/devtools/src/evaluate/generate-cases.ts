@@ -49,7 +49,9 @@ export interface GenerateCasesOptions {
   seed?: number;
   /** Passages at once. Default 4. */
   concurrency?: number;
+  /** Called after each question. */
   onProgress?: (progress: GenerateProgress) => void;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
 }
 

@@ -52,6 +52,7 @@ export interface TuneGrid {
 export type TuneOptions = TuneSettings & StoreOption;
 
 interface TuneSettings {
+  /** Documents that each configuration indexes. */
   documents: readonly MDocument[];
   /**
    * Bound to quotes, places or sources, because ids change with the chunks. At least 30 for the choice and 10 held out, or 14 and 6 where the
@@ -63,12 +64,15 @@ interface TuneSettings {
   model?: EmbedderInput;
   /** Other name of `model`. */
   embedder?: EmbedderInput;
+  /** Values to try, by setting. */
   grid: TuneGrid;
   /** The metric that decides. Default `ndcgAt10`. */
   metric?: MetricName;
   /** Share of the cases that only the winner is measured with. Default 0.3. */
   heldOut?: number;
+  /** Called while questions are asked. */
   onProgress?: (progress: EvaluationProgress) => void;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
 }
 

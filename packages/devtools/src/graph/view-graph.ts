@@ -38,12 +38,17 @@ import type { GraphView, GraphViewNode } from './graph-view.js';
 export type ViewGraphOptions = ViewGraphSettings & StoreOption & ModelOption;
 
 interface ViewGraphSettings extends TrustedFilterOptions {
+  /** Index whose graph is shown. */
   indexName: string;
+  /** Query whose walk is shown. */
   queryText: string;
   /** Number of results. Default 10. */
   topK?: number;
+  /** How the chunks at which the walk begins are searched. */
   seeds?: QueryMode;
+  /** Options of the graph, as of `createGraphRAGTool()`. */
   graphOptions?: GraphOptions;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
 }
 

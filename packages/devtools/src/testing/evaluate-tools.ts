@@ -31,6 +31,7 @@ export interface ToolCase {
 export interface EvaluateToolsOptions {
   /** Tools by the name that a model calls them by: `await mcp.listTools()`. */
   tools: AgentTools;
+  /** Tasks, each with the tools that fit it. */
   cases: readonly ToolCase[];
   /** A model string such as `openai/gpt-5.1`, or a model of the AI SDK. */
   model: string | LanguageModel;
@@ -49,6 +50,7 @@ export interface EvaluateToolsOptions {
   ai?: AiSdk;
   /** Called after each run. */
   onProgress?: (progress: { done: number; total: number; prompt: string }) => void;
+  /** Aborts the run. */
   signal?: AbortSignal;
 }
 

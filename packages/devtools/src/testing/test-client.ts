@@ -47,6 +47,7 @@ export interface TestClientOptions {
   authInfo?: unknown;
   /** Capabilities to declare in addition to those of `answers`, for example `{ elicitation: { form: {}, url: {} } }`. */
   capabilities?: ClientCapabilities;
+  /** Answers to the requests of the server. Default none: the client declares no such capability. */
   answers?: TestAnswers;
 }
 

@@ -33,6 +33,7 @@ export interface LoadPagesOptions extends PageRequestOptions, ReadPageOptions {
   concurrency?: number;
   /** Whether `robots.txt` is respected. Default `true`. */
   robots?: boolean;
+  /** Called after each URL. */
   onProgress?: (progress: PageProgress) => void;
   /** Called for every page that is not loaded. Default: a line in the log. */
   onSkip?: (page: SkippedPage) => void;

@@ -27,6 +27,7 @@ export interface PageRequestOptions {
    * `false`: a page that comes from elsewhere, or its redirect, could read what only this host reaches.
    */
   allowPrivateAddresses?: boolean | readonly string[];
+  /** Aborts the requests. */
   signal?: AbortSignal;
 }
 

@@ -11,6 +11,7 @@ import type { ListResourcesResult } from '../resource.js';
 export interface MastraMCPClientOptions {
   /** Name of the client that the server receives, and of the server in messages. */
   name: string;
+  /** Definition of the server. */
   server: MastraMCPServerDefinition;
   /** Capabilities to declare to the server. */
   capabilities?: ClientCapabilities;

@@ -30,7 +30,14 @@ export interface SourceDocument {
 }
 
 /** Options of the constructor of `MDocument`. */
-export type MDocumentOptions = (SourceDocument | { docs: SourceDocument[] }) & {
+export type MDocumentOptions = (
+  | SourceDocument
+  | {
+      /** Parts of the document, each a text with metadata. */
+      docs: SourceDocument[];
+    }
+) & {
+  /** Format of the text. Default `text`. */
   type?: DocumentType;
   /** Source code in this language: unless a strategy is named, chunks end between its declarations. */
   language?: CodeLanguage;

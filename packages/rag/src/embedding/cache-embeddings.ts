@@ -28,6 +28,7 @@ export interface EmbeddingCache {
 
 /** Options of `cacheEmbeddings()`. */
 export interface CacheEmbeddingsOptions extends ModelEmbedderOptions {
+  /** Storage of the embeddings. */
   cache: EmbeddingCache;
 }
 
@@ -151,6 +152,7 @@ export type RedisClient =
 
 /** Options of `redisEmbeddingCache()`. */
 export interface RedisEmbeddingCacheOptions {
+  /** Connected Redis client. */
   client: RedisClient;
   /** Beginning of every key. Default `quiver:embedding:`. */
   prefix?: string;

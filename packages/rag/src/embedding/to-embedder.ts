@@ -27,6 +27,7 @@ export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
 
 /** Options of `toEmbedder()`. */
 export interface ModelEmbedderOptions {
+  /** Options for the provider of the model. */
   providerOptions?: EmbeddingProviderOptions | undefined;
   /** Attempts of each request after the first. Default 2. */
   maxRetries?: number | undefined;

@@ -58,7 +58,9 @@ interface EvaluateRetrievalSettings {
   embedder?: EmbedderInput;
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
   metrics?: readonly MetricName[];
+  /** Called while questions are asked. */
   onProgress?: (progress: EvaluationProgress) => void;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
 }
 

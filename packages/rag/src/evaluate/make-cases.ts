@@ -28,6 +28,7 @@ export interface MakeCasesOptions {
   count?: number;
   /** Chooses passages and words: equal seeds choose equal ones. Default 1. */
   seed?: number;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
 }
 

@@ -42,8 +42,11 @@ export interface BuildChunkGraphOptions {
   vectors: Float32Array;
   /** Length of an embedding. */
   dimension: number;
+  /** Kinds of edges, and their weights. */
   edges?: EdgeOptions | undefined;
+  /** Aborts the build. */
   signal?: AbortSignal | undefined;
+  /** Called while edges are found. */
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 

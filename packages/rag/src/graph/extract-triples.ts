@@ -34,6 +34,7 @@ export interface TripleFailure {
 
 /** Options of `extractTriples()`. */
 export interface ExtractTriplesOptions {
+  /** Texts to read. */
   passages: readonly { readonly id: string; readonly document: string }[];
   /** A model of AI SDK 5, 6 or 7, or a model string. */
   model: LanguageModelInput;
@@ -48,7 +49,9 @@ export interface ExtractTriplesOptions {
   maxTriples?: number;
   /** Concurrent calls of the model. Default 4. */
   concurrency?: number;
+  /** Aborts the run. */
   signal?: AbortSignal | undefined;
+  /** Called after each passage. */
   onProgress?: (progress: TripleProgress) => void;
   /** Receives each failure. Nothing is thrown at the end then. */
   onFailure?: (failure: TripleFailure) => void;

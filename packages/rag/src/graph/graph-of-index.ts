@@ -35,10 +35,13 @@ export type BuildGraphOptions = BuildGraphSettings & StoreOption;
 
 /** `filter` and `scope` as the calls have them: each tenant has a separate graph. Default: a graph of the whole index. */
 interface BuildGraphSettings extends TrustedFilterOptions {
+  /** Index whose chunks become the nodes. */
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
   graphOptions?: GraphOptions;
+  /** Aborts the build. */
   signal?: AbortSignal | undefined;
+  /** Called while the graph is built. */
   onProgress?: (progress: GraphProgress) => void;
 }
 

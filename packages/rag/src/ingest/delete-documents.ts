@@ -16,6 +16,7 @@ import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type 
 export type DeleteDocumentsOptions = DeleteDocumentsSettings & StoreOption;
 
 interface DeleteDocumentsSettings {
+  /** Index from which chunks are removed. */
   indexName: string;
   /** Values of `metadata.source` of the documents to delete. */
   sources: readonly unknown[];
@@ -26,6 +27,7 @@ interface DeleteDocumentsSettings {
   scope?: IngestScope | 'all';
   /** Attempts after the first for transient errors of the store. Default 6, in about 30 seconds. */
   maxRetries?: number;
+  /** Aborts the deletion. */
   signal?: AbortSignal | undefined;
 }
 

@@ -57,9 +57,11 @@ import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, 
 export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
 
 interface RetrieveSettings extends TrustedFilterOptions {
+  /** Query in plain language. */
   question: string;
   /** Largest number of characters of the question. Default 8000. */
   maxQuestionLength?: number;
+  /** Index to search. */
   indexName: string;
   /** Steps before the search, each one request to a language model. Default: none, the question is searched for unchanged. */
   steps?: RetrievalSteps;
@@ -69,12 +71,15 @@ interface RetrieveSettings extends TrustedFilterOptions {
   history?: readonly ConversationTurn[];
   /** Default `vector`. */
   mode?: QueryMode;
+  /** Weights of the two rankings of a hybrid search. */
   fusion?: FusionWeights;
   /** Default 10. */
   topK?: number;
   /** Leaves out matches with a lower `confidence`, from 0 to 1. Default 0. */
   minConfidence?: number;
+  /** Second ranking of the matches. Default none. */
   reranker?: RerankConfig;
+  /** Settings of the store, by its name. */
   databaseConfig?: DatabaseConfig;
   /** Answers of the model, by a hash of the step, the question and the prompt. Default: none. */
   cache?: AnswerCache;
@@ -82,6 +87,7 @@ interface RetrieveSettings extends TrustedFilterOptions {
   cacheScope?: string;
   /** Receives each failed step. The search continues without it then; by default a failed step is an error. */
   onStepFailure?: (failure: { step: StepName; error: unknown }) => void;
+  /** Aborts the search. */
   signal?: AbortSignal | undefined;
 }
 

@@ -44,7 +44,9 @@ export interface PassageExpansionOptions {
 export type ExpandPassagesOptions = ExpandPassagesSettings & StoreOption;
 
 interface ExpandPassagesSettings extends Cancellable {
+  /** Index of the passages. */
   indexName: string;
+  /** How far each passage is extended. */
   expand: PassageExpansion;
   /** Filter of the application, such as the tenant. Neighbors that do not match it are not read. Default: none. */
   filter?: VectorFilter;

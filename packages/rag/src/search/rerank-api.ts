@@ -14,6 +14,7 @@ export type RerankProvider = 'cohere' | 'voyage' | 'jina' | 'zeroentropy';
 
 /** Options of `createReranker()`. */
 export interface RerankApiOptions {
+  /** Service whose API is called. */
   provider: RerankProvider;
   /** Model of the provider, for example `rerank-2.5`, `jina-reranker-v3` or `zerank-2`. */
   model: string;

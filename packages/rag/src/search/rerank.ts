@@ -27,6 +27,7 @@ export interface WeightConfig {
 
 /** Weights and number of results of a reranker. */
 export interface RerankerOptions {
+  /** Weights of the semantic score, the vector score and the position. */
   weights?: WeightConfig;
   /** Embedding of the query. A long one raises all scores a little. */
   queryEmbedding?: readonly number[] | Float32Array | undefined;
@@ -34,6 +35,7 @@ export interface RerankerOptions {
   topK?: number;
   /** Time that the model has, in milliseconds. Afterwards the results keep the order of the search, and `details.error` says so. Default: any. */
   budget?: number;
+  /** Aborts the ranking. */
   signal?: AbortSignal | undefined;
 }
 
@@ -169,9 +171,13 @@ export async function selectByReranker<Match extends VectorMatch>(
 
 /** Options of `rerankWithScorer()`. */
 export interface RerankWithScorerOptions<Match extends VectorMatch> {
+  /** Results of a search. */
   results: readonly Match[];
+  /** Query of the results. */
   query: string;
+  /** Model or function that scores the texts for the query. */
   scorer: RelevanceModel;
+  /** Number of results, weights and signal. */
   options?: RerankerOptions;
 }
 

@@ -74,6 +74,7 @@ export interface MmrOptions {
 
 /** Name of an index. */
 export interface IndexParams extends Cancellable {
+  /** Name of the index. */
   indexName: string;
 }
 
@@ -87,6 +88,7 @@ export interface CreateIndexParams extends IndexParams {
 
 /** Parameters of `upsert()`. */
 export interface UpsertParams extends IndexParams {
+  /** One vector per record. */
   vectors: readonly (readonly number[] | Float32Array)[];
   /** One per vector. */
   metadata?: readonly VectorMetadata[] | undefined;
@@ -110,6 +112,7 @@ export interface QueryParams extends IndexParams {
   mmr?: MmrOptions | undefined;
   /** Default 10. */
   topK?: number | undefined;
+  /** Filter of metadata. Default: every record. */
   filter?: VectorFilter;
   /** Default `false`. */
   includeVector?: boolean | undefined;
@@ -117,7 +120,9 @@ export interface QueryParams extends IndexParams {
 
 /** Parameters of `get()`. */
 export interface GetParams extends IndexParams {
+  /** Ids of the records. */
   ids: readonly string[];
+  /** Whether records have their vectors. Default `false`. */
   includeVector?: boolean | undefined;
 }
 
@@ -126,12 +131,24 @@ type RecordSelection = { id: string; filter?: never } | { id?: never; filter: Ve
 
 /** Parameters of `updateVector()`. */
 export type UpdateVectorParams = IndexParams & {
+  /** New values. */
   update: { vector?: readonly number[] | Float32Array; metadata?: VectorMetadata; document?: string };
 } & RecordSelection;
 
 /** Parameters of `deleteVectors()`. */
 export type DeleteVectorsParams = IndexParams &
-  ({ ids: readonly string[]; filter?: never } | { ids?: never; filter: VectorFilter });
+  (
+    | {
+        /** Ids of the records. */
+        ids: readonly string[];
+        filter?: never;
+      }
+    | {
+        ids?: never;
+        /** Filter of metadata. */
+        filter: VectorFilter;
+      }
+  );
 
 /** Parameters of `listVectors()`. */
 export interface ListVectorsParams extends IndexParams {
@@ -139,7 +156,9 @@ export interface ListVectorsParams extends IndexParams {
   cursor?: string | undefined;
   /** Records per page. Default 1,000. */
   limit?: number | undefined;
+  /** Filter of metadata. Default: every record. */
   filter?: VectorFilter;
+  /** Whether records have their vectors. Default `false`. */
   includeVector?: boolean | undefined;
 }
 
@@ -152,6 +171,7 @@ export interface VectorPage {
 
 /** Parameters of `version()`. */
 export interface VersionParams extends IndexParams {
+  /** Filter of metadata. Default: every record. */
   filter?: VectorFilter;
   /** Default: any number. */
   maxRecords?: number | undefined;

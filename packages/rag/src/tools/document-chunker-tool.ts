@@ -10,6 +10,7 @@ export type DocumentChunk = Chunk;
 
 /** Options of `createDocumentChunkerTool()`. */
 export interface DocumentChunkerToolOptions {
+  /** Document that the tool splits. */
   doc: MDocument;
   /** Default `{ strategy: 'recursive', size: 512, overlap: 50, separator: '\n' }`; what is left out is taken from there. */
   params?: ChunkParams;

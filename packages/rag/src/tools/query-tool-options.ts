@@ -38,6 +38,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   id?: string;
   /** Description of the tool for models. */
   description?: string;
+  /** Index to search. */
   indexName: string;
   /** Embedder of the query; must be the one of the index. */
   model: EmbedderInput;
@@ -84,6 +85,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   includeSources?: boolean;
   /** Whether to return the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
+  /** Settings of the store, by its name. */
   databaseConfig?: DatabaseConfig;
   /** Model that selects the passages among the best four times `topK` of the search, or sorts the `topK` passages of `mmr`. */
   reranker?: RerankConfig;

@@ -41,6 +41,7 @@ export interface RecordListToolOptions extends Omit<
   | 'minConfidence'
   | 'maxQuestionLength'
 > {
+  /** `filter`: the tool lists records that match a filter, without a query. */
   mode: 'filter';
   /** Not used. */
   model?: EmbedderInput;

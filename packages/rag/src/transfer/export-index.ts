@@ -56,6 +56,7 @@ export type ExportIndexOptions = ExportIndexSettings &
   };
 
 export interface ExportIndexSettings {
+  /** Index to export. */
   indexName: string;
   /** Only records that pass. */
   filter?: VectorFilter;
@@ -63,6 +64,7 @@ export interface ExportIndexSettings {
   pageSize?: number;
   /** Called after each page. */
   onProgress?: (progress: TransferProgress) => void;
+  /** Aborts the export. */
   signal?: AbortSignal | undefined;
 }
 

@@ -11,6 +11,7 @@ import type { MCPOAuthClientProviderOptions, TokenRequestContext } from './sign-
 
 /** A client without a user. */
 interface RegisteredClientOptions {
+  /** Id of the client at the authorization server. */
   clientId: string;
   /** Secret of the client. */
   clientSecret?: string;
@@ -21,6 +22,7 @@ interface RegisteredClientOptions {
   issuer?: string;
   /** Scopes to request, separated by spaces, where the server names none. */
   scope?: string;
+  /** Storage of tokens. Default: memory. */
   storage?: OAuthStorage;
 }
 
@@ -140,7 +142,9 @@ export interface IdentityProvider {
 
 /** Options of `createEnterpriseManagedProvider()`. */
 export interface EnterpriseManagedOptions extends RegisteredClientOptions {
+  /** The identity provider of the company, and the registration of the client there. */
   identityProvider: IdentityProvider;
+  /** Your own fetch. */
   fetch?: Fetch;
 }
 

@@ -39,6 +39,7 @@ export interface MCPOAuthClientProviderOptions {
   skipIssuerMetadataValidation?: boolean;
   /** Binds tokens to a key in the storage, if the authorization server supports DPoP with ES256. Default `false`. */
   dpop?: boolean;
+  /** Receives warnings and errors. Default: the default logger. */
   logger?: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;

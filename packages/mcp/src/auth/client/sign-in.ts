@@ -179,6 +179,7 @@ export interface AuthorizationCallback {
 
 /** Options of `finishAuthorization()`. */
 export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'provider' | 'serverUrl' | 'fetch'> {
+  /** Authorization response, as the callback received it. */
   callback: AuthorizationCallback;
 }
 

@@ -5,14 +5,19 @@ import type { OAuthStorage } from './oauth-storage.js';
 
 /** Options of `createSimpleTokenProvider()`. */
 export interface SimpleTokenProviderOptions {
+  /** Redirect URI of the registration. */
   redirectUrl: string | URL;
+  /** Metadata of the client, for a refresh. */
   clientMetadata: OAuthClientMetadata;
+  /** Registration of the client, for a refresh. */
   clientInformation?: StoredOAuthClientInformation;
   /** Default `Bearer`. */
   tokenType?: string;
+  /** Refresh token that replaces an expired access token. */
   refreshToken?: string;
   /** Seconds until the token expires. */
   expiresIn?: number;
+  /** Scopes of the token, separated by spaces. */
   scope?: string;
 }
 

@@ -34,10 +34,13 @@ export function extractBearerToken(header: string | null | undefined): string | 
 
 /** Parts of a `WWW-Authenticate` challenge. */
 export interface ChallengeOptions {
+  /** URL of the resource metadata. */
   resourceMetadataUrl: string;
   /** All scopes that a token needs. */
   scopes?: readonly string[];
+  /** OAuth error code, such as `invalid_token`. Default none: no token was sent. */
   error?: string;
+  /** A sentence for the developer of the client. */
   errorDescription?: string;
 }
 

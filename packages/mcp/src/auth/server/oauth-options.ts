@@ -37,11 +37,13 @@ export interface OAuthServerOptions extends ProtectedResourceOptions {
 
 /** Options of `createOAuthMiddleware()`, `createWebOAuth()`, `expressOAuth()` and `honoOAuth()`. */
 export interface OAuthMiddlewareOptions {
+  /** The protected resource, its validator and its scopes. */
   oauth: OAuthServerOptions;
   /** Path of the MCP server. Everything below it, and below the path of `resource`, requires a token. Default `/mcp`. */
   mcpPath?: string;
   /** Origins whose pages may read the responses, or `*`. Default `*`: a page has no token unless the user passed it one. */
   allowedOrigins?: '*' | readonly string[];
+  /** Receives errors of validators. Default: the default logger. */
   logger?: Logger;
 }
 

@@ -19,6 +19,7 @@ export interface ProtectedResourceOptions {
   authorizationServers: readonly string[];
   /** Scopes that clients may request. Default: those that requests or tools require; if there are none, none are advertised. */
   scopesSupported?: readonly string[];
+  /** Name of the server for users. */
   resourceName?: string;
   /** URL of the documentation for developers. */
   resourceDocumentation?: string;

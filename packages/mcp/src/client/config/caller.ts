@@ -4,6 +4,7 @@ import type { ProgressUpdate, RequestHandlers } from './handlers.js';
 
 /** Options of a request to a server. */
 export interface RequestOptions {
+  /** Aborts the request, and sends a cancellation to the server. */
   signal?: AbortSignal | undefined;
   /** Request context of the caller, for `headers` and `fetch` of the server definition. */
   requestContext?: AnyRequestContext | undefined;

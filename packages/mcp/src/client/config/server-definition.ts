@@ -87,6 +87,7 @@ export interface ServerOptions extends ToolSelection {
 export interface StdioServerDefinition extends ServerOptions {
   /** The program. It is started directly, never through a shell. */
   command: string;
+  /** Arguments of the command. */
   args?: string[];
   /** Environment variables, in addition to the few that a program needs to run (`PATH`, `HOME`, ...). */
   env?: Record<string, string>;
@@ -134,6 +135,7 @@ export interface TlsOptions {
 
 /** A server over Streamable HTTP, or over the legacy HTTP+SSE. */
 export interface HttpServerDefinition extends ServerOptions {
+  /** URL of the server, such as `https://mcp.example.com/mcp`. */
   url: string | URL;
   /**
    * Default `auto`: Streamable HTTP first, HTTP+SSE when the server responds with 400, 404 or 405. A path that ends in `/sse` means
@@ -167,6 +169,7 @@ export interface HttpServerDefinition extends ServerOptions {
 
 /** A server in this process. */
 export interface InProcessServerDefinition extends ServerOptions {
+  /** An `MCPServer`, or a transport of your own. */
   server: InProcessServer | MessageTransport;
   command?: never;
   url?: never;

@@ -7,12 +7,14 @@ import type { RemoteServer } from '../remote/remote-server.js';
 
 /** Argument to complete, and the prompt or resource template that has it. */
 export interface CompleteOptions extends RequestOptions {
+  /** Name of the server. */
   serverName: string;
   /** Prompt or resource template of the argument; the protocol's own references are accepted as well. */
   ref:
     | { type: 'prompt' | 'ref/prompt'; name: string }
     | { type: 'resource'; uriTemplate: string }
     | { type: 'ref/resource'; uri: string };
+  /** Argument to complete, and the value so far. */
   argument: { name: string; value: string };
   /** Values of other arguments. */
   context?: Record<string, string>;

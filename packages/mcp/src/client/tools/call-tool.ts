@@ -13,9 +13,11 @@ import { awaitTask } from './await-task.js';
 
 /** Options of `mcp.callTool()`. */
 export interface CallToolOptions extends InteractiveRequestOptions {
+  /** Name of the server. */
   serverName: string;
   /** The server's own name of the tool. */
   name: string;
+  /** Arguments of the tool. Default none. */
   args?: Record<string, unknown>;
   /** `_meta` of the request. */
   meta?: Record<string, unknown>;

@@ -9,7 +9,9 @@ import { SSEEndpoint, type SSEOptions, type SSERoute } from './sse-endpoint.js';
 
 /** Request, response and paths of `server.startSSE()`. */
 export interface StartSSEOptions extends SSERoute, SSEOptions {
+  /** Request of `node:http`. */
   req: IncomingMessage;
+  /** Response of `node:http`. */
   res: ServerResponse;
   /** Options, when they are not given next to the request. */
   options?: SSEOptions | undefined;

@@ -44,6 +44,7 @@ export interface ServerConfig {
   id?: string;
   /** Name that clients show. */
   name: string;
+  /** Version of the server, such as `1.0.0`. */
   version: string;
   /** Tools by the name clients call them by. */
   tools: ToolsInput;
@@ -57,18 +58,23 @@ export interface ServerConfig {
   resources?: MCPServerResources;
   /** Templates of messages that users choose. */
   prompts?: MCPServerPrompts;
+  /** One sentence about the server, for registries and clients. */
   description?: string;
   /** Name for people; `name` is for programs. */
   title?: string;
   /** Shown by clients. */
   icons?: Icon[];
+  /** URL of the home page. */
   websiteUrl?: string;
   /** Text that tells the client's model how to use the server. */
   instructions?: string;
+  /** Source repository, as in the MCP registry. */
   repository?: Repository;
   /** The registry that is authoritative for the packages, for example `npm`. */
   packageCanonical?: string;
+  /** Packages of the server, as in the MCP registry. */
   packages?: PackageInfo[];
+  /** Public endpoints of the server, as in the MCP registry. */
   remotes?: RemoteInfo[];
   /** ISO 8601. Default: now. */
   releaseDate?: string;

@@ -183,7 +183,9 @@ export interface StartHTTPOptions extends StreamableHTTPServerTransportOptions {
   httpPath: string;
   /** Path that reports `server.health()` as JSON, as that of `listen()`. Default: none. */
   healthPath?: string | undefined;
+  /** Request of `node:http`. */
   req: IncomingMessage;
+  /** Response of `node:http`. The server writes it. */
   res: ServerResponse;
   /** Options, when they are not given next to the request. */
   options?: StreamableHTTPServerTransportOptions | undefined;

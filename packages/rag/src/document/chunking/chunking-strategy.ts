@@ -107,7 +107,12 @@ function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
 
 /** Chunking options. Without `strategy`, the type of the document decides: see `DocumentType`. */
 export type ChunkParams =
-  | { [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & { strategy: Name } }[StrategyName]
+  | {
+      [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & {
+        /** How the document is split. Default: by the format of the document. */
+        strategy: Name;
+      };
+    }[StrategyName]
   | (MinSizeOptions & { strategy?: never });
 
 /**

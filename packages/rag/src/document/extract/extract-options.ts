@@ -107,10 +107,15 @@ export interface ExtractFailure {
 export interface ExtractParams {
   /** Model of all extractors. There is no default. */
   llm?: LanguageModelInput;
+  /** A title of each document, as `documentTitle`. */
   title?: boolean | TitleExtractorOptions;
+  /** A summary of each chunk, as `sectionSummary`. */
   summary?: boolean | SummaryExtractorOptions;
+  /** Questions that each chunk answers, as `questionsThisExcerptCanAnswer`. */
   questions?: boolean | QuestionsExtractorOptions;
+  /** Keywords of each chunk, as `excerptKeywords`. */
   keywords?: boolean | KeywordsExtractorOptions;
+  /** Your own fields, as a schema. */
   schema?: SchemaExtractorOptions;
   /**
    * What situates a chunk within its document: title, headings and date, then one or two sentences by the model. `'prefix'` leaves out the
@@ -119,6 +124,7 @@ export interface ExtractParams {
   context?: boolean | 'prefix' | ContextExtractorOptions;
   /** Maximum number of parallel requests. Default 4. */
   concurrency?: number;
+  /** Called after each call of the model. */
   onProgress?: (progress: ExtractProgress) => void;
   /** Called for each failure. If it is given, no error is thrown at the end. */
   onFailure?: (failure: ExtractFailure) => void;

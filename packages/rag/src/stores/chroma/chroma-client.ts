@@ -59,8 +59,11 @@ export interface ChromaConnectionOptions {
   port?: number;
   /** Always with an `apiKey`. */
   ssl?: boolean;
+  /** Tenant of the collections. Default: that of the server. */
   tenant?: string;
+  /** Database of the collections. Default: that of the server. */
   database?: string;
+  /** Headers of every request. */
   headers?: Record<string, string>;
   /** Connects to Chroma Cloud. */
   apiKey?: string;

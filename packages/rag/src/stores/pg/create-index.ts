@@ -24,6 +24,7 @@ import { quoteIdentifier } from './sql-text.js';
 
 /** Parameters of `createIndex()` of `PgVector`. */
 export interface PgCreateIndexParams extends CreateIndexParams {
+  /** Kind of the index and its settings. */
   indexConfig?: PgIndexConfig;
   /**
    * Default: a new index is built, an existing one is not. `true` also rebuilds an existing index that differs from `indexConfig`.

@@ -39,9 +39,13 @@ export interface PgConnectionOptions {
   connectionString?: string;
   /** Host name, or the folder of a Unix domain socket. */
   host?: string;
+  /** Port. Default 5432. */
   port?: number;
+  /** Name of the database. */
   database?: string;
+  /** User of the database. */
   user?: string;
+  /** Password of the user. */
   password?: string | (() => string | Promise<string>);
   /** Opens the connection, as connectors of Cloud SQL do. */
   stream?: () => unknown;

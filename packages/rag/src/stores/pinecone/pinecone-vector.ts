@@ -80,7 +80,11 @@ export interface PineconeConfig extends InNamespace {
 /** Parameters of `query()` of `PineconeVector`. */
 export type PineconeQueryParams = QueryParams & PineconeConfig;
 /** Parameters of `upsert()` of `PineconeVector`. */
-export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
+export type PineconeUpsertParams = UpsertParams &
+  InNamespace & {
+    /** One sparse vector per record, for hybrid search. */
+    sparseVectors?: readonly SparseVector[];
+  };
 
 const optionChecks: OptionChecks<PineconeVectorConfig> = {
   apiKey: anyValue,

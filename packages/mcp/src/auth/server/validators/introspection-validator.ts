@@ -21,6 +21,7 @@ import { invalidToken, unavailable, type TokenValidationResult, type TokenValida
 export interface IntrospectionOptions {
   /** Credentials of this server at the authorization server, sent as HTTP Basic. */
   clientId?: string;
+  /** Secret of this server at the authorization server. */
   clientSecret?: string;
   /** Accepts only tokens of this issuer. Default: all that the endpoint accepts. */
   issuer?: string;
@@ -34,7 +35,9 @@ export interface IntrospectionOptions {
   cacheSize?: number;
   /** Seconds that two clocks may differ. Default 30. */
   clockTolerance?: number;
+  /** Receives failures without the token. Default: the default logger. */
   logger?: Logger;
+  /** Your own fetch for introspection requests. */
   fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
   /** Milliseconds since 1970. */
   now?: () => number;

@@ -34,7 +34,9 @@ export interface JwtValidatorOptions {
   cooldown?: number;
   /** Milliseconds after which known keys are fetched again. They remain in use while that fails. Default 600 000. */
   maxKeyAge?: number;
+  /** Receives failures without the token. Default: the default logger. */
   logger?: Logger;
+  /** Your own fetch for the key set. */
   fetch?: (url: string, init?: RequestInit) => Promise<Response>;
   /** Milliseconds since 1970. */
   now?: () => number;
