@@ -15,4 +15,4 @@ export { toPassage } from './graph/passage.js';
 export { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './graph/query-graph.js';
 export { describePlace, mergeCopies, otherPlaces } from './search/merge-copies.js';
 export { englishAnalysis, termsOf } from './words/analysis.js';
-export { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from './store/trusted-filter.js';
+export { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from './store/scope.js';

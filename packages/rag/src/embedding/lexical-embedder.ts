@@ -1,6 +1,6 @@
 import { checkOptions, type OptionChecks, wholeNumber } from '@quiver/core/internal';
 import { traceEmbedding } from './call-model.js';
-import { lacksDirection } from '../store/checked-record.js';
+import { lacksDirection } from '../store/checks.js';
 import type { Embedder, EmbedOptions } from './embedder.js';
 import { contentTermsOf, englishAnalysis } from '../words/analysis.js';
 

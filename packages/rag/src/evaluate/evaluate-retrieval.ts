@@ -18,7 +18,7 @@ import { modelChecks } from '../embedding/model-option.js';
 import type { VectorStore } from '../store/index.js';
 import { readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
-import { scanPages } from '../store/scan-pages.js';
+import { scanPages } from '../store/paging.js';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
   checkConfigurations,

@@ -3,7 +3,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import { otherPlaces, type OtherPlace } from '../search/merge-copies.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
-import { scanPages } from '../store/scan-pages.js';
+import { scanPages } from '../store/paging.js';
 import { describeTarget, type CaseTarget, type RetrievalCase } from './cases.js';
 import { toLetters } from './letters.js';
 import type { JudgedRanking } from './metrics.js';

@@ -9,7 +9,7 @@ import { Question } from '../search/question.js';
 import { rankCandidates } from '../search/rank-candidates.js';
 import { findDifferent, recordDepth } from '../store/depths.js';
 import type { IndexRead } from '../store/index-read.js';
-import { scanPages } from '../store/scan-pages.js';
+import { scanPages } from '../store/paging.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { bestOf, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';
 import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';

@@ -4,8 +4,7 @@ import { contextKey, vectorOfKey, ingestKeys, reservedKeys } from '../document/m
 import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../requests/retry.js';
-import { lacksDirection } from '../store/checked-record.js';
-import type { IndexShape } from '../store/index-shape.js';
+import { lacksDirection, type IndexShape } from '../store/checks.js';
 import type {
   Cancellable,
   VectorPage,

@@ -27,8 +27,14 @@ import { checkQuestion, Question } from '../search/question.js';
 import { rerankConfigValue, selectByReranker, type RerankConfig } from '../search/rerank.js';
 import { fusedDepth, rerankDepth } from '../store/depths.js';
 import { fuseScores } from '../store/score-fusion.js';
-import { toIndexRead } from '../store/index-read.js';
-import { parseScope } from '../store/scope.js';
+import { toIndexRead, type DatabaseConfig } from '../store/index-read.js';
+import {
+  parseScope,
+  readTrustedFilter,
+  requireScope,
+  trustedFilterChecks,
+  type TrustedFilterOptions,
+} from '../store/scope.js';
 import {
   confidenceValue,
   defaultTopK,
@@ -40,14 +46,7 @@ import {
   topKValue,
   type StoreOption,
 } from '../store/options.js';
-import {
-  readTrustedFilter,
-  requireScope,
-  trustedFilterChecks,
-  type TrustedFilterOptions,
-} from '../store/trusted-filter.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
-import type { DatabaseConfig } from '../store/database-config.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
 
 /**

@@ -16,7 +16,7 @@ import { bothFilters } from '../filter/index.js';
 import { recordText } from '../store/record-text.js';
 import { objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
-import { scanPages } from '../store/scan-pages.js';
+import { scanPages } from '../store/paging.js';
 import { partsOf } from '../requests/parts-of.js';
 import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
 import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';

@@ -2,20 +2,25 @@ import {
   anyValue,
   booleanValue,
   checkOptions,
+  invalidOptions,
   objectOf,
   type OptionCheck,
   type OptionChecks,
   signalValue,
   valueThat,
   wholeNumber,
-  invalidOptions,
 } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../filter/index.js';
-import { requireIds, toSelection } from './selection.js';
-import type { IndexShape } from './index-shape.js';
-import { type CheckedRecord, checkUpdate, checkUpsert, toVector } from './checked-record.js';
-import { mmrValue, fusionValue, modeValue, searchModes, topKValue } from './options.js';
-import { toScore } from './score.js';
+import {
+  type CheckedRecord,
+  checkUpdate,
+  checkUpsert,
+  type IndexShape,
+  requireIds,
+  toSelection,
+  toVector,
+} from './checks.js';
+import { fusionValue, mmrValue, modeValue, searchModes, topKValue } from './options.js';
 import {
   type FoundRecord,
   fuseSearches,
@@ -31,13 +36,14 @@ import type {
   GetParams,
   IndexDescription,
   IndexParams,
-  QueryParams,
-  VectorPage,
   ListVectorsParams,
+  QueryParams,
   UpdateVectorParams,
   UpsertParams,
   VectorFilter,
   VectorMatch,
+  VectorMetric,
+  VectorPage,
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
@@ -350,3 +356,24 @@ export function inOrder<Item extends { readonly id: string }>(ids: readonly stri
 
 /** Records of a page of `listVectors`. */
 export const defaultPageSize = 1000;
+
+/** Turns a relevance without an upper limit, such as that of BM25, into a score in [0, 1), in proportion to the best one of the query. */
+export function unboundedToScore(relevance: number, best: number): number {
+  return relevance / (1 + best);
+}
+
+/**
+ * Turns a raw similarity into a score in [0, 1], larger is better.
+ *
+ * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
+ */
+function toScore(metric: VectorMetric, similarity: number): number {
+  switch (metric) {
+    case 'cosine':
+      return Math.min(1, Math.max(0, similarity));
+    case 'euclidean':
+      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
+    case 'dotproduct':
+      return 1 / (1 + Math.exp(-similarity));
+  }
+}

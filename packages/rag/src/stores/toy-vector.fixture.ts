@@ -6,14 +6,14 @@ import {
   requireIndexName,
   requireIndexShape,
   requireSameShape,
-} from '../store/index-shape.js';
-import type { CheckedRecord } from '../store/checked-record.js';
+  type CheckedRecord,
+} from '../store/checks.js';
 import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
-import { nearestMatching } from '../store/nearest-matching.js';
-import type { DatabaseConfig } from '../store/database-config.js';
+import { nearestMatching } from '../store/paging.js';
+import type { DatabaseConfig } from '../store/index-read.js';
 
-declare module '../store/database-config.js' {
+declare module '../store/index-read.js' {
   interface DatabaseConfig {
     toy?: { largest?: number };
   }

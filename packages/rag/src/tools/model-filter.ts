@@ -3,8 +3,7 @@ import { findNearestName } from '@quiver/core/internal';
 import { hiddenKeys } from '../document/metadata-keys.js';
 import { describeFields, endSentence, fieldsIn, requireDeclared } from '../filter/declared-fields.js';
 import { bothFilters, checkFilter, type CheckedFilter, type FilterField, parseFilter } from '../filter/index.js';
-import { isScalar } from '../store/scope.js';
-import { requireScope, type ScopedRead } from '../store/trusted-filter.js';
+import { isScalar, requireScope, type ScopedRead } from '../store/scope.js';
 import type { VectorFilter, VectorMetadata, VectorRecord } from '../store/index.js';
 
 /** Metadata fields that a model may filter by: a description, or a description with type and values, by name. `auto`: those of the index. */

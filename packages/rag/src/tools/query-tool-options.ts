@@ -13,10 +13,10 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { expandValue, type PassageExpansion } from '../search/expand-passages.js';
 import { rerankConfigValue, type RerankConfig } from '../search/rerank.js';
 import { confidenceValue, mmrValue, fusionValue, modeValue, objectsByName, topKValue } from '../store/options.js';
-import { trustedFilterChecks, type TrustedFilterOptions } from '../store/trusted-filter.js';
+import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
-import type { DatabaseConfig } from '../store/database-config.js';
+import type { DatabaseConfig } from '../store/index-read.js';
 import type { FilterFields } from './model-filter.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */

@@ -5,7 +5,7 @@ import { ingestKeys } from '../document/metadata-keys.js';
 import { expandMatches } from '../search/expand-passages.js';
 import { mergeCopies } from '../search/merge-copies.js';
 import { ratePassages } from '../search/confidence.js';
-import { readTrustedFilter, requireScope } from '../store/trusted-filter.js';
+import { readTrustedFilter, requireScope } from '../store/scope.js';
 import { writePassages } from './passage-text.js';
 import {
   createEmbedderOf,

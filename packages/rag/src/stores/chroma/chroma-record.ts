@@ -1,7 +1,7 @@
 import { createFilterTest, type Filter } from '../../filter/index.js';
 import { keywordText, recordText } from '../../store/record-text.js';
-import type { CheckedRecord } from '../../store/checked-record.js';
-import { combine, toServiceCondition } from '../../store/service-condition.js';
+import type { CheckedRecord } from '../../store/checks.js';
+import { combine, toServiceCondition } from '../../store/conditions.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';

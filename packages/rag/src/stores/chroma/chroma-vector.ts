@@ -9,7 +9,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { bothFilters, createFilterTest, toFilter } from '../../filter/index.js';
-import { type IndexShape, requireIndexName, requireSameShape } from '../../store/index-shape.js';
+import { type IndexShape, requireIndexName, requireSameShape } from '../../store/checks.js';
 import { objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';

@@ -5,11 +5,11 @@ import { englishAnalysis, termsOf } from '../../words/analysis.js';
 import { english } from '../../words/languages.js';
 import { queryTermsIn } from '../../words/query-terms.js';
 import { keywordText } from '../../store/record-text.js';
-import type { IndexShape } from '../../store/index-shape.js';
+import type { IndexShape } from '../../store/checks.js';
 import { inOrder, type NearestSearch, type TermSearch } from '../../store/record-store.js';
-import { nearestMatching } from '../../store/nearest-matching.js';
+import { nearestMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
-import { combine } from '../../store/service-condition.js';
+import { combine } from '../../store/conditions.js';
 import type { VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaWhere } from './chroma-client.js';
 import {

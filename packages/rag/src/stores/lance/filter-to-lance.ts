@@ -4,7 +4,7 @@ import {
   equalityConditions,
   type EqualityPart,
   toEqualityPart,
-} from '../../store/equality-conditions.js';
+} from '../../store/conditions.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 /**

@@ -1,6 +1,6 @@
 import { plainQueryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { nearestMatching } from '../../store/nearest-matching.js';
+import { nearestMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';

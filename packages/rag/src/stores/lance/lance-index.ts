@@ -4,9 +4,15 @@ import { createFilterTest, type Filter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
 import { recordTerms } from '../../words/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
-import { type CheckedRecord, isUnicode, lacksDirection, requireUnicode } from '../../store/checked-record.js';
-import { readPage } from '../../store/matching-rows.js';
+import {
+  type IndexShape,
+  requireSameShape,
+  type CheckedRecord,
+  isUnicode,
+  lacksDirection,
+  requireUnicode,
+} from '../../store/checks.js';
+import { readPage } from '../../store/paging.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type {
   CreateIndexParams,

@@ -1,11 +1,10 @@
 import { untilAborted } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { toFilter } from '../../filter/index.js';
-import { requireIndexName } from '../../store/index-shape.js';
+import { requireIndexName } from '../../store/checks.js';
 import { objectValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { nativeKeywordSearch, type OpenIndex, unboundedToScore } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';
-import { unboundedToScore } from '../../store/score.js';
 import { type LazyClient, lazyClient, serviceCalls } from '../../store/store-call.js';
 import type { IndexParams, VectorStoreCapabilities, VersionParams } from '../../store/vector-store.js';
 import { findByTerms, findNearest } from './find-records.js';

@@ -1,5 +1,5 @@
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
-import { orderOperators, type SqlCondition, type SqlParameters } from '../../store/sql-condition.js';
+import { orderOperators, type SqlCondition, type SqlParameters } from '../../store/conditions.js';
 
 /**
  * A filter as a condition on the column `metadata`, which holds JSON in SQLite's binary form. Field names and values become parameters; the text does

@@ -1,8 +1,8 @@
 import { plainQueryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { collectMatching } from '../../store/matching-rows.js';
+import { collectMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters } from '../../store/sql-condition.js';
+import { SqlParameters } from '../../store/conditions.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase } from './libsql-database.js';
 import { frequenciesTable, type LibSQLIndex, recordsTable, statement, termsTable } from './libsql-index.js';

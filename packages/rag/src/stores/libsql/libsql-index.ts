@@ -1,7 +1,7 @@
 import { toErrorMessage } from '@quiver/core';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { indexNotFound, type IndexShape, requireSameShape } from '../../store/index-shape.js';
-import type { IndexCache } from '../../store/index-cache.js';
+import { indexNotFound, type IndexShape, requireSameShape } from '../../store/checks.js';
+import type { IndexCache } from '../../store/remote-store.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type { CreateIndexParams, DerivedData, VectorMetric } from '../../store/vector-store.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement, LibSQLValue } from './libsql-database.js';

@@ -9,7 +9,7 @@ import {
   wholeNumber,
   invalidOptions,
 } from '@quiver/core/internal';
-import { requireIndexName } from '../../store/index-shape.js';
+import { requireIndexName } from '../../store/checks.js';
 import { minScoreValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';

@@ -1,9 +1,9 @@
 import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { recordTerms } from '../../words/record-terms.js';
-import type { CheckedRecord } from '../../store/checked-record.js';
-import { keepMatching, readPage } from '../../store/matching-rows.js';
-import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
+import type { CheckedRecord } from '../../store/checks.js';
+import { keepMatching, readPage } from '../../store/paging.js';
+import { isStorableText, SqlParameters } from '../../store/conditions.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   VectorPage,

@@ -1,7 +1,7 @@
 import type { Filter } from '../../filter/index.js';
 import type { KeywordText } from '../../words/keyword-index.js';
 import { keywordText } from '../../store/record-text.js';
-import { type CheckedRecord, copyMetadata } from '../../store/checked-record.js';
+import { type CheckedRecord, copyMetadata } from '../../store/checks.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import type { DerivedData, VectorMetric, VectorRecord } from '../../store/vector-store.js';

@@ -1,7 +1,7 @@
 import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
 import { toFilter } from '../../filter/index.js';
-import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/index-shape.js';
+import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/checks.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { searchModes } from '../../store/options.js';
 import { toStoreFailure } from '../../store/store-call.js';

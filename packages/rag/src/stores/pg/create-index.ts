@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
+import { type IndexShape, requireSameShape } from '../../store/checks.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
 import { buildIndex, isAsRequested, type PgIndexConfig, requestIndex, typeOf, vectorIndexName } from './build-index.js';
 import type { SqlQuery } from './database.js';

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
-import { isStorableText, orderOperators, type SqlCondition, type SqlParameters } from '../../store/sql-condition.js';
+import { isStorableText, orderOperators, type SqlCondition, type SqlParameters } from '../../store/conditions.js';
 
 /**
  * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; the text does not depend

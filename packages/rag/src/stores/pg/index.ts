@@ -6,7 +6,7 @@ export type { PgCreateIndexParams } from './create-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';
 export type { PgQueryParams, PgVectorConfig } from './search.js';
 
-declare module '../../store/database-config.js' {
+declare module '../../store/index-read.js' {
   interface DatabaseConfig {
     pgvector?: PgVectorConfig;
   }

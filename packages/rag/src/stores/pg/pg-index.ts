@@ -160,7 +160,7 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
 }
 
 /** PostgreSQL cuts longer names, silently, so that two of them could become one. */
-export const longestIdentifier = 63;
+const longestIdentifier = 63;
 
 /** @throws `OPTIONS_INVALID` for anything but ASCII letters, digits, `_` and `-`, and for the system's own schemas */
 export function requireSchemaName(schemaName: string): void {
@@ -195,7 +195,7 @@ export function requireSameTable(indexName: string, { oid }: PgIndex, [row]: rea
   if ((row?.['table_oid'] ?? oid) !== oid) throw indexChanged(indexName);
 }
 
-export function indexChanged(indexName: string): QuiverError {
+function indexChanged(indexName: string): QuiverError {
   return new QuiverError(
     'VECTOR_INDEX_CHANGED',
     `The index '${indexName}' was changed by another process while it was used. Try again.`,

@@ -13,7 +13,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { languageOfAnalyzer } from '../../words/term-analyzer.js';
-import { requireIndexName, requireSameShape } from '../../store/index-shape.js';
+import { requireIndexName, requireSameShape } from '../../store/checks.js';
 import { minScoreValue, objectValue } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { ClosableStore } from '../../store/remote-store.js';

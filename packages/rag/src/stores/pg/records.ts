@@ -1,9 +1,8 @@
 import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
-import { toSelection } from '../../store/selection.js';
-import { type CheckedRecord, checkUpdate } from '../../store/checked-record.js';
-import { keepMatching, readPage } from '../../store/matching-rows.js';
-import { isStorableText, SqlParameters } from '../../store/sql-condition.js';
+import { toSelection, type CheckedRecord, checkUpdate } from '../../store/checks.js';
+import { keepMatching, readPage } from '../../store/paging.js';
+import { isStorableText, SqlParameters } from '../../store/conditions.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   VectorPage,

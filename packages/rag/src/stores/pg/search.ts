@@ -1,10 +1,10 @@
 import { readAlias } from '@quiver/core/internal';
 import { createFilterTest } from '../../filter/index.js';
-import { lacksDirection } from '../../store/checked-record.js';
+import { lacksDirection } from '../../store/checks.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { candidatesPerResult, collectMatching, keepMatching } from '../../store/matching-rows.js';
+import { candidatesPerResult, collectMatching, keepMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters } from '../../store/sql-condition.js';
+import { SqlParameters } from '../../store/conditions.js';
 import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';

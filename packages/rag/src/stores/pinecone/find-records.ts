@@ -1,9 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
-import type { IndexShape } from '../../store/index-shape.js';
+import type { IndexShape } from '../../store/checks.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { nearestMatching, type NearestMatchingOptions } from '../../store/nearest-matching.js';
+import { nearestMatching, type NearestMatchingOptions } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { PineconeLikeIndex } from './pinecone-client.js';

@@ -14,7 +14,7 @@ export {
   type SparseVector,
 } from '../../words/lexical-sparse-encoder.js';
 
-declare module '../../store/database-config.js' {
+declare module '../../store/index-read.js' {
   interface DatabaseConfig {
     pinecone?: PineconeConfig;
   }

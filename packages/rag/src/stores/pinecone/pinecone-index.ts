@@ -1,10 +1,9 @@
 import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
-import type { IndexShape } from '../../store/index-shape.js';
-import { type CheckedRecord, lacksDirection } from '../../store/checked-record.js';
+import { type IndexShape, type CheckedRecord, lacksDirection } from '../../store/checks.js';
 import { defaultPageSize, inOrder } from '../../store/record-store.js';
-import { toServiceCondition } from '../../store/service-condition.js';
+import { toServiceCondition } from '../../store/conditions.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   VectorPage,

@@ -9,9 +9,8 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import type { SparseEncoder, SparseVector } from '../../words/lexical-sparse-encoder.js';
-import { requireSameShape } from '../../store/index-shape.js';
+import { requireSameShape, checkUpsert } from '../../store/checks.js';
 import { keywordText } from '../../store/record-text.js';
-import { checkUpsert } from '../../store/checked-record.js';
 import { objectValue, rejectBeside } from '../../store/options.js';
 import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';

@@ -1,7 +1,7 @@
 import { toSparseVector } from '../../words/lexical-sparse-encoder.js';
 import { queryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { nearestMatching } from '../../store/nearest-matching.js';
+import { nearestMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';

@@ -2,9 +2,14 @@ import { createFilterTest, type Filter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
 import { recordTerms } from '../../words/record-terms.js';
 import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { type IndexShape, requireSameShape } from '../../store/index-shape.js';
-import { type CheckedRecord, isUnicode, requireUnicode } from '../../store/checked-record.js';
-import { type ConditionLanguage, type EqualityPart, toEqualityPart } from '../../store/equality-conditions.js';
+import {
+  type IndexShape,
+  requireSameShape,
+  type CheckedRecord,
+  isUnicode,
+  requireUnicode,
+} from '../../store/checks.js';
+import { type ConditionLanguage, type EqualityPart, toEqualityPart } from '../../store/conditions.js';
 import { createUnlessExists } from '../../store/store-call.js';
 import type { CreateIndexParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { isNotFound, type QdrantLikeClient } from './qdrant-client.js';

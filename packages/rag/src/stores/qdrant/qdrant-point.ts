@@ -1,6 +1,6 @@
 import { type SparseVector, weighDocumentTerms } from '../../words/lexical-sparse-encoder.js';
-import type { CheckedRecord } from '../../store/checked-record.js';
-import { equalityConditions } from '../../store/equality-conditions.js';
+import type { CheckedRecord } from '../../store/checks.js';
+import { equalityConditions } from '../../store/conditions.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { QdrantLikePoint } from './qdrant-client.js';
 

@@ -1,8 +1,7 @@
 import { anyValue, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
-import { requireIndexName } from '../../store/index-shape.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
+import { requireIndexName } from '../../store/checks.js';
+import { nativeKeywordSearch, type OpenIndex, unboundedToScore } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
-import { unboundedToScore } from '../../store/score.js';
 import { lazyClient, serviceCalls } from '../../store/store-call.js';
 import type { IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
 import { findByTerms, findNearest } from './find-records.js';

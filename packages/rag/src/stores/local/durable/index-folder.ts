@@ -1,11 +1,10 @@
 import { mkdir, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { acquireFileLock, type FileLock, invalidOptions } from '@quiver/core/internal';
+import { acquireFileLock, type FileLock, replaceFile, invalidOptions } from '@quiver/core/internal';
 import type { DerivedData } from '../../../store/vector-store.js';
 import type { IndexHeader, IndexHolder } from '../local-index.js';
 import { IndexLog, logExtension, type LogWriter, temporaryExtension } from './index-log.js';
-import { replaceFile } from './replace-file.js';
 import { wordsExtension } from './words-file.js';
 
 const lockName = 'writer.lock';

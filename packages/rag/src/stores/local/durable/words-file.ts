@@ -1,12 +1,12 @@
 import { open, readFile, unlink } from 'node:fs/promises';
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
+import { replaceFile } from '@quiver/core/internal';
 import type { TextLanguages } from '../../../words/detect-language.js';
 import type { StoredKeywords } from '../../../words/keyword-index.js';
 import { findLanguage, type Language } from '../../../words/languages.js';
 import { bytesOf } from '../../../vectors/vector-table.js';
 import type { WordStorage } from '../local-words.js';
 import { crc32 } from './log-format.js';
-import { replaceFile } from './replace-file.js';
 
 /** Ends the names of files with terms. */
 export const wordsExtension = '.qvwords';

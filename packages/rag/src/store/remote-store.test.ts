@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { indexCache } from './index-cache.js';
+import { idListings, indexCache } from './remote-store.js';
 import { serviceCalls } from './store-call.js';
 
 function setUp(): { use: typeof useCached; clock: { time: number }; answers: string[] } {
@@ -99,4 +99,22 @@ it('names the existing indexes when an index is gone', async () => {
     code: 'VECTOR_INDEX_NOT_FOUND',
     message: expect.stringContaining('Existing: other.'),
   });
+});
+
+it('keeps the eight listings that were made or renewed last', async () => {
+  const { select } = idListings();
+  let listed: string[] = [];
+  const read = async (key: string, after?: string): Promise<void> => {
+    const ids = await select(key, after, async () => {
+      listed.push(key);
+      return ['b', 'a'];
+    });
+    expect(ids).toEqual(after === undefined ? ['a', 'b'] : ['b']);
+  };
+  for (const key of ['0', '1', '2', '3', '4', '5', '6', '7', '1', '8', '9']) await read(key);
+  listed = [];
+  for (const key of ['1', '3', '8', '9']) await read(key, 'a');
+  expect(listed).toEqual([]);
+  await read('2', 'a');
+  expect(listed).toEqual(['2']);
 });

@@ -1,7 +1,105 @@
 import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
-import type { IndexShape } from './index-shape.js';
-import type { UpdateVectorParams, UpsertParams, VectorMetadata } from './vector-store.js';
+import { type Filter, toFilter } from '../filter/index.js';
+import { vectorMetrics } from './options.js';
+import type {
+  CreateIndexParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMetadata,
+  VectorMetric,
+} from './vector-store.js';
+
+export interface IndexShape {
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+}
+
+/**
+ * Names become names of files, tables and collections, so they must mean one thing everywhere.
+ *
+ * @param longest - characters that the store allows
+ * @throws `OPTIONS_INVALID`
+ */
+export function requireIndexName(indexName: string, longest: number): void {
+  if (typeof indexName === 'string' && indexName.length <= longest && /^[a-z0-9][a-z0-9_-]*$/i.test(indexName)) return;
+  throw invalidOptions(
+    `'${String(indexName)}' cannot name an index: use 1 to ${longest} letters, digits, '_' and '-', beginning with a letter or digit.`,
+  );
+}
+
+/** Returns the shape of a new index. The default metric is `cosine`. @throws `OPTIONS_INVALID` */
+export function requireIndexShape({
+  dimension,
+  metric = 'cosine',
+}: Pick<CreateIndexParams, 'dimension' | 'metric'>): IndexShape {
+  if (!Number.isInteger(dimension) || dimension < 1)
+    throw invalidOptions(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
+  if (!vectorMetrics.includes(metric))
+    throw invalidOptions(`Unknown metric '${String(metric)}'; known: ${vectorMetrics.join(', ')}.`);
+  return { dimension, metric };
+}
+
+/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` when an index that exists has another dimension or metric */
+export function requireSameShape(indexName: string, existing: IndexShape, wanted: IndexShape): void {
+  if (existing.dimension === wanted.dimension && existing.metric === wanted.metric) return;
+  throw new QuiverError(
+    'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
+    `The index '${indexName}' exists with dimension ${existing.dimension} and metric ${existing.metric}, not ${wanted.dimension} and ${wanted.metric}. Delete it first, or choose another name.`,
+    { details: { indexName, existing: existing.dimension, requested: wanted.dimension } },
+  );
+}
+
+export function indexNotFound(indexName: string, existing: readonly string[]): QuiverError {
+  const known = existing.length > 0 ? ` Existing: ${existing.join(', ')}.` : ' There is none yet.';
+  return new QuiverError(
+    'VECTOR_INDEX_NOT_FOUND',
+    `There is no index '${indexName}'; create it with createIndex().${known}`,
+    { details: { indexName } },
+  );
+}
+
+/**
+ * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
+ *
+ * @throws `OPTIONS_INVALID` for ids and a filter, for neither, for a filter that matches everything, such as `{ $and: [] }`,
+ *   `{ $or: [{}, …] }` or `{ tag: { $nin: [] } }`, and for ids that are not a list of strings; `FILTER_INVALID`
+ */
+export function toSelection(
+  method: string,
+  ids: readonly unknown[] | null | undefined,
+  filter: VectorFilter,
+): Filter | undefined {
+  if (ids === undefined || ids === null) {
+    const parsed = toFilter(filter);
+    if (parsed && !isConstant(parsed, true)) return parsed;
+    throw invalidOptions(
+      `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,
+    );
+  }
+  if (filter !== undefined) throw invalidOptions(`${method} accepts ids or a filter, not both.`);
+  requireIds(method, ids);
+  return undefined;
+}
+
+/** Whether a filter matches every record (`matches`), or none, independently of their contents. */
+function isConstant(filter: Filter, matches: boolean): boolean {
+  const { kind } = filter;
+  if (kind === 'not') return isConstant(filter.filter, !matches);
+  if (kind === 'in') return !matches && filter.values.length === 0;
+  if (kind !== 'and' && kind !== 'or') return false;
+  const isConstantPart = (part: Filter): boolean => isConstant(part, matches);
+  return (kind === 'and') === matches ? filter.filters.every(isConstantPart) : filter.filters.some(isConstantPart);
+}
+
+/** @throws `OPTIONS_INVALID` */
+export function requireIds(method: string, ids: unknown): void {
+  if (!Array.isArray(ids)) throw invalidOptions(`${method} requires ids, a list of strings, not ${typeof ids}.`);
+  // Unlike `every()`, also finds the holes of a sparse list.
+  for (const id of ids)
+    if (typeof id !== 'string') throw invalidOptions(`${method} requires ids that are strings, not ${typeof id}.`);
+}
 
 /** A record ready to be stored: metadata as plain JSON, so that it is the same in memory and on disk. */
 export interface CheckedRecord {

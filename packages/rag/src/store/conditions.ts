@@ -1,6 +1,42 @@
-import type { Filter, FilterScalar } from '../filter/index.js';
-import { type FieldCondition, type ServiceCondition, toServiceCondition } from './service-condition.js';
+import type { Filter, FilterOrder, FilterScalar } from '../filter/index.js';
 import type { VectorMetadata } from './vector-store.js';
+
+/** A condition in the language of a service. */
+export type ServiceCondition = Record<string, unknown>;
+
+/**
+ * Returns the part of a filter that a service can apply. It matches a superset of the records that match the filter, so the filter has
+ * to be evaluated on the returned records.
+ *
+ * @param toCondition - converts a condition on one field, whose path is joined by dots; `undefined` where the service has none
+ * @returns `undefined` if the service can apply no part of the filter
+ */
+export function toServiceCondition(
+  filter: Filter,
+  toCondition: (key: string, filter: FieldCondition) => ServiceCondition | undefined,
+): ServiceCondition | undefined {
+  switch (filter.kind) {
+    case 'and':
+    case 'or': {
+      const parts = filter.filters.map((part) => toServiceCondition(part, toCondition));
+      const known = parts.filter((part) => part !== undefined);
+      return filter.kind === 'or' && known.length < parts.length ? undefined : combine(`$${filter.kind}`, known);
+    }
+    case 'equal':
+    case 'in':
+    case 'order':
+      return toCondition(filter.path.join('.'), filter);
+    default:
+      return undefined;
+  }
+}
+
+export type FieldCondition = Extract<Filter, { kind: 'equal' | 'in' | 'order' }>;
+
+/** Services reject empty lists of conditions, and some a list of one. */
+export function combine(operator: '$and' | '$or', parts: readonly ServiceCondition[]): ServiceCondition | undefined {
+  return parts.length > 1 ? { [operator]: parts } : parts[0];
+}
 
 /** Fields below this depth, and longer values, are not among the conditions of a record. */
 const deepestField = 8;
@@ -81,4 +117,47 @@ function toMembership(key: string, filter: FieldCondition): ServiceCondition | u
   const values = filter.kind === 'equal' ? [filter.value] : filter.values;
   if (values.length > mostValues || !values.every(isShort)) return undefined;
   return { $any: values.map((value) => toText(key, value)) };
+}
+
+/** A filter as a condition in the language of a database. */
+export interface SqlCondition {
+  /** A boolean expression for WHERE; NULL is as good as FALSE. */
+  readonly sql: string;
+  /** Filter to evaluate on the returned rows, because the expression matches a superset; absent if it is equivalent. */
+  readonly rest?: Filter;
+}
+
+/** Databases have no NUL in text, or cut the text there, and no halves of surrogate pairs. */
+const unstorable = /[\0\p{Surrogate}]/u;
+
+export function isStorableText(text: string): boolean {
+  return !unstorable.test(text);
+}
+
+/** Operators of SQL for comparisons of order. */
+export const orderOperators: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** Parameters of a statement. Untrusted text is passed only here. */
+export class SqlParameters {
+  readonly values: unknown[] = [];
+  readonly #mark: '$' | '?';
+  readonly #places = new Map<unknown, string>();
+
+  /** @param mark - beginning of a numbered placeholder */
+  constructor(mark: '$' | '?' = '$') {
+    this.#mark = mark;
+  }
+
+  /** @returns its placeholder, such as `$3`; equal strings share a placeholder. PostgreSQL needs a cast to text or text[] */
+  add(value: string | readonly (string | null)[]): string {
+    let place = this.#places.get(value);
+    if (place === undefined) this.#places.set(value, (place = this.addValue(value)));
+    return place;
+  }
+
+  /** @returns a new placeholder, for a value of any type */
+  addValue(value: unknown): string {
+    this.values.push(value);
+    return `${this.#mark}${this.values.length}`;
+  }
 }

@@ -1,0 +1,124 @@
+import { createFilterTest, type Filter, type FilterTest } from '../filter/index.js';
+import { defaultPageSize } from './record-store.js';
+import type { FoundRecord } from './search.js';
+import type { ListVectorsParams, VectorPage, VectorRecord, VectorStore } from './vector-store.js';
+
+export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], matches: FilterTest): Row[] {
+  return rows.filter(({ metadata }) => matches(metadata));
+}
+
+/** Rows to read for each result where a filter is left to evaluate. */
+export const candidatesPerResult = 4;
+const fewestCandidates = 100;
+
+/**
+ * Returns the first matching rows of an exact order, in pages where a filter is left to evaluate.
+ *
+ * @param read - returns the rows of a page; fewer than `limit` only at the end
+ */
+export async function collectMatching<Row extends { metadata?: unknown }>(
+  wanted: number,
+  rest: Filter | undefined,
+  read: (limit: number, offset: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (!rest) return read(wanted, 0);
+  const matches = createFilterTest(rest);
+  const found: Row[] = [];
+  let limit = Math.max(fewestCandidates, wanted * candidatesPerResult);
+  let offset = 0;
+  while (found.length < wanted) {
+    const rows = await read(limit, offset);
+    found.push(...keepMatching(rows, matches));
+    if (rows.length < limit) break;
+    offset += limit;
+    limit *= 4;
+  }
+  return found.slice(0, wanted);
+}
+
+const fewestRows = 1000;
+
+/**
+ * Returns a page of `listVectors` of a database that orders records by id.
+ *
+ * @param read - returns the next records after an id, in order; fewer than `limit` only at the end
+ */
+export async function readPage(
+  { cursor, limit: size = defaultPageSize }: Pick<ListVectorsParams, 'cursor' | 'limit'>,
+  rest: Filter | undefined,
+  read: (after: string | undefined, limit: number) => Promise<VectorRecord[]>,
+): Promise<VectorPage> {
+  // Only few of the records may match.
+  const count = rest ? Math.max(size + 1, fewestRows) : size + 1;
+  const matches = createFilterTest(rest);
+  const found: VectorRecord[] = [];
+  let after = cursor;
+  let isLast = false;
+  while (found.length <= size && !isLast) {
+    const records = await read(after, count);
+    isLast = records.length < count;
+    after = records.at(-1)?.id;
+    found.push(...keepMatching(records, matches));
+  }
+  const records = found.slice(0, size);
+  const last = records.at(-1);
+  return { records, ...(last && found.length > size && { nextCursor: last.id }) };
+}
+
+export interface NearestMatchingOptions {
+  readonly wanted: number;
+  /** Filter to evaluate in full on the returned records. */
+  readonly filter: Filter | undefined;
+  /** The nearest `limit` records, in any order; fewer only when there are no more. */
+  readonly find: (limit: number) => Promise<FoundRecord[]>;
+  /** Records that `find` can return at most. Default: any number. */
+  readonly largest?: number;
+  /** Whether a record counts as found. Default: every one. */
+  readonly isFound?: ((similarity: number) => boolean) | undefined;
+  /** Creates the error for a result that is too small to be certain. */
+  readonly tooNarrow?: (found: number) => Error;
+}
+
+/** Additional records to fetch, so that equal similarities at the end can be ordered. */
+const reserve = 4;
+
+const growth = 4;
+
+/**
+ * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
+ * and does not order ties, so this function fetches more records until the result is certain.
+ */
+export async function nearestMatching(options: NearestMatchingOptions): Promise<FoundRecord[]> {
+  const { wanted, filter, find, largest = Number.POSITIVE_INFINITY, isFound = () => true, tooNarrow } = options;
+  const matches = createFilterTest(filter);
+  for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
+    const limit = Math.min(fetched, largest);
+    const answer = await find(limit);
+    const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
+    const matching = found.filter(({ record }) => matches(record.metadata));
+    const last = found.at(-1);
+    const worst = matching[wanted - 1];
+    const isComplete =
+      answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
+    if (!isComplete && limit < largest) continue;
+    if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
+    return matching.slice(0, wanted);
+  }
+}
+
+function byNearness(a: FoundRecord, b: FoundRecord): number {
+  return b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1);
+}
+
+/** Reads all records that match a filter, page by page. */
+export async function* scanPages(
+  store: Pick<VectorStore, 'listVectors'>,
+  params: ListVectorsParams,
+): AsyncGenerator<VectorRecord[], void> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.listVectors({ ...params, cursor });
+    yield page.records;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
