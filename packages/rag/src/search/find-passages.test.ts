@@ -295,6 +295,26 @@ describe('depths of a search', () => {
     expect(counting.reads).toEqual(reads);
   });
 
+  it.each(['keyword', 'hybrid'] as const)(
+    'give the same first passages for every topK, also among copies: %s',
+    async (mode) => {
+      const texts = Array.from({ length: 50 }, (_, at) =>
+        at < 18 ? 'Locks of users.' : `Locks of users, number ${at}${' and more'.repeat(at)}.`,
+      );
+      await store.createIndex({ indexName, dimension: 256 });
+      const vectors = await lexical.embed(texts, { purpose: 'document' });
+      // The path of a source is compared in the second ranking only.
+      const metadata = texts.map((_, at) => ({ source: at === 30 ? 'locks/harbors/users/a.md' : 'a.md' }));
+      await store.upsert({ indexName, ids: texts.map((_, at) => `r${at}`), vectors, documents: texts, metadata });
+      const firstOf = async (topK: number): Promise<string[]> => {
+        const query = { question: 'locks of users in harbors', mode, fusion: { vector: 0.1 }, topK };
+        return (await retrieve({ ...query, store, indexName, embedder })).matches.map(({ id }) => id);
+      };
+      const all = await firstOf(30);
+      for (const topK of [1, 5, 10, 20]) expect(await firstOf(topK), String(topK)).toEqual(all.slice(0, topK));
+    },
+  );
+
   it('read more where copies of a text are too many of the records', async () => {
     const counting = new CountingVector();
     const texts = [...Array.from({ length: 60 }, () => 'Locks.'), ...topics.map((topic) => `Locks and ${topic}.`)];
