@@ -2,9 +2,8 @@ import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
 import { endOfListMarker } from './find-quotes.js';
 import { foldQuote } from './fold-text.js';
 
-/** Content of a quote in the form of the search. Quotes with equal content have equal places. */
+/** Content of a quote in the form of the search. */
 export interface QuoteContent {
-  readonly key: string;
   /** Folded parts between gaps, without a last comma or period. */
   readonly parts: readonly Uint16Array[];
   /** Gaps before the parts; the one before the first part has no meaning. */
@@ -54,12 +53,7 @@ export function toContent(text: string, marks?: Uint8Array): QuoteContent {
   const punctuation =
     last && last.length > 1 && (last.at(-1) === comma || last.at(-1) === period) ? last.at(-1) : undefined;
   if (last && punctuation !== undefined) parts[parts.length - 1] = last.subarray(0, -1);
-  return { key: `${parts.map(toKey).join('\0')}\0${gaps.join()}\0${punctuation ?? ''}`, parts, gaps, punctuation };
-}
-
-/** A text decoder would make one character of all lone surrogates. */
-export function toKey(units: Uint16Array): string {
-  return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
+  return { parts, gaps, punctuation };
 }
 
 const comma = 0x2c;

@@ -1,9 +1,6 @@
 import type { FoldedText } from './fold-text.js';
 import type { Gap, QuoteContent } from './quote-content.js';
 
-/** Receives the places where parts of a quote end, in order, and returns the last part when the quote is complete. */
-export type QuoteSearch = (part: number, end: number) => PartMatch | undefined;
-
 /** Place of a part of a quote, in the folded source. */
 export interface PartMatch {
   /** Start of the quote. */
@@ -15,43 +12,70 @@ export interface PartMatch {
   readonly before: PartMatch | undefined;
 }
 
-/** Places of one part, after those before it. */
-interface PartPlaces {
-  readonly matches: PartMatch[];
-  /** Last one that ends before the next part that was seen. */
-  at: number;
-}
-
 /** Whether a quote can leave out the folded text between two of its parts. */
 export type GapTest = (gap: Gap, from: number, to: number) => boolean;
 
 /**
- * Searches for a quote in one source. The parts must follow each other without overlap, and the nearest ones count. Places of the quote do
- * not overlap.
+ * Yields the places of a quote in a folded source. The parts must follow each other without overlap, and the nearest ones count. Places of the
+ * quote do not overlap.
+ *
+ * @param spend - takes steps of the search, and ends it with an error
  */
-export function createSearch({ parts, gaps }: QuoteContent, isGap: GapTest): QuoteSearch {
-  const places = parts.map((): PartPlaces => ({ matches: [], at: -1 }));
-  let last = 0;
-  return (part, end) => {
-    const from = end - parts[part]!.length;
-    const earlier = places[part - 1];
-    let before: PartMatch | undefined;
-    if (earlier) {
-      const { matches } = earlier;
-      while (earlier.at + 1 < matches.length && matches[earlier.at + 1]!.end <= from) earlier.at += 1;
-      before = matches[earlier.at];
-      if (!before || !isGap(gaps[part]!, before.end, from)) return undefined;
+export function* findPlaces(
+  { parts, gaps }: QuoteContent,
+  units: Uint16Array,
+  isGap: GapTest,
+  spend: (steps: number) => void,
+): Generator<PartMatch> {
+  let earlier: readonly PartMatch[] = [];
+  for (const [part, pattern] of parts.entries()) {
+    const matches: PartMatch[] = [];
+    let [at, last] = [-1, 0];
+    spend(units.length);
+    for (const end of endsOf(pattern, units)) {
+      const from = end - pattern.length;
+      if (parts.length > 1) spend(stepsOfPart);
+      while (at + 1 < earlier.length && earlier[at + 1]!.end <= from) at += 1;
+      const before = earlier[at];
+      if (part > 0 && (!before || !isGap(gaps[part]!, before.end, from))) continue;
+      const match = { start: before?.start ?? from, from, end, before };
+      if (part < parts.length - 1) matches.push(match);
+      else if (match.start >= last) {
+        last = end;
+        yield match;
+      }
     }
-    const start = before?.start ?? from;
-    if (start < last) return undefined;
-    const match = { start, from, end, before };
-    if (part < parts.length - 1) {
-      places[part]!.matches.push(match);
-      return undefined;
-    }
-    last = end;
-    return match;
-  };
+    if (matches.length === 0) return;
+    earlier = matches;
+  }
+}
+
+/** A place of a part costs as much as reading so many characters. */
+const stepsOfPart = 1000;
+
+/**
+ * Yields the ends of all places of a pattern, in linear time for any text: `indexOf` takes seconds for some.
+ *
+ * @see [Knuth, Morris, Pratt: Fast pattern matching in strings](https://doi.org/10.1137/0206024)
+ */
+function* endsOf(pattern: Uint16Array, units: Uint16Array): Generator<number> {
+  /** By length of a beginning of the pattern: that of the longest shorter beginning with which it ends. */
+  const shorter = new Int32Array(pattern.length + 1);
+  for (let at = 1, length = 0; at < pattern.length; at += 1) {
+    while (length > 0 && pattern[length] !== pattern[at]) length = shorter[length]!;
+    if (pattern[length] === pattern[at]) length += 1;
+    shorter[at + 1] = length;
+  }
+  let matched = 0;
+  for (let at = 0; at < units.length; at += 1) {
+    const unit = units[at]!;
+    while (matched > 0 && pattern[matched] !== unit) matched = shorter[matched]!;
+    if (pattern[matched] === unit) matched += 1;
+    else if ((at = units.indexOf(pattern[0]!, at + 1) - 1) < 0) return;
+    if (matched < pattern.length) continue;
+    yield at + 1;
+    matched = shorter[matched]!;
+  }
 }
 
 /** The end of a line, and what begins the next one: marks of block quotes, and the marker of a list item. */

@@ -13,9 +13,8 @@ import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
 import { citationAt, findQuotes, type Quote, type UnreadableQuote } from './find-quotes.js';
 import { foldText, type FoldedText } from './fold-text.js';
 import { findMarkdownMarks } from './markdown-marks.js';
-import { PatternAutomaton } from './pattern-automaton.js';
-import { toContent, toKey, type QuoteContent } from './quote-content.js';
-import { createGapTest, createSearch, omittedBy, type QuoteSearch } from './quote-search.js';
+import { toContent, type QuoteContent } from './quote-content.js';
+import { createGapTest, findPlaces, omittedBy } from './quote-search.js';
 
 /** A text that an answer may quote: a passage of a query tool, a record of a store, or a chunk. */
 export interface QuoteSource {
@@ -120,10 +119,10 @@ const checks: OptionChecks<VerifyQuotesOptions> = {
  * markers do not count. Markdown marks of the sources do not count either, unless `strict` is set: loaders write them for code, links and
  * lists. Everything else counts, including upper and lower case.
  *
- * Time grows linearly with answer and sources.
+ * Time grows with the number of quotes times the length of the sources.
  *
- * @throws `OPTIONS_INVALID` for arguments of wrong types, and for an unknown option or an invalid value; `CITATION_TOO_COSTLY` for quotes with ellipses or blank lines whose parts occur more than a
- *   million times in the sources
+ * @throws `OPTIONS_INVALID` for arguments of wrong types, and for an unknown option or an invalid value; `CITATION_TOO_COSTLY` when quotes times characters of the sources exceed 100
+ *   millions, and for quotes with ellipses or blank lines whose parts occur more than 100,000 times
  * @example
  * const { found, missing, unreadable } = verifyQuotes(answer, sources);
  * const isVerified = found.length > 0 && missing.length === 0 && unreadable.length === 0;
@@ -147,7 +146,7 @@ export function verifyQuotes(
     })
     .filter(isLong);
   const readTexts = texts.map((text, index) => ({ text, source: sources[index]! }));
-  findPlaces(
+  searchQuotes(
     quotes,
     readTexts.map((one) => ({ ...one, fold: () => foldText(one.text) })),
     limits,
@@ -155,7 +154,7 @@ export function verifyQuotes(
   if (!strict) {
     const rest = quotes.filter(({ own }) => own.length === 0);
     for (const one of rest) one.content = toContent(one.quote.text, findMarkdownMarks(one.quote.text, false));
-    findPlaces(
+    searchQuotes(
       rest.filter(isLong),
       readTexts.map((one) => ({ ...one, fold: () => foldText(one.text, findMarkdownMarks(one.text, true)) })),
       limits,
@@ -193,49 +192,49 @@ interface SearchedText {
   readonly fold: () => FoldedText;
 }
 
-/** Adds the places of quotes in texts, in one pass over each text. */
-function findPlaces(
+/** Adds the places of quotes in texts. */
+function searchQuotes(
   quotes: readonly SearchedQuote[],
   texts: readonly SearchedText[],
   { maxGap, isGapReported, maxPlaces }: { maxGap: number; isGapReported: boolean; maxPlaces: number },
 ): void {
-  const states = new Map(
-    quotes.map(({ content }): [string, QuoteState] => [
-      content.key,
-      { content, places: [], first: new Map(), isCiting: false, source: -1 },
-    ]),
-  );
-  for (const { content, cited } of quotes) if (cited) states.get(content.key)!.isCiting = true;
-  const patterns = new Patterns([...states.values()]);
+  const found = quotes.map((): FoundPlaces => ({ places: [], first: new Map() }));
   let steps = 0;
-  for (const [index, { text, source, fold }] of states.size === 0 ? [] : texts.entries()) {
+  const spend = (more: number): void => {
+    steps += more;
+    if (steps > maxSteps) throw tooCostly();
+  };
+  for (const [index, { text, source, fold }] of quotes.length === 0 ? [] : texts.entries()) {
     const folded = fold();
-    patterns.automaton.search(folded.units, (pattern, end) => {
-      for (const { state, part } of patterns.users[pattern]!) {
-        const { content, places, first, isCiting } = state;
-        if (places.length >= maxPlaces && (!isCiting || first.has(index))) continue;
-        if (content.parts.length > 1 && ++steps > maxSteps) throw tooCostly();
-        if (!state.search || state.source !== index) {
-          state.search = createSearch(content, createGapTest(text, folded, maxGap));
-          state.source = index;
-        }
-        const match = state.search(part, end);
-        if (!match) continue;
+    const isGap = createGapTest(text, folded, maxGap);
+    for (const [number, { content, cited }] of quotes.entries()) {
+      const { places, first } = found[number]!;
+      // A quote that cites sources needs a place in each of them.
+      const isEnough = (): boolean => places.length >= maxPlaces && (!cited || first.has(index));
+      if (isEnough()) continue;
+      for (const match of findPlaces(content, folded.units, isGap, spend)) {
+        const { start, end } = match;
         const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
-        const place = toPlace(source, text, folded, match.start, isPunctuated ? end + 1 : end);
+        const place = toPlace(source, text, folded, start, isPunctuated ? end + 1 : end);
         const omitted = isGapReported ? omittedBy(match, content, text, folded) : [];
-        const found = omitted.length > 0 ? { ...place, omitted } : place;
-        if (!first.has(index)) first.set(index, found);
-        if (places.length < maxPlaces) places.push(found);
-        if (places.length === maxPlaces && !isCiting) patterns.release(content);
+        const whole = omitted.length > 0 ? { ...place, omitted } : place;
+        if (!first.has(index)) first.set(index, whole);
+        if (places.length < maxPlaces) places.push(whole);
+        if (isEnough()) break;
       }
-    });
+    }
   }
-  for (const one of quotes) {
-    const { places, first } = states.get(one.content.key)!;
-    one.own = one.cited ? one.cited.flatMap((number) => first.get(number - 1) ?? []) : places;
+  for (const [number, { places, first }] of found.entries()) {
+    const one = quotes[number]!;
+    one.own = one.cited ? one.cited.flatMap((cited) => first.get(cited - 1) ?? []) : places;
     if (places.length > 0) one.places = places;
   }
+}
+
+interface FoundPlaces {
+  readonly places: QuotePlace[];
+  /** First place in each source, by the index of the source. Complete only for a quote that cites sources. */
+  readonly first: Map<number, QuotePlace>;
 }
 
 /** The end of a quote, up to the citation behind it. */
@@ -254,25 +253,13 @@ function citedAfter(answer: string, { end }: Quote): number[] | undefined {
   return numbers.size === 0 ? undefined : [...numbers].toSorted((a, b) => a - b);
 }
 
-/** A quote during the search. */
-interface QuoteState {
-  readonly content: QuoteContent;
-  readonly places: QuotePlace[];
-  /** First place in each source, by the index of the source. Complete only for a quote that cites sources. */
-  readonly first: Map<number, QuotePlace>;
-  isCiting: boolean;
-  /** Index of the source that `search` belongs to. */
-  source: number;
-  search?: QuoteSearch;
-}
-
-/** About a third of a second of CPU time. */
-const maxSteps = 1_000_000;
+/** Characters of the sources that are compared, for all quotes: about a second of CPU time at most. */
+const maxSteps = 100_000_000;
 
 function tooCostly(): QuiverError {
   return new QuiverError(
     'CITATION_TOO_COSTLY',
-    `Parts of quotes with ellipses or blank lines occur more than ${maxSteps} times in the sources. Verify the answer against fewer sources.`,
+    'There are too many quotes, or parts of quotes with ellipses or blank lines occur too often in the sources. Verify the answer against fewer sources.',
   );
 }
 
@@ -288,44 +275,6 @@ function checkSources(answer: unknown, sources: unknown): string[] {
     if (typeof given !== 'string') throw invalidOptions(`The document of source '${source.id}' must be a text.`);
     return given;
   });
-}
-
-/** The distinct parts of quotes. */
-class Patterns {
-  readonly automaton: PatternAutomaton;
-  /** Quotes with a pattern, and which part of them it is. */
-  readonly users: { state: QuoteState; part: number }[][] = [];
-  readonly #numbers = new Map<string, number>();
-  /** Number of uses by quotes that need further places. */
-  readonly #wanted: number[] = [];
-
-  constructor(states: readonly QuoteState[]) {
-    const patterns: Uint16Array[] = [];
-    for (const state of states) {
-      for (const [part, units] of state.content.parts.entries()) {
-        const key = toKey(units);
-        const pattern = this.#numbers.get(key) ?? patterns.length;
-        if (pattern === patterns.length) {
-          this.#numbers.set(key, pattern);
-          patterns.push(units);
-          this.users.push([]);
-          this.#wanted.push(0);
-        }
-        this.users[pattern]!.push({ state, part });
-        this.#wanted[pattern]! += 1;
-      }
-    }
-    this.automaton = new PatternAutomaton(patterns);
-  }
-
-  /** The quote needs no further places. */
-  release({ parts }: QuoteContent): void {
-    for (const units of parts) {
-      const pattern = this.#numbers.get(toKey(units))!;
-      this.#wanted[pattern]! -= 1;
-      if (this.#wanted[pattern] === 0) this.automaton.forget(pattern);
-    }
-  }
 }
 
 function toPlace(source: QuoteSource, text: string, folded: FoldedText, from: number, to: number): QuotePlace {
