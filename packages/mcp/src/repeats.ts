@@ -44,8 +44,8 @@ export const repeats = {
   lostConnection: {
     isCause: (error: QuiverError): boolean => error.code === 'MCP_CONNECTION_CLOSED',
     ofReads: 1,
-    ofTool: (tool: { annotations?: ToolHints | undefined } | undefined, retryIdempotent = 0): number =>
-      tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true ? retryIdempotent : 0,
+    isHarmless: (tool: { annotations?: ToolHints | undefined } | undefined): boolean =>
+      tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true,
   },
 
   /** Requests about a task read its state, respond by key or cancel it: twice has the effect of once. For five minutes. */

@@ -43,6 +43,7 @@ export class BoundClient {
    * @example
    * const tools = await mcp.listTools({ search: { pinned: ['docs_search'], over: 5000 } });
    */
+  // Two overloads: the search is a tool of this process, whose type has more members than those of a remote tool.
   async listTools(
     options: ListOptions & { search: ToolSearchSettings | true },
   ): Promise<Record<string, RemoteTool | Tool>>;

@@ -1,3 +1,4 @@
+import { getDefaultLogger } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 
 /** The longest response body, and the longest event of a stream: 64 Mi characters. */
@@ -191,6 +192,11 @@ function isBuiltIn(fetch: typeof globalThis.fetch): boolean {
   if (known !== undefined) return known;
   const isBuiltInFetch = Function.prototype.toString.call(fetch).includes("require('internal/deps/undici/undici')");
   builtInFetches.set(fetch, isBuiltInFetch);
+  // Also if a later Node names the module otherwise: then requests still arrive, at three times the CPU.
+  if (!isBuiltInFetch)
+    getDefaultLogger().debug(
+      'The global `fetch` is not the one of Node.js: the requests of MCP clients go through it.',
+    );
   return isBuiltInFetch;
 }
 

@@ -40,10 +40,11 @@ export interface ServerOptions extends ToolSelection {
   onMessage?: ServerMessageHandler;
   /** Maximum number of `input_required` results of one call. Default 10. */
   maxInputRounds?: number;
-  /** Whether a server of protocol version 2026-07-28 may run tool calls as tasks. Default `true`. */
-  tasks?: boolean;
-  /** Milliseconds until a task must have ended; 0 for no limit. Default 86 400 000, a day. */
-  taskTimeout?: number;
+  /**
+   * Whether a server of protocol version 2026-07-28 may run tool calls as tasks. Default `true`. `timeout`: milliseconds until a task must have
+   * ended; 0 for no limit. Default 86 400 000, a day.
+   */
+  tasks?: boolean | { timeout: number };
   /**
    * Effect of a tool's error result: `throw` throws `MCP_TOOL_ERROR`, `return` returns the result, and a function returns something
    * else, for example a hint for the model. Default `throw`.

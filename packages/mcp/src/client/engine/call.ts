@@ -14,8 +14,8 @@ export interface Relay {
   readonly capabilities: ClientCapabilities;
   /** Log level of the party, which a modern request declares. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Stands for the party: where the transport does not tell which request the server asks for, any request of one party is as good. */
-  readonly party: unknown;
+  /** Stands for the party: where the transport does not tell which request the server asks for, any request of one caller is as good. */
+  readonly caller: unknown;
   /** Whether an `input_required` result is returned, because the party provides the input itself. */
   readonly returnsInput: boolean;
   /** Whether the server may run the call as a task. */

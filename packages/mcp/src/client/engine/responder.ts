@@ -40,6 +40,9 @@ export interface ResponderOptions {
 /**
  * Responds to the server for the application: to its requests, and to results that require input. The clock of the call that they belong to
  * is stopped meanwhile.
+ *
+ * Calls may have handlers of their caller, and stdio does not tell which call a request of the server belongs to. A third of this class decides
+ * when only one caller is possible: a user must not be asked for another one.
  */
 export class Responder {
   readonly #options: ResponderOptions;
@@ -54,13 +57,13 @@ export class Responder {
 
   /**
    * Returns the call that a request of the server belongs to, where the transport does not tell: the only one in progress that may require
-   * input, or one of several of the same party, unless the tool of another caller's abandoned call may still ask.
+   * input, or one of several of the same caller, unless the tool of another caller's abandoned call may still ask.
    */
   findCall(): Call | undefined {
     const [call, ...others] = [...this.#options.calls].filter(({ method }) => findMethod(method)?.isInteractive);
-    const party = call?.options.relay?.party;
-    const isOfParty = party !== undefined && others.every(({ options }) => options.relay?.party === party);
-    return (others.length === 0 || isOfParty) && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
+    const caller = call?.options.relay?.caller;
+    const isOfOneCaller = caller !== undefined && others.every(({ options }) => options.relay?.caller === caller);
+    return (others.length === 0 || isOfOneCaller) && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
   }
 
   /** @param call - the request that it belongs to, if that is known */
@@ -136,7 +139,7 @@ export class Responder {
   abandon({ options }: Call): void {
     this.#abandonedUntil = monotonicNow() + lateRequestTime;
     // Two callers are enough to doubt every one.
-    if (this.#abandoned.size < 2) this.#abandoned.add(identityOf(options));
+    if (this.#abandoned.size < 2) this.#abandoned.add(callerOf(options));
   }
 
   /** Ends all handlers. */
@@ -159,7 +162,7 @@ export class Responder {
   /** Returns whether a request of the server may belong to an abandoned call of another caller. */
   #mayBelongToOther(caller: RelayedCaller): boolean {
     if (monotonicNow() >= this.#abandonedUntil) this.#abandoned.clear();
-    const own = identityOf(caller);
+    const own = callerOf(caller);
     return [...this.#abandoned].some((other) => other !== own);
   }
 
@@ -175,8 +178,8 @@ export class Responder {
 }
 
 /** Without a request context, calls with one handler ask one user. `undefined` stands for a caller too: that of calls with neither. */
-function identityOf({ relay, requestContext, onElicitation, onSampling }: RelayedCaller): unknown {
-  return relay?.party ?? requestContext ?? onElicitation ?? onSampling;
+function callerOf({ relay, requestContext, onElicitation, onSampling }: RelayedCaller): unknown {
+  return relay?.caller ?? requestContext ?? onElicitation ?? onSampling;
 }
 
 /** Whether a balancer or a restart may be the reason. */

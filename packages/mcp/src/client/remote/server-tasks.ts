@@ -22,7 +22,7 @@ export interface AwaitedTask {
 /** The part of a server that its tasks need. */
 interface TaskServer {
   readonly name: string;
-  readonly options: { readonly tasks?: boolean };
+  readonly options: { readonly tasks?: boolean | object };
   request<Result>(
     run: (engine: Engine, options: EngineRequestOptions) => Promise<Result>,
     options: EngineRequestOptions,

@@ -20,7 +20,7 @@ import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescrip
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
 export interface AwaitTaskOptions extends InteractiveRequestOptions, RelayedHandlers {
-  /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
+  /** Milliseconds until the task must have ended; 0 for no limit. Default: `tasks.timeout` of the server. */
   readonly timeout?: number | undefined;
   /** Whether a new status message restarts the timeout. */
   readonly resetTimeoutOnProgress?: boolean | undefined;
@@ -84,7 +84,9 @@ class AwaitedTask {
   readonly #clock: RequestClock;
 
   constructor(server: RemoteServer, taskId: string, options: AwaitTaskOptions) {
-    const { timeout = server.options.taskTimeout ?? defaultTaskTimeout, maxTotalTimeout = Infinity } = options;
+    const { tasks } = server.options;
+    const ofServer = typeof tasks === 'object' ? tasks.timeout : defaultTaskTimeout;
+    const { timeout = ofServer, maxTotalTimeout = Infinity } = options;
     this.#server = server;
     this.#taskId = taskId;
     this.#options = options;
@@ -290,7 +292,7 @@ class AwaitedTask {
     const outcome = isOwner ? 'It was canceled. ' : '';
     return new QuiverError(
       'MCP_REQUEST_TIMEOUT',
-      `A task of MCP server '${this.#server.name}' did not end within ${limit} ms. ${outcome}Raise \`taskTimeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`,
+      `A task of MCP server '${this.#server.name}' did not end within ${limit} ms. ${outcome}Raise \`tasks.timeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`,
       { details },
     );
   }

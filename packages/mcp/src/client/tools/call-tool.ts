@@ -21,7 +21,7 @@ export interface CallToolOptions extends InteractiveRequestOptions {
   args?: Record<string, unknown>;
   /** `_meta` of the request. */
   meta?: Record<string, unknown>;
-  /** Milliseconds; 0 for no limit. Default: the timeout of the server, and its `taskTimeout` for a call that becomes a task. */
+  /** Milliseconds; 0 for no limit. Default: the timeout of the server, and `tasks.timeout` for a call that becomes a task. */
   timeout?: number;
   /** Whether progress restarts the timeout. Default: the setting of the server definition, `false`. */
   resetTimeoutOnProgress?: boolean;
@@ -94,12 +94,12 @@ export function sendCall(
   onProgress: ToolCall['onProgress'] = given.onProgress,
 ): Promise<CallToolResult | CreatedTask> {
   const { name, args = {}, meta, requestContext } = given;
-  const { enableProgressTracking = true, retryIdempotent } = server.options;
+  const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const lists = server.list('tools/list');
   const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
     list?.find((listed) => listed.name === name);
   const { tool = find(lists.peek({ requestContext })) ?? find(lists.peek()) } = given;
-  const retries = repeats.lostConnection.ofTool(tool, retryIdempotent);
+  const retries = retryIdempotent > 0 && repeats.lostConnection.isHarmless(tool) ? retryIdempotent : 0;
   const tracksProgress = enableProgressTracking && !given.relay;
   const progressToken = tracksProgress || given.onProgress ? runId : undefined;
   const extension = given.relay?.acceptsTasks === false ? undefined : server.tasks.ofCalls;

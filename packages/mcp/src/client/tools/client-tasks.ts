@@ -31,7 +31,7 @@ export type TaskHandle =
 export interface TaskResultOptions extends InteractiveRequestOptions {
   /** Receives the status messages of the task. */
   onProgress?: ((update: ProgressUpdate) => void) | undefined;
-  /** Milliseconds to wait. Default: `taskTimeout` of the server. */
+  /** Milliseconds to wait. Default: `tasks.timeout` of the server. */
   maxTotalTimeout?: number;
 }
 

@@ -79,7 +79,7 @@ describe.concurrent('a task of a server that misbehaves', () => {
   });
 
   test.for([
-    ['the `taskTimeout` of the server', { taskTimeout: 2000 }, {}],
+    ['`tasks.timeout` of the server', { tasks: { timeout: 2000 } }, {}],
     ['the `timeout` of the call', {}, { timeout: 2000 }],
     ['`maxTotalTimeout`', {}, { maxTotalTimeout: 2000 }],
   ] as const)('is canceled after %s', async ([, definition, options]) => {

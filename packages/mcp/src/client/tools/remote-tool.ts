@@ -39,7 +39,10 @@ export function createRemoteTool(server: RemoteServer, id: string, tool: Protoco
   return createTool(options) as unknown as RemoteTool;
 }
 
-/** The options of `createTool`, read from the server's definition. The methods are shared, because servers list thousands of tools. */
+/**
+ * The options of `createTool`, read from the server's definition. It and {@link RemoteSchema} are classes with getters, because servers list
+ * thousands of tools, of which few are called: an object per tool holds references only.
+ */
 class RemoteDefinition {
   readonly server: RemoteServer;
   readonly id: string;

@@ -258,9 +258,11 @@ export class HttpChannel extends HttpConnection implements Channel {
     // The server rejects all requests of a session that it does not know in this way.
     const isSessionLost = repeats.lostSession.isCause(status, call.headers['mcp-session-id']);
     const message = parseErrorMessage(text);
-    const { code, data } = message?.error ?? {};
-    const closed = new ProtocolError(Number(code), String(message?.error['message']), { data, httpStatus: status });
-    if (repeats.closedServer.isCause(closed)) throw closed;
+    if (message && status === 503) {
+      const { code, message: reason, data } = message.error;
+      const error = new ProtocolError(Number(code), String(reason), { data, httpStatus: status });
+      if (repeats.closedServer.isCause(error)) throw error;
+    }
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
     const target = redirectTarget(this.options.url, response);

@@ -25,7 +25,7 @@ export type RelayState = { readonly requestState?: unknown } | { readonly call: 
  */
 export class RelayedCall implements Relay {
   readonly capabilities: ClientCapabilities;
-  readonly party: unknown;
+  readonly caller: unknown;
   readonly returnsInput: boolean;
   readonly acceptsTasks: boolean;
   readonly #controller = new AbortController();
@@ -40,7 +40,7 @@ export class RelayedCall implements Relay {
     const { era, clientCapabilities, mayContinue } = host;
     this.#host = host;
     this.capabilities = withoutTasks(clientCapabilities);
-    this.party = partyOf(host);
+    this.caller = callerOf(host);
     this.returnsInput = era === 'modern';
     // The proxy waits for a legacy caller, which has no tasks.
     this.acceptsTasks = mayContinue || era === 'legacy';
@@ -153,7 +153,7 @@ export class RelayedCall implements Relay {
 }
 
 /** Returns what stands for the client: over stdio there is one per connection, with one caller; elsewhere it has a session or an identity. */
-function partyOf(host: ServerRequest): unknown {
+function callerOf(host: ServerRequest): unknown {
   const { session, principal, caller } = host;
   return session ?? principal ?? (caller.transport === 'stdio' ? caller : host);
 }
