@@ -166,7 +166,7 @@ describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
     // The texts are hostile, the browser is not: without its sandbox it also runs where the user is root.
     browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
     folder = await mkdtemp(join(tmpdir(), 'quiver-graph-'));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const close of closing) await close();
@@ -258,7 +258,7 @@ describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
       }
     }
     expect(entries).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('searches the passages, and can be used by the keyboard alone', async () => {
     const { page } = await open(computing);

@@ -670,7 +670,7 @@ test('two hundred connections leave nothing behind', async () => {
   await expect.poll(() => (count()['Timeout'] ?? 0) - (before['Timeout'] ?? 0)).toBeLessThanOrEqual(3);
   await expect.poll(() => (count()['TCPSocketWrap'] ?? 0) - (before['TCPSocketWrap'] ?? 0)).toBeLessThanOrEqual(6);
   expect(process.listenerCount('exit') + process.listenerCount('SIGTERM')).toBeLessThanOrEqual(listeners);
-}, 60_000);
+});
 
 test('children leave no listeners behind', async () => {
   const count = (): number[] => ['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name));
@@ -683,7 +683,7 @@ test('children leave no listeners behind', async () => {
   }
   // Children of the tests before may still be on their way out, so there may be fewer now.
   await expect.poll(() => count().every((listeners, signal) => listeners <= (before[signal] ?? 0))).toBe(true);
-}, 60_000);
+});
 
 /** Starts a program with a child, which has a child too. Returns the ids of both. */
 async function startHost(end: string): Promise<{ host: ChildProcess; pids: number[] }> {

@@ -191,4 +191,4 @@ it('makes the same index as a first run, after any runs, failures and changes by
     { seed: 1, numRuns: 150 },
   );
   expect(compared).toBeGreaterThan(150);
-}, 60_000);
+});

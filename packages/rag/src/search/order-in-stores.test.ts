@@ -46,7 +46,7 @@ describe.each<VectorMetric>(['cosine', 'euclidean', 'dotproduct'])('the metric %
       await store.createIndex({ indexName, dimension, metric });
       await store.upsert({ indexName, ids, vectors, documents: texts });
     }
-  }, 60_000);
+  });
 
   it.each<[QueryMode, object]>([
     ['vector', {}],

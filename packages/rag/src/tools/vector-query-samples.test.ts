@@ -267,7 +267,7 @@ describe('samples of createVectorQueryTool', () => {
     let config: PgVectorOptions;
     beforeEach(async () => {
       config = await database.open();
-    }, 60_000);
+    });
 
     it('usage without a server, also in the older form', async () => {
       const pgVector = new PgVector({

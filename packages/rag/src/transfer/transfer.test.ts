@@ -62,7 +62,7 @@ describe('moving an index', () => {
     expect(progress.every(({ total }) => total === count)).toBe(true);
     expect(await allOf(target)).toEqual(await allOf(source));
     expect(await target.describeIndex({ indexName })).toMatchObject({ dimension: 3, metric: 'euclidean' });
-  }, 60_000);
+  });
 
   it('exports only what passes a filter', async () => {
     const target = new LocalVector();

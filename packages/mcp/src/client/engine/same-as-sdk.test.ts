@@ -583,10 +583,8 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
     'the end': `process.exit(3)`,
     garbage: `process.stdout.write('garbage\\n'); reply({ content: [] })`,
   };
-  test.each(Object.entries(answers))(
-    '%s',
-    async (name, call) => {
-      const script = `
+  test.each(Object.entries(answers))('%s', async (name, call) => {
+    const script = `
       const modern = ${era === 'modern'};
       const heard = [];
       require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -603,34 +601,31 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
           if (m.method === 'tools/call') { ${call} }
         }
       });`;
-      const play = async (subject: 'sdk' | 'engine') => {
-        const progress: unknown[] = [];
-        const definition = { command: process.execPath, args: ['-e', script], protocol: era, connectTimeout: 60_000 };
-        const go = { name: 'go', args: {}, runId: 'run' };
-        let invoke: (call: typeof go & { timeout?: number }) => Promise<unknown>;
-        let disconnect: () => Promise<void>;
-        if (subject === 'sdk') {
-          const sdk = createSdkSubject({ definition, timeout: 6000, onProgress: (update) => progress.push(update) });
-          invoke = (call) => sdk.callTool(call);
-          disconnect = () => sdk.disconnect();
-        } else {
-          const handle = createRemoteServer({ ...definition, tasks: false }, name === 'no answer' ? 1500 : 20_000);
-          invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
-          disconnect = () => handle.disconnect();
-        }
-        atEnd.push(disconnect);
-        const outcome = await outcomeOf(invoke(go));
-        // A call after the end of the process starts it again; the SDK's client does not.
-        const heard =
-          name === 'the end' ? undefined : await outcomeOf(invoke({ ...go, name: 'heard', timeout: 20_000 }));
-        await disconnect();
-        return { outcome, heard: messagesOf(heard), progress };
-      };
-      const [sdk, engine] = await Promise.all([play('sdk'), play('engine')]);
-      expect(engine).toEqual(sdk);
-    },
-    120_000,
-  );
+    const play = async (subject: 'sdk' | 'engine') => {
+      const progress: unknown[] = [];
+      const definition = { command: process.execPath, args: ['-e', script], protocol: era, connectTimeout: 60_000 };
+      const go = { name: 'go', args: {}, runId: 'run' };
+      let invoke: (call: typeof go & { timeout?: number }) => Promise<unknown>;
+      let disconnect: () => Promise<void>;
+      if (subject === 'sdk') {
+        const sdk = createSdkSubject({ definition, timeout: 6000, onProgress: (update) => progress.push(update) });
+        invoke = (call) => sdk.callTool(call);
+        disconnect = () => sdk.disconnect();
+      } else {
+        const handle = createRemoteServer({ ...definition, tasks: false }, name === 'no answer' ? 1500 : 20_000);
+        invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
+        disconnect = () => handle.disconnect();
+      }
+      atEnd.push(disconnect);
+      const outcome = await outcomeOf(invoke(go));
+      // A call after the end of the process starts it again; the SDK's client does not.
+      const heard = name === 'the end' ? undefined : await outcomeOf(invoke({ ...go, name: 'heard', timeout: 20_000 }));
+      await disconnect();
+      return { outcome, heard: messagesOf(heard), progress };
+    };
+    const [sdk, engine] = await Promise.all([play('sdk'), play('engine')]);
+    expect(engine).toEqual(sdk);
+  });
 });
 
 /** The messages that the server received, without their ids. */

@@ -254,7 +254,7 @@ describe.each(targets)('over %s', (over) => {
         requests.push(server.requests.filter(({ method }) => method !== 'DELETE'));
       }
     }
-  }, 120_000);
+  });
 
   test.each(['connects', ...Object.keys(scenarios)])('%s', (name) => {
     for (const sdk of ['sdk1', 'sdk2'] as const) {

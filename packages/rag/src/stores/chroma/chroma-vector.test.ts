@@ -139,7 +139,7 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await store.describeIndex({ indexName: 'many' })).toMatchObject({ count });
       await store.truncateIndex({ indexName: 'many' });
       expect(await store.describeIndex({ indexName: 'many' })).toMatchObject({ count: 0 });
-    }, 60_000);
+    });
 
     it('finds words of any case, form and script, and orders by rarity', async () => {
       const { store } = await open(address);
@@ -166,7 +166,7 @@ describe.skipIf(address === '')('Chroma', () => {
         code: 'VECTOR_QUERY_UNSUPPORTED',
         message: expect.stringContaining('10000'),
       });
-    }, 60_000);
+    });
 
     it('asks for all ids once, however many pages are read', async () => {
       const { store, client } = await open(address);

@@ -138,7 +138,7 @@ describe('the pool of a store', () => {
     const store = new PgVector(await pglite.open());
     expect(() => store.pool).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
     await pool.end();
-  }, 60_000);
+  });
 
   it.skipIf(!server)('opens at its first use', async () => {
     const store = new PgVector({ id: 'pg-vector', connectionString: postgresUrl as string });

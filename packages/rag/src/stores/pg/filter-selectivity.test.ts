@@ -32,7 +32,7 @@ describe.each(databases)('the share of rows that pass a filter in $name', (datab
        SELECT n::text, jsonb_build_object('n', n, 'tenth', n % 10), ARRAY[n, ${count} - n]::vector, '' FROM generate_series(1, ${count}) n`,
     );
     index = (await readIndex(run, schemaName, indexName)) as PgIndex;
-  }, 120_000);
+  });
 
   it('is known where the database has counted the rows', async () => {
     const matchesFew = filterSelectivity(() => 0);
@@ -73,7 +73,7 @@ describe.each(databases)('the share of rows that pass a filter in $name', (datab
     expect(found.map(({ id }) => id)).toEqual(['4900', '3000', '7']);
     const searches = statements.slice(before).filter((sql) => sql.includes('AS distance'));
     expect(searches).toEqual([expect.not.stringContaining('set_config')]);
-  }, 120_000);
+  });
 });
 
 /** The same database, which writes down what is asked outside of transactions. */

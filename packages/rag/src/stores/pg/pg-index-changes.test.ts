@@ -20,7 +20,7 @@ describe.each(databases)('an index in $name', (database) => {
     const config = await database.open();
     store = new PgVector(config);
     other = new PgVector(config);
-  }, 60_000);
+  });
 
   it('is looked up again when what is known of it refuses a call', async () => {
     const indexName = 'made_anew';
@@ -182,7 +182,7 @@ describe.each(databases)('an index in $name', (database) => {
       await expect(store.updateVector(update)).rejects.toMatchObject(refused('different words'));
     }
     await expect(store.createIndex({ indexName: 'wide', dimension: 16_001 })).rejects.toMatchObject(refused('16000'));
-  }, 60_000);
+  });
 
   it('returns no stale results while it is recreated repeatedly', async () => {
     const { pool, pglite, ...config } = await database.open();

@@ -12,7 +12,7 @@ describe.each(databases)('the language of an index in $name', (database) => {
   let store: PgVector;
   beforeAll(async () => {
     store = new PgVector(await database.open());
-  }, 60_000);
+  });
 
   const fill = async (indexName: string, language: string, documents: string[]): Promise<void> => {
     await store.createIndex({ indexName, dimension: 1, language });

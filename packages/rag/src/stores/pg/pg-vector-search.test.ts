@@ -54,7 +54,7 @@ describe.each(databases)('searching in $name', (database) => {
       ids: vectors.map((_, n) => String(n).padStart(4, '0')),
       metadata: vectors.map((_, n) => ({ n, rare: n % 100 === 0, text: n % 2 === 0 ? 'Größe' : 'size' })),
     });
-  }, 60_000);
+  });
 
   it('finds the requested number of results with any filter', async () => {
     const queryVector = vectors[3] as number[];
@@ -196,7 +196,7 @@ describe.each(databases)('searching in $name', (database) => {
     await store.buildIndex({ indexName, indexConfig: { hnsw: { m: 8 } } });
     await store.buildIndex({ indexName });
     expect(await describe()).toMatchObject({ type: 'hnsw', config: { m: 8 } });
-  }, 60_000);
+  });
 
   it('stores numbers of 16 bits on request', async () => {
     const half = 'half';

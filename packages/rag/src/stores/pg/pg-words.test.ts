@@ -15,7 +15,7 @@ describe.each(databases)('words in $name', (database) => {
   let store: PgVector;
   beforeAll(async () => {
     store = new PgVector(await database.open());
-  }, 60_000);
+  });
 
   const fill = (indexName: string, documents: string[]): Promise<string[]> =>
     store.upsert({

@@ -39,11 +39,11 @@ describe.skipIf(version === undefined || !isRoot || postgresUrl === undefined)('
     await run('chown', ['postgres', folder]);
     await postgres('initdb', '-D', join(folder, 'data'), '-A', 'trust', '--no-sync');
     await control('-o', `${settings} -k ${folder}`, 'start');
-  }, 120_000);
+  });
   afterAll(async () => {
     await control('-m', 'immediate', 'stop').catch(() => {});
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   it('does not end an ingestion that is under way', async () => {
     await using store = new PgVector({ host: folder, user: 'postgres', database: 'postgres' });
@@ -67,27 +67,21 @@ describe.skipIf(version === undefined || !isRoot || postgresUrl === undefined)('
     await restarting;
     expect(failures.length).toBeGreaterThan(0);
     expect(await store.describeIndex({ indexName: 'docs' })).toMatchObject({ count: documents.length });
-  }, 120_000);
+  });
 
   it.each([
     ['stops at once', ['-m', 'immediate', 'restart']],
     ['ends its connections', ['-m', 'fast', 'restart']],
-  ])(
-    'fails a statement with a transient error when it %s',
-    async (_what, args) => {
-      await using store = new PgVector({ host: folder, user: 'postgres', database: 'postgres' });
-      const locking = await store.pool.connect();
-      await locking.query('BEGIN; LOCK TABLE docs IN ACCESS EXCLUSIVE MODE');
-      locking.on('error', () => {});
-      const waiting = store.describeIndex({ indexName: 'docs' }).catch((error: unknown) => error);
-      await expect
-        .poll(async () => (await locking.query('SELECT FROM pg_locks WHERE NOT granted')).rows)
-        .toHaveLength(1);
-      await control(...args);
-      locking.release(true);
-      expect(await waiting).toMatchObject({ code: 'VECTOR_STORE_FAILED', details: { isTransient: true } });
-      expect(await store.listIndexes()).toEqual(['docs']);
-    },
-    120_000,
-  );
+  ])('fails a statement with a transient error when it %s', async (_what, args) => {
+    await using store = new PgVector({ host: folder, user: 'postgres', database: 'postgres' });
+    const locking = await store.pool.connect();
+    await locking.query('BEGIN; LOCK TABLE docs IN ACCESS EXCLUSIVE MODE');
+    locking.on('error', () => {});
+    const waiting = store.describeIndex({ indexName: 'docs' }).catch((error: unknown) => error);
+    await expect.poll(async () => (await locking.query('SELECT FROM pg_locks WHERE NOT granted')).rows).toHaveLength(1);
+    await control(...args);
+    locking.release(true);
+    expect(await waiting).toMatchObject({ code: 'VECTOR_STORE_FAILED', details: { isTransient: true } });
+    expect(await store.listIndexes()).toEqual(['docs']);
+  });
 });

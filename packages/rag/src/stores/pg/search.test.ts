@@ -35,7 +35,7 @@ describe.each(databases)('settings inside a statement in $name', (database) => {
     expect(await rowsWith([['hnsw.ef_search', 90]])).toBe(90);
     await query('RESET enable_seqscan');
     await pool?.end();
-  }, 60_000);
+  });
 });
 
 const knownExtension = { schema: 'public', scansOn: true, vectorOid: 1 };

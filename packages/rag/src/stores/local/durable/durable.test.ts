@@ -301,7 +301,7 @@ describe('a process that is killed while it writes', () => {
       expect(batches.size).toBeGreaterThanOrEqual(acknowledged);
       expect(batches.size).toBeLessThanOrEqual(acknowledged + round + 1);
     }
-  }, 60_000);
+  });
 });
 
 /** The lock file of the highest generation. */
@@ -411,7 +411,7 @@ describe('the lock of a folder', () => {
     const stored = new Set(await ids());
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThan(20);
-  }, 60_000);
+  });
 });
 
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a full disk', () => {

@@ -92,7 +92,7 @@ describe('opening an index', () => {
       }),
       { numRuns: 8 },
     );
-  }, 60_000);
+  });
 
   it('answers as a store that was never closed, in any order of queries and changes', async () => {
     const change = fc.record({
@@ -137,7 +137,7 @@ describe('opening an index', () => {
       }),
       { numRuns: 30 },
     );
-  }, 60_000);
+  });
 
   it('reports damage of any part of a large entry, and discards one that was cut off', async () => {
     await using store = new LocalVector({ path });

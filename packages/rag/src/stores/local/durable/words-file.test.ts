@@ -153,7 +153,7 @@ describe('stored terms', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('are not needed: a search that cannot store them finds its texts, and says so in the log', async () => {
     await createHouses();
