@@ -30,11 +30,11 @@ export function* findPlaces(
   let earlier: readonly PartMatch[] = [];
   for (const [part, pattern] of parts.entries()) {
     const matches: PartMatch[] = [];
-    let [at, last] = [-1, 0];
-    spend(units.length);
+    let [at, last, read] = [-1, 0, 0];
     for (const end of endsOf(pattern, units)) {
       const from = end - pattern.length;
-      if (parts.length > 1) spend(stepsOfPart);
+      spend(end - read + (parts.length > 1 ? stepsOfPart : 0));
+      read = end;
       while (at + 1 < earlier.length && earlier[at + 1]!.end <= from) at += 1;
       const before = earlier[at];
       if (part > 0 && (!before || !isGap(gaps[part]!, before.end, from))) continue;
@@ -45,6 +45,7 @@ export function* findPlaces(
         yield match;
       }
     }
+    spend(units.length - read);
     if (matches.length === 0) return;
     earlier = matches;
   }
