@@ -58,11 +58,9 @@ export function readStyle(pages: readonly PdfPage[]): Style {
 /** Joins lines to paragraphs and listings, and tables that continue on the next page. */
 export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>, style: Style): Block[] {
   const blocks: Block[] = [];
-  let before: string | undefined;
   for (const page of pages) {
     const lines = page.lines.filter((line) => !running.has(line));
-    const lists = findLists(lines, before);
-    before = lists.get(lines.at(-1)!);
+    const lists = findLists(lines);
     for (const item of findTables(page, lines, lists)) {
       const last = blocks.at(-1);
       if (Array.isArray(item)) {
@@ -75,11 +73,8 @@ export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>
         continue;
       }
       const list = lists.get(item);
-      // Notes below a paragraph are in a smaller font.
-      const isNote = last?.lines.at(-1)?.page === page.number - 1 && last.lines[0]!.size < style.body;
-      const above = isNote ? blocks.findLast(({ lines: [first] }) => first && first.size >= style.body) : undefined;
-      const open = [last, above].find((block) => block?.lines.length && continues(block, item, style));
-      if (open && list === undefined && open.list === undefined) open.lines.push(item);
+      const isOpen = last?.lines.length && list === undefined && last.list === undefined;
+      if (isOpen && continues(last, item, style)) last.lines.push(item);
       else blocks.push({ kind: item.isCode ? 'listing' : 'text', lines: [item], rows: [], list });
     }
   }

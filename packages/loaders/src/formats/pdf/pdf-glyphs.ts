@@ -24,8 +24,6 @@ export function decodeGlyph(code: number, isUnmapped: boolean, fontName: string)
   if (dingbat !== -1) return decodeGlyph(dingbat + 11, true, fontName);
   if (isUnmapped && symbolFont.test(fontName)) return unknown;
   if (isUnmapped || code < 32) return texCodes.get(code) ?? (code < 32 ? unknown : String.fromCodePoint(code));
-  // Digits of old style and small capitals have the codes of ASCII.
-  if (code > 0xf720 && code < 0xf77f) return String.fromCodePoint(code - 0xf700).toLowerCase();
   if (code >= 0xe000 && code <= 0xf8ff) return bullets.has(code) ? '•' : unknown;
   return code > 0x10ffff ? unknown : String.fromCodePoint(code);
 }

@@ -10,7 +10,7 @@ export interface PdfFont {
   isMonospaced: boolean;
   /** Whether its codes may be no letters although PDFium takes them for such. */
   readonly isSymbolic: boolean;
-  /** Widths of the first different letters, in heights of the line. */
+  /** Widths of the first different letters, in sizes of the font. */
   readonly widths: Map<number, number>;
 }
 
@@ -127,9 +127,9 @@ function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[] {
     const gap = Math.max(x0 - right, left - x1);
     const isApart = gap > narrowGap * (y1 - y0) && !(code >= firstCjk && code < firstHangul);
     // The text of a cell may reach into the next one.
-    if (isApart || (word && isOther && isDivided(context, left, context.toShown(x0, y0, x1, y1)))) endWord();
+    if (isApart || (isOther && isDivided(context, left, context.toShown(x0, y0, x1, y1)))) endWord();
     const { font } = typeface!;
-    measureLetter(font, code, (x1 - x0) / (y1 - y0));
+    measureLetter(typeface!, code, x1 - x0);
     const letter = code === hyphenMark ? '-' : readLetter(pdfium, content, index, code, font);
     if (!word) {
       words.push((word = { text: letter, box: noBox, isFirst, typeface: typeface! }));
@@ -179,11 +179,10 @@ function readFont(pdfium: Pdfium, address: number, { number, fonts }: PageContex
   const name =
     address === 0 ? '' : pdfium.text((to, size) => call.FPDFFont_GetBaseFontName(address, to, size), 'utf-8');
   const isBold = /bold|black|heavy|medi$|cmb|cmssbx|semibd|sfbx|ecbx/i.test(name);
-  const isMonospaced = address !== 0 && (call.FPDFFont_GetFlags(address) & 1) === 1;
   const font = fonts.get(name || key) ?? {
     name,
     isBold,
-    isMonospaced,
+    isMonospaced: address !== 0 && (call.FPDFFont_GetFlags(address) & 1) === 1,
     isSymbolic: isSymbolic(name),
     widths: new Map(),
   };
@@ -191,11 +190,11 @@ function readFont(pdfium: Pdfium, address: number, { number, fonts }: PageContex
   return font;
 }
 
-/** Compares the widths of the first letters. @param width - in heights of the line */
-function measureLetter(font: PdfFont, code: number, width: number): void {
+/** Compares the widths of the first letters of a font. */
+function measureLetter({ font, size }: Typeface, code: number, width: number): void {
   const { widths } = font;
   if (widths.size === leastLetters || code < firstLetter || code > lastLetter || !(width > 0)) return;
-  widths.set(code, width);
+  widths.set(code, width / size);
   const most = Math.max(...widths.values());
   if (widths.size === leastLetters) font.isMonospaced ||= most - Math.min(...widths.values()) < 0.1 * most;
 }

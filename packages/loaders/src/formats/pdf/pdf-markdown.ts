@@ -25,11 +25,7 @@ export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText
   const style = readStyle(pages);
   const running = findRunningLines(pages, style.body);
   const blocks = readBlocks(pages, running, style);
-  const compounds = new Set(
-    pages.flatMap(({ lines }) =>
-      lines.flatMap(({ text }) => (text.includes('-') ? (text.toLowerCase().match(compound) ?? []) : [])),
-    ),
-  );
+  const compounds = findCompounds(pages);
   const toTexts = ({ lines }: Block): string[] =>
     joinLines(
       lines.map(({ text }) => text),
@@ -74,15 +70,23 @@ function add(result: PdfText, pieces: readonly Piece[], kind?: string): void {
 const compound = /\p{L}+(?:-\p{L}+)+/gu;
 const cjk = /[\u2E80-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF]/;
 
+function findCompounds(pages: readonly PdfPage[]): Set<string> {
+  const compounds = new Set<string>();
+  for (const { lines } of pages)
+    for (const { text } of lines)
+      if (text.includes('-')) for (const found of text.match(compound) ?? []) compounds.add(found.toLowerCase());
+  return compounds;
+}
+
 /** Returns lines as the next ones continue them, without the hyphens of words that were hyphenated between two. */
 function joinLines(lines: readonly string[], compounds: ReadonlySet<string>): string[] {
   return lines.map((line, index) => {
     const next = lines[index + 1];
     if (next === undefined) return line;
-    const end = /(\p{L}+)[-\u00AD\u2010]$/u.exec(line.slice(-60));
-    const start = /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
+    const end = /[-\u00AD\u2010]$/.test(line) && /\p{L}+(?=.$)/u.exec(line.slice(-60));
+    const start = end && /^\p{Ll}\p{L}*/u.exec(next.slice(0, 60));
     if (!end || !start) return cjk.test(line.at(-1) ?? '') && cjk.test(next[0] ?? '') ? line : `${line} `;
-    const isCompound = line.endsWith('-') && compounds.has(`${end[1]}-${start[0]}`.toLowerCase());
+    const isCompound = line.endsWith('-') && compounds.has(`${end[0]}-${start[0]}`.toLowerCase());
     return isCompound ? line : line.slice(0, -1);
   });
 }
@@ -129,7 +133,6 @@ function writeTable(rows: readonly Row[], compounds: ReadonlySet<string>): Piece
 export type Outline = Map<string, number>;
 
 const [longestHeading, longestTitle, mostLines, maxLevel] = [200, 100, 3, 6];
-const chapter = /^(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+\p{L}/u;
 
 /**
  * Returns the levels of headings: those of the outline; or of text that is larger than paragraphs; or, below both, short bold lines above text
@@ -144,7 +147,7 @@ function findHeadings(
   texts: ReadonlyMap<Block, readonly string[]>,
 ): Map<Block, number> {
   const levels = new Map<Block, number>();
-  const titles = new Map<Block, number>();
+  const titles = new Set<Block>();
   let deepest = 0;
   for (const [index, block] of [...blocks.entries()].toReversed()) {
     if (block.kind !== 'text' || block.list !== undefined || block.lines.length > mostLines) continue;
@@ -157,14 +160,12 @@ function findHeadings(
     else if (next && text.length <= longestTitle && size >= body * 0.95 && isTitle(block, text)) {
       const [under] = next.lines;
       const isHeaded = levels.has(next) || titles.has(next) || !under || under.box[0] < box[0] + size * 1.8;
-      if (isHeaded) titles.set(block, chapter.exec(text)?.[1]?.split('.').length ?? 0);
+      if (isHeaded) titles.add(block);
     }
     deepest = Math.max(deepest, level);
   }
-  const least = Math.min(...[...titles.values()].filter((depth) => depth > 0));
   // A single one is not the style of the document.
-  for (const [block, depth] of titles.size > 1 ? titles : [])
-    levels.set(block, Math.min(maxLevel, deepest + 1 + Math.max(0, depth - least)));
+  for (const block of titles.size > 1 ? titles : []) levels.set(block, Math.min(maxLevel, deepest + 1));
   return levels;
 }
 

@@ -32,11 +32,12 @@ export function readPage(pdfium: Pdfium, document: number, number: number, fonts
   const toShown = readTransform(pdfium, page);
   const [rows, columns] = readRules(pdfium, page, toShown);
   const lines = readLines(pdfium, page, { number, fonts, columns, toShown });
-  const text = lines.map(({ text }) => text.replace(/\s/g, '')).join('');
-  const isReadable = text.replaceAll('\uFFFD', '').length > text.length / 2;
+  const text = lines.map((line) => line.text).join('\n');
+  const isReadable = text.split('\uFFFD').length - 1 < text.length / 2;
   const isUnreadable = call.FPDFPage_CountObjects(page) > 0 && !isReadable && !notes?.length;
   call.FPDF_ClosePage(page);
-  const hidden = notes?.filter((note) => !text.includes(note.replace(/\s/g, ''))) ?? [];
+  const plain = notes && text.replace(/\s/g, '');
+  const hidden = notes?.filter((note) => !plain!.includes(note.replace(/\s/g, ''))) ?? [];
   return { number, lines: isUnreadable ? [] : lines, rows, columns, notes: hidden, isUnreadable };
 }
 

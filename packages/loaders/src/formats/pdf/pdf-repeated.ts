@@ -55,18 +55,16 @@ const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}
 
 /**
  * Finds the lines of tables of contents and indexes on a page: lists of page numbers, which have the words of all questions and no answer.
- *
- * @param before - kind of list with which the page before ends, which may continue
  */
-export function findLists(lines: readonly Line[], before: string | undefined): Map<Line, string> {
+export function findLists(lines: readonly Line[]): Map<Line, string> {
   const list = (kind: string, of: readonly Line[]): Map<Line, string> => new Map(of.map((line) => [line, kind]));
-  const least = (kind: string): number => Math.max(before === kind ? 2 : leastEntries, lines.length / 2);
+  const least = Math.max(leastEntries, lines.length / 2);
   const led = lines.filter(({ text }) => leaders.test(text.slice(-100)));
-  if (led.length >= least('contents')) return list('contents', lines);
+  if (led.length >= least) return list('contents', lines);
   const terms = lines.flatMap(({ text }) => term.exec(text.slice(0, 250))?.[1]?.toLowerCase() ?? []);
-  if (terms.length >= least('index') && isSorted(terms)) return list('index', lines);
+  if (terms.length >= least && isSorted(terms)) return list('index', lines);
   const numbers = lines.flatMap(({ text }) => (/\p{L}{2}/u.test(text) ? (/\s(\d{1,4})$/.exec(text)?.[1] ?? []) : []));
-  if (numbers.length >= least('contents') && isSorted(numbers.map(Number))) return list('contents', lines);
+  if (numbers.length >= least && isSorted(numbers.map(Number))) return list('contents', lines);
   return list('contents', led.length < leastLeaders ? [] : led);
 }
 
