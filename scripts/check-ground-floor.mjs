@@ -1,5 +1,5 @@
 // Removes each feature of the MCP server in turn, and then all of them, from a copy of the package: its folder, its row in the table of
-// features, its methods of `MCPServer` and its exports. The rest must compile.
+// features, its methods of `MCPServer` and its exports. The rest must compile, and pass the suites of the server that need no feature.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,26 +9,46 @@ import ts from 'typescript-v5';
 const features = readdirSync('packages/mcp/src/features', { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? entry.name : [],
 );
-const failed = [...features.map((name) => [name]), features].filter((names) => !compilesWithout(names));
+/** Suites with clients of the official SDKs, on the wire, and with requests to the client. */
+const suites = [
+  'interop',
+  'served-to-real-clients',
+  'served-differential',
+  'http/differential',
+  'http/http-wire',
+  'client/elicitation',
+];
+const failed = [...features.map((name) => [name]), features].filter((names) => !worksWithout(names));
 process.exit(failed.length === 0 ? 0 : 1);
 
-function compilesWithout(names) {
+function worksWithout(names) {
   const root = mkdtempSync(join(tmpdir(), 'quiver-ground-floor-'));
   try {
     const copy = join(root, 'packages/mcp');
-    for (const file of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
+    for (const file of ['src', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
       cpSync(join('packages/mcp', file), join(copy, file), { recursive: true });
-    cpSync('tsconfig.base.json', join(root, 'tsconfig.base.json'));
-    for (const folder of ['node_modules', 'packages/mcp/node_modules'])
+    for (const file of ['tsconfig.base.json', 'vitest.config.ts', 'vitest.workspace.ts', 'package.json', 'scripts'])
+      cpSync(file, join(root, file), { recursive: true });
+    const others = readdirSync('packages').filter((name) => name !== 'mcp');
+    for (const folder of ['node_modules', 'packages/mcp/node_modules', ...others.map((name) => `packages/${name}`)])
       symlinkSync(resolve(folder), join(root, folder), 'dir');
     for (const name of names) remove(name, join(copy, 'src'));
     // Imports that only removed members used remain.
     const options = ['--noEmit', '--emitDeclarationOnly', 'false', '--noUnusedLocals', 'false'];
     const conditions = ['--customConditions', '@quiver/source'];
     const compile = ['-p', join(copy, 'tsconfig.build.json'), ...options, ...conditions];
-    const { status, stdout, stderr } = spawnSync('node_modules/.bin/tsc', compile, { encoding: 'utf8' });
-    console.log(`${status === 0 ? '✓' : '✗'} without ${names.join(', ')}${status === 0 ? '' : `\n${stdout}${stderr}`}`);
-    return status === 0;
+    const test = ['run', '--root', root, '--project', 'mcp', ...suites.map((name) => `src/server/${name}.test.ts`)];
+    const runs = [
+      ['tsc', compile],
+      ['vitest', test],
+    ];
+    const failure = runs
+      .map(([command, args]) => spawnSync(join('node_modules/.bin', command), args, { encoding: 'utf8' }))
+      .find(({ status }) => status !== 0);
+    console.log(
+      `${failure ? '✗' : '✓'} without ${names.join(', ')}${failure ? `\n${failure.stdout}${failure.stderr}` : ''}`,
+    );
+    return !failure;
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -6,8 +6,8 @@ import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../
 /** Transport of a message, as trace events name it. */
 export type ServerTransport = Extract<McpTraceEvent['transport'], 'http' | 'stdio'>;
 
-/** Origin of a request. */
-export interface Caller {
+/** What a transport knows of the origin of a request. */
+interface CallerFacts {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;
   /** Transport that the request arrived over; absent for a call that runs again without its client. */
@@ -22,9 +22,45 @@ export interface Caller {
     | undefined;
 }
 
-/** Returns a caller for a session that outlives the request: the HTTP request itself is not retained. */
-export function withoutRequest({ http, ...caller }: Caller): Caller {
-  return { ...caller, http: http && { headers: http.headers, toolAccess: undefined } };
+/** Caller of a request: the client, and the person or program that it acts for. */
+export class Caller {
+  readonly authInfo: McpAuthInfo | undefined;
+  readonly sessionId: string | undefined;
+  readonly transport: ServerTransport | undefined;
+  readonly http: CallerFacts['http'];
+
+  constructor({ authInfo, sessionId, transport, http }: CallerFacts = {}) {
+    this.authInfo = authInfo;
+    this.sessionId = sessionId;
+    this.transport = transport;
+    this.http = http;
+  }
+
+  /** Stable key of the person or program, unique together with its issuer; `undefined` without authentication. */
+  get principal(): string | undefined {
+    return this.authInfo && principalOf(this.authInfo);
+  }
+
+  /** Scopes; empty without authentication, and when `scopes` is not an array. */
+  get scopes(): readonly string[] {
+    const scopes: unknown = this.authInfo?.scopes;
+    return Array.isArray(scopes) ? (scopes as string[]) : [];
+  }
+
+  /** HTTP headers. Authentication hides the token from tools. */
+  get headers(): Readonly<Record<string, string>> {
+    const { authInfo, http } = this;
+    const headers = http?.headers ?? {};
+    if (!authInfo || authInfo.token !== undefined) return headers;
+    const { authorization: _, ...others } = headers;
+    return others;
+  }
+
+  /** Returns the caller of a session that outlives the request: the HTTP request itself is not retained. */
+  withoutRequest(): Caller {
+    const { http } = this;
+    return new Caller({ ...this, http: http && { headers: http.headers, toolAccess: undefined } });
+  }
 }
 
 const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
@@ -69,12 +105,6 @@ export function principalOf(authInfo: McpAuthInfo): string {
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
 }
 
-/** Returns the scopes of a caller; none when `scopes` is not an array. */
-export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
-  const scopes: unknown = authInfo?.scopes;
-  return Array.isArray(scopes) ? (scopes as string[]) : [];
-}
-
 /**
  * Returns the identity of a caller without its token.
  *
@@ -99,12 +129,4 @@ function issuerOf({ extra }: McpAuthInfo): string {
   const { issuer, iss, claims } = extra ?? {};
   const named = [issuer, iss, isObject(claims) ? claims['iss'] : undefined].find((value) => typeof value === 'string');
   return typeof named === 'string' ? named : '';
-}
-
-/** HTTP headers of a request. Authentication hides the token from tools. */
-export function headersOf({ authInfo, http }: Caller): Readonly<Record<string, string>> {
-  const headers = http?.headers ?? {};
-  if (!authInfo || authInfo.token !== undefined) return headers;
-  const { authorization: _, ...others } = headers;
-  return others;
 }

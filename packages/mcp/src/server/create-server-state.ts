@@ -9,6 +9,7 @@ import type { LegacySession } from './client/legacy-session.js';
 import { Lifecycle } from './lifecycle.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflows.js';
+import { Caller } from './caller.js';
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { AnsweredRounds } from './client/answered-rounds.js';
@@ -69,7 +70,8 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     instance,
     subscribers: new Subscribers({
       sessions,
-      concerns: (session, event) => isConcerned(createCallerRequest(state, session.lastCaller ?? {}, session), event),
+      concerns: (session, event) =>
+        isConcerned(createCallerRequest(state, session.lastCaller ?? new Caller(), session), event),
       onListChanged: (list) => {
         for (const method of listMethods) {
           const { capability, itemType } = requestMethods[method];

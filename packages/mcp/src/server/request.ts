@@ -1,27 +1,18 @@
 import type { McpTraceEvent } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
-import type {
-  AnyRequestContext,
-  ElicitOptions,
-  McpAuthInfo,
-  McpExtra,
-  ToolAnnotations,
-  ToolMcpContext,
-} from '@quiver/core/tools';
+import type { AnyRequestContext, ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../content.js';
-import type { Era, LoggingLevel } from '../protocol/constants.js';
+import type { Era } from '../protocol/constants.js';
 import { errorText, isObject, type JsonRpcRequest, type Params, type RequestId } from '../protocol/json-rpc.js';
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import { requestEntriesOf } from '../request-entries.js';
-import type { ToolAccessCheck } from '../tool-access.js';
-import { resolveCall, type ResolvedCall } from './call-extension.js';
+import { callParamsOf, resolveCall, type ResolvedCall } from './call-extension.js';
 import type { Continuation, ProgressUpdate } from './continued-run.js';
-import { headersOf, principalOf, scopesOf, type Caller } from './caller.js';
+import type { Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
 import { createMessageEvent, traces } from './client/message-event.js';
-import type { LegacySession, Work } from './client/legacy-session.js';
+import type { ClientDeclarations, LegacySession, Work } from './client/legacy-session.js';
 import { HookContext, type HookedRequest } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
@@ -51,8 +42,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   readonly requestId: RequestId;
   checkedOutput: unknown = noOutput;
   readonly caller: Caller;
-  readonly authInfo?: McpAuthInfo;
-  readonly sessionId?: string;
   /** Call that the request stands for, where a feature has found it in another one. */
   readonly resolved: ResolvedCall | undefined;
   readonly #server: ServerState;
@@ -76,10 +65,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   #release: (() => void) | undefined;
 
   constructor(server: ServerState, message: JsonRpcRequest, caller: Caller, channel: ResponseChannel) {
-    const { authInfo, sessionId } = caller;
     this.requestId = message.id;
-    if (authInfo) this.authInfo = authInfo;
-    if (sessionId !== undefined) this.sessionId = sessionId;
     this.#server = server;
     this.#message = message;
     this.resolved = resolveCall(server, message);
@@ -87,16 +73,14 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     this.#channel = channel;
   }
 
-  abstract get protocolVersion(): string;
-  abstract get clientCapabilities(): ClientCapabilities;
-  abstract get clientInfo(): Implementation | undefined;
-  abstract get logLevel(): LoggingLevel | undefined;
+  /** What the client has declared. */
+  abstract get client(): ClientDeclarations;
   /** Sends a request to the client and returns its checked result. */
-  abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
+  protected abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
   protected abstract answer(): Promise<Result>;
   /** Returns a result as JSON text, with the members that its era adds. */
-  abstract toText(result: Result): string;
+  protected abstract toText(result: Result): string;
 
   get server(): ServerState {
     return this.#server;
@@ -116,12 +100,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     return this.#message.params;
   }
 
-  /** Parameters of the call that the request stands for. */
-  get callParams(): Params | undefined {
-    const { params, resolved } = this;
-    return resolved ? { ...params, name: resolved.name, arguments: resolved.arguments } : params;
-  }
-
   /** Name of the tool or prompt, or URI of the resource. */
   get name(): string | undefined {
     const name = this.resolved?.name ?? this.params?.['name'] ?? this.params?.['uri'];
@@ -139,11 +117,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     this.#arguments = value ?? {};
   }
 
-  /** Annotations of the tool that a call names. */
-  get annotations(): ToolAnnotations | undefined {
-    return this.server.tools.find(this, this.name ?? '')?.listed.annotations;
-  }
-
   /**
    * Refuses a tool call whose arguments and headers differ. Only over Streamable HTTP do clients of the modern era repeat arguments, those of the
    * tool that they name.
@@ -156,19 +129,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       requireParamHeaders(declared, this.params?.['arguments'], (name) => header.call(this.#channel, name));
   }
 
-  /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
-  get principal(): string | undefined {
-    return this.authInfo && principalOf(this.authInfo);
-  }
-
-  /** Scopes of the caller; empty without authentication. */
-  get scopes(): readonly string[] {
-    return scopesOf(this.authInfo);
-  }
-
   /** Request context that the tool receives: the entries of the caller, and the request as `mcp.extra`. Created on first use. */
   get requestContext(): AnyRequestContext {
-    return (this.#requestContext ??= new RequestContext(requestEntriesOf(this.authInfo)).set(
+    return (this.#requestContext ??= new RequestContext(requestEntriesOf(this.caller.authInfo)).set(
       'mcp.extra',
       this.toolContext,
     ));
@@ -197,16 +160,6 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   /** Lets the run continue after the response, if there is room. Only in the modern era. */
   continueNow(): void {}
 
-  /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
-  get remoteAddress(): string | undefined {
-    return this.caller.http?.remoteAddress;
-  }
-
-  /** Check of tool calls, from the authorization middleware. */
-  get toolAccess(): ToolAccessCheck | undefined {
-    return this.caller.http?.toolAccess;
-  }
-
   /** Id of the call: random, and in the modern era the same in all its rounds. Created on first use. */
   get callId(): string {
     return (this.#callId ??= crypto.randomUUID());
@@ -231,7 +184,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
       const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.#prepared()) : this.#prepared());
       if (event) {
         event.isToolError = result.isError;
-        event.protocolVersion = this.protocolVersion;
+        event.protocolVersion = this.client.protocolVersion;
       }
       if (this.#state === 'canceled') return undefined;
       return this.toText(result);
@@ -262,10 +215,11 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   }
 
   #createEvent(): McpTraceEvent {
-    const { method, callParams, requestId, protocolVersion, sessionId } = this;
-    const { transport = 'custom', http } = this.caller;
+    const { method, requestId, caller } = this;
+    const { transport = 'custom', sessionId, http } = caller;
+    const { protocolVersion } = this.client;
     const origin = { requestId, protocolVersion, sessionId, clientAddress: http?.remoteAddress };
-    return createMessageEvent('received', method, callParams, { ...origin, transport });
+    return createMessageEvent('received', method, callParamsOf(this), { ...origin, transport });
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
@@ -357,12 +311,16 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     for (const reject of this.#waiting ?? []) reject(reason);
   }
 
-  /** Sends a notification that belongs to this request. After the response or a cancellation it is dropped. */
-  notify(method: string, params: object): void {
-    this.send({ jsonrpc: '2.0', method, params });
+  /**
+   * Sends a notification that belongs to this request.
+   *
+   * @returns whether it was sent; after the response or a cancellation it is not
+   */
+  notify(method: string, params: object): boolean {
+    return this.send({ jsonrpc: '2.0', method, params });
   }
 
-  /** @returns whether the message was sent; after the response or a cancellation it is not */
+  /** As {@link ServerRequest.notify}, for any message. */
   send(message: object): boolean {
     if (this.#state !== 'open') return false;
     this.#sentMessage = true;
@@ -381,19 +339,10 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     return (this.#hookContext ??= new HookContext(this));
   }
 
-  /** `mcp` and `extra`, as the callbacks of resources and prompts receive them. */
-  get callbackContext(): { mcp: ToolMcpContext; extra: McpExtra } {
-    return { mcp: this.toolContext, extra: this.toolContext };
-  }
-
   /** `_meta` of the request. */
   get meta(): Readonly<Record<string, unknown>> | undefined {
     const meta = this.params?.['_meta'];
     return isObject(meta) ? meta : undefined;
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    return headersOf(this.caller);
   }
 
   /** Sends progress, if the client requested it. */

@@ -37,9 +37,9 @@ export class RelayedCall implements Relay {
   #onWaiting: (() => void) | undefined;
 
   constructor(host: ServerRequest) {
-    const { era, clientCapabilities, mayContinue } = host;
+    const { era, client, mayContinue } = host;
     this.#host = host;
-    this.capabilities = withoutTasks(clientCapabilities);
+    this.capabilities = withoutTasks(client.clientCapabilities);
     this.caller = callerOf(host);
     this.returnsInput = era === 'modern';
     // The proxy waits for a legacy caller, which has no tasks.
@@ -47,7 +47,7 @@ export class RelayedCall implements Relay {
   }
 
   get logLevel(): LoggingLevel | undefined {
-    return this.#host?.logLevel;
+    return this.#host?.client.logLevel;
   }
 
   get signal(): AbortSignal {
@@ -82,9 +82,10 @@ export class RelayedCall implements Relay {
     const host = this.#host;
     if (!host) return;
     if (method === 'notifications/elicitation/complete' && host.era === 'legacy') host.notify(method, params);
-    if (method !== 'notifications/message' || host.logLevel === undefined) return;
+    const { logLevel } = host.client;
+    if (method !== 'notifications/message' || logLevel === undefined) return;
     const level = params['level'] as LoggingLevel;
-    if (loggingLevels.indexOf(level) >= loggingLevels.indexOf(host.logLevel)) host.notify(method, params);
+    if (loggingLevels.indexOf(level) >= loggingLevels.indexOf(logLevel)) host.notify(method, params);
   }
 
   async respond(method: string, params: Params, signal: AbortSignal): Promise<Params> {
@@ -154,8 +155,8 @@ export class RelayedCall implements Relay {
 
 /** Returns what stands for the client: over stdio there is one per connection, with one caller; elsewhere it has a session or an identity. */
 function callerOf(host: ServerRequest): unknown {
-  const { session, principal, caller } = host;
-  return session ?? principal ?? (caller.transport === 'stdio' ? caller : host);
+  const { session, caller } = host;
+  return session ?? caller.principal ?? (caller.transport === 'stdio' ? caller : host);
 }
 
 function withoutTasks({ extensions, ...capabilities }: ClientCapabilities): ClientCapabilities {

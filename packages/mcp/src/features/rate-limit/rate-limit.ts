@@ -15,7 +15,8 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../../server/digest.js';
 import { addressKeyOf } from '../../server/address-key.js';
-import { requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import type { Caller } from '../../server/caller.js';
+import { requestOf, requireKey } from '../../server/middleware/hook-context.js';
 import type { Middleware, MiddlewareContext } from '../../server/middleware/middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -108,11 +109,11 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
   };
 }
 
-const defaultKeyOf = (context: MiddlewareContext): string => callerKeyOf(requestOf(context));
+const defaultKeyOf = (context: MiddlewareContext): string => callerKeyOf(requestOf(context).caller);
 
 /** Returns the key of a caller. Clients whose address is unknown or loopback share one, because they cannot be distinguished. */
-export function callerKeyOf({ principal, remoteAddress }: Pick<HookedRequest, 'principal' | 'remoteAddress'>): string {
-  return principal ?? addressKeyOf(remoteAddress) ?? 'anonymous';
+export function callerKeyOf({ principal, http }: Caller): string {
+  return principal ?? addressKeyOf(http?.remoteAddress) ?? 'anonymous';
 }
 
 /** Longest name of a bucket that is not replaced by a digest. */

@@ -31,7 +31,7 @@ export class PossibleTask implements Continuation {
   /** @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one */
   start(run: ContinuableRun): void {
     const { mode, after } = this.#options;
-    if (mode === 'required' && !this.#tasks.hasRoom(this.#request.principal ?? '')) throw noRoom();
+    if (mode === 'required' && !this.#tasks.hasRoom(this.#request.caller.principal ?? '')) throw noRoom();
     this.#run = run;
     this.#cancelTimer = later(after, () => this.continueNow());
   }
@@ -54,7 +54,7 @@ export class PossibleTask implements Continuation {
     // With time before the task, requests for input end the round.
     if (!run.isOpen || (options.after > 0 && run.isEnding)) return;
     const { answers, requestCount } = run;
-    const { principal = '' } = host;
+    const { principal = '' } = host.caller;
     const call = options.resume ? storedCallOf(host, this.#arguments, this.#tasks.callerData) : undefined;
     const start = { options, principal, host, answers, requestCount, call };
     const creating = this.#tasks.begin(start, (task) => run.continueAs(task));

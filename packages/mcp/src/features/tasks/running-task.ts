@@ -16,9 +16,7 @@ import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
 /** Request whose run a task continues. */
 export interface TaskHost {
-  /** Stable key of the caller; `undefined` without authentication. */
-  readonly principal: string | undefined;
-  readonly caller: Pick<Caller, 'transport'>;
+  readonly caller: Pick<Caller, 'principal' | 'transport'>;
   /** Name of the tool. */
   readonly name: string | undefined;
   /** Fires when the run has to end. */

@@ -4,6 +4,7 @@ import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../../server/caller.js';
+import { callParamsOf } from '../../server/call-extension.js';
 import { missingCapabilities } from '../../server/client/client-requests.js';
 import { toJsonSafe } from '../../server/tools/json-safe.js';
 import type { ServerRequest } from '../../server/request.js';
@@ -13,8 +14,8 @@ import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from '
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
 /** Returns whether the client of a request supports tasks. The declaration is valid for this request only. */
-export function supportsTasks({ era, clientCapabilities }: ServerRequest): boolean {
-  return era === 'modern' && !missingCapabilities(required, clientCapabilities);
+export function supportsTasks({ era, client }: ServerRequest): boolean {
+  return era === 'modern' && !missingCapabilities(required, client.clientCapabilities);
 }
 
 /**
@@ -39,11 +40,13 @@ export function requireTasks(request: ServerRequest): void {
  * @param callerData - names of data about the caller
  */
 export function storedCallOf(
-  { requestId, callParams, authInfo, requestContext }: ServerRequest,
+  request: ServerRequest,
   args: Params | undefined,
   callerData: readonly string[],
 ): StoredCall {
-  const { inputResponses: _, requestState: __, ...kept } = callParams ?? {};
+  const { requestId, caller, requestContext } = request;
+  const { authInfo } = caller;
+  const { inputResponses: _, requestState: __, ...kept } = callParamsOf(request) ?? {};
   const entries = callerData
     .filter((key) => requestContext.has(key))
     .map((key) => [key, toJsonSafe(requestContext.get(key))] as const);
@@ -72,7 +75,8 @@ function missingInput(data: NonNullable<ReturnType<typeof missingForInput>>): Pr
  */
 function findTask(tasks: Tasks, request: ServerRequest): Promise<TaskRecord> {
   requireTasks(request);
-  const { params, principal = '' } = request;
+  const { params, caller } = request;
+  const { principal = '' } = caller;
   return tasks.find(params?.['taskId'], principal);
 }
 
@@ -82,7 +86,7 @@ function findTask(tasks: Tasks, request: ServerRequest): Promise<TaskRecord> {
  * @throws ProtocolError -32021 when the state of the task consists of requests that its client cannot provide; errors of {@link findTask}
  */
 export async function getTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
-  const { clientCapabilities } = request;
+  const { clientCapabilities } = request.client;
   const task = await findTask(tasks, request);
   const missing = missingForInput(task, clientCapabilities);
   if (missing) throw missingInput(missing);

@@ -4,6 +4,7 @@ import type { Result } from '../../content.js';
 import { TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
+import { Caller } from '../../server/caller.js';
 import type { ServerState } from '../../server/definition/server-state.js';
 import { ModernRequest } from '../../server/eras/modern.js';
 import type { AcceptedFilter, Feature } from '../../server/feature.js';
@@ -85,7 +86,7 @@ export class TasksFeature implements Feature, CallExtension {
 
   async #accept(request: ServerRequest, ids: string[]): Promise<AcceptedFilter | undefined> {
     requireTasks(request);
-    const taskIds = await this.#tasks.known(ids, request.principal ?? '');
+    const taskIds = await this.#tasks.known(ids, request.caller.principal ?? '');
     if (taskIds.length === 0) return undefined;
     return { filter: { taskIds }, start: (identity) => this.#watch(request, taskIds, identity) };
   }
@@ -99,7 +100,10 @@ export class TasksFeature implements Feature, CallExtension {
   async #watch(request: ServerRequest, ids: readonly string[], identity: object): Promise<() => Promise<unknown>> {
     const watch = (id: string): Promise<() => Promise<void>> =>
       this.#tasks.watch(id, (task) =>
-        request.notify('notifications/tasks', { ...taskMembers(task, request.clientCapabilities), _meta: identity }),
+        request.notify('notifications/tasks', {
+          ...taskMembers(task, request.client.clientCapabilities),
+          _meta: identity,
+        }),
       );
     // All, so that each that succeeds is ended when another one fails.
     const watches = await Promise.allSettled(ids.map(watch));
@@ -144,7 +148,7 @@ export class TasksFeature implements Feature, CallExtension {
 /** Prepares the call of a task to run again, without the client that sent it. */
 function toRequest(server: ServerState, { requestId, params, authInfo, requestContext }: StoredCall): ModernRequest {
   const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
-  const request = new ModernRequest(server, message, { authInfo }, { send: () => false });
+  const request = new ModernRequest(server, message, new Caller({ authInfo }), { send: () => false });
   for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
   return request;
 }

@@ -319,7 +319,7 @@ export class Tasks {
 
   #resume({ taskId: id, ttlMs, run }: TaskRecord, call: StoredCall): void {
     const host = this.#config.resume(call);
-    this.#kept.add(id, host.principal ?? '', ttlMs);
+    this.#kept.add(id, host.caller.principal ?? '', ttlMs);
     const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
     this.#track(task, host, host.repeat(task), true);
   }

@@ -24,14 +24,19 @@ export interface Work extends InFlight {
   failureText(error: ProtocolError): string;
 }
 
-/** Declarations and subscriptions of the client of a session. It is replaced as a whole, by {@link LegacySession.update}. */
-export interface ClientFacts {
-  /** Whether the handshake is done; before it the client may turn out to be a modern one. */
-  readonly initialized: boolean;
+/** What a client declares: in its handshake, or with every request of the modern era. */
+export interface ClientDeclarations {
   readonly protocolVersion: string;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
-  /** Least severe level of log messages that the client receives. */
+  /** Least severe level of log messages that the client receives; `undefined` for none. */
+  readonly logLevel: LoggingLevel | undefined;
+}
+
+/** Declarations and subscriptions of the client of a session. It is replaced as a whole, by {@link LegacySession.update}. */
+export interface ClientFacts extends ClientDeclarations {
+  /** Whether the handshake is done; before it the client may turn out to be a modern one. */
+  readonly initialized: boolean;
   readonly logLevel: LoggingLevel;
   /** URIs of the resources that the client subscribed to. */
   readonly subscriptions: ReadonlySet<string>;

@@ -14,7 +14,7 @@ import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
 import { callInterrupted, countHeld, until } from '../lifecycle.js';
 import { LegacySession, type SessionOptions, type Work } from '../client/legacy-session.js';
-import type { Caller } from '../caller.js';
+import { Caller } from '../caller.js';
 import type { ResponseChannel } from '../response-channel.js';
 import type { ServerState } from '../definition/server-state.js';
 
@@ -48,7 +48,7 @@ export class Connection extends LegacySession implements ResponseChannel {
   }
 
   /** Handles one message as parsed JSON, or a batch of 2025-03-26. Never rejects: errors go to the client or to the logger. */
-  async receive(body: unknown, caller: Caller = {}): Promise<void> {
+  async receive(body: unknown, caller: Caller = new Caller()): Promise<void> {
     // Messages after the end are dropped.
     if (!this.#isOpen) return;
     const incoming = parseMessage(body);

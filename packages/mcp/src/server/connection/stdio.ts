@@ -6,7 +6,7 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { endChildren } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import type { Caller } from '../caller.js';
+import { Caller } from '../caller.js';
 import { Connection } from './connection.js';
 import {
   DEFAULT_GRACE,
@@ -80,7 +80,7 @@ const endEvents = ['end', 'error', 'close'] as const;
 /** Serves one client over a pipe. */
 export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
   const connection = new Connection({ server, write, transport: 'stdio' });
-  const caller: Caller = { authInfo, transport: connection.transport };
+  const caller = new Caller({ authInfo, transport: connection.transport });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
     onLine: (line) => {

@@ -90,7 +90,7 @@ export class InputRound {
   }
 
   #requireCapabilities(request: ClientRequest<unknown>): void {
-    requireCapabilities(request, this.#request.clientCapabilities, this.#missing);
+    requireCapabilities(request, this.#request.client.clientCapabilities, this.#missing);
   }
 
   /**
@@ -212,8 +212,8 @@ export async function readRequestState(request: ServerRequest, text: unknown): P
 }
 
 /** Binds a state to method and principal. A digest, because the principal may contain a token. */
-function bindingOf({ method, principal = '' }: ServerRequest): Promise<string> {
-  return digestOf([method, principal]);
+function bindingOf({ method, caller }: ServerRequest): Promise<string> {
+  return digestOf([method, caller.principal ?? '']);
 }
 
 /** Identifies a call: the tool or prompt and its arguments, or the resource. */

@@ -1,14 +1,13 @@
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
-import { BATCH_VERSION, type LoggingLevel } from '../../protocol/constants.js';
+import { BATCH_VERSION } from '../../protocol/constants.js';
 import { errorText, parseMessage, resultText, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { invalidRequest, type ProtocolError } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client/client-requests.js';
 import { toProtocolError } from '../failures.js';
-import type { LegacySession, Work } from '../client/legacy-session.js';
+import type { ClientDeclarations, LegacySession, Work } from '../client/legacy-session.js';
 import { MAX_BATCH_MESSAGES } from '../limits.js';
-import { withoutRequest, type Caller } from '../caller.js';
+import type { Caller } from '../caller.js';
 import { requireMethod } from '../methods/methods.js';
 import { ServerRequest } from '../request.js';
 import type { ResponseChannel } from '../response-channel.js';
@@ -34,34 +33,22 @@ export class LegacyRequest extends ServerRequest {
     return this.#session;
   }
 
-  get protocolVersion(): string {
-    return this.#session.client.protocolVersion;
+  get client(): ClientDeclarations {
+    return this.#session.client;
   }
 
-  get clientCapabilities(): ClientCapabilities {
-    return this.#session.client.clientCapabilities;
-  }
-
-  get clientInfo(): Implementation | undefined {
-    return this.#session.client.clientInfo;
-  }
-
-  get logLevel(): LoggingLevel {
-    return this.#session.client.logLevel;
-  }
-
-  sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
+  protected sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     return this.#session.request(request, options, this);
   }
 
-  toText(result: Result): string {
+  protected toText(result: Result): string {
     return result.toText({ _meta: result.meta });
   }
 
   protected async answer(): Promise<Result> {
     // Nothing is announced to a client without a session.
-    if ((this.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
-      this.#session.lastCaller = withoutRequest(this.caller);
+    if ((this.caller.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
+      this.#session.lastCaller = this.caller.withoutRequest();
     return this.runMethod(requireMethod(this));
   }
 }

@@ -1,10 +1,11 @@
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
-import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import { isLoggingLevel, metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import type { Implementation } from '../../protocol/types.js';
 import { notSupported } from '../client/client-request-errors.js';
 import type { ClientRequest } from '../client/client-requests.js';
+import type { ClientDeclarations } from '../client/legacy-session.js';
 import { requireMethod } from '../methods/methods.js';
 import { ServerRequest, type Handler } from '../request.js';
 import type { RequestState } from '../client/request-state.js';
@@ -14,6 +15,7 @@ import { InputRound, readRequestState } from './input-round.js';
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
+  #client: ClientDeclarations | undefined;
   /** Present while the handler may send requests to the client; the first one begins the round. */
   #beginRound: (() => InputRound) | undefined;
   #round: InputRound | undefined;
@@ -26,32 +28,15 @@ export class ModernRequest extends ServerRequest {
   /** Last progress before. */
   #progress: ProgressUpdate | undefined;
 
-  get protocolVersion(): string {
-    return MODERN_VERSION;
-  }
-
-  get clientCapabilities(): ClientCapabilities {
-    const declared = this.meta?.[metaKeys.clientCapabilities];
-    return isObject(declared) ? declared : {};
-  }
-
-  get clientInfo(): Implementation | undefined {
-    const clientInfo = this.meta?.[metaKeys.clientInfo];
-    // The shape was checked when the request was classified.
-    return isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined;
-  }
-
-  /** A modern client requests log messages per request; without a level it receives none. */
-  get logLevel(): LoggingLevel | undefined {
-    const level = this.meta?.[metaKeys.logLevel];
-    return isLoggingLevel(level) ? level : undefined;
+  get client(): ClientDeclarations {
+    return (this.#client ??= declarationsOf(this.meta));
   }
 
   /**
    * Returns the result of an earlier round at once; otherwise the promise never settles and the round ends. A run that
    * continues waits for the result.
    */
-  async sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
+  protected async sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     if (this.#continued) return this.#continued.request(request, options);
     this.#round ??= this.#beginRound?.();
     if (this.#round) return this.#round.request(request, options);
@@ -91,7 +76,7 @@ export class ModernRequest extends ServerRequest {
     super.report(update);
   }
 
-  toText(result: Result): string {
+  protected toText(result: Result): string {
     return result.toText(this.server.modernResults.membersFor(this.method, result));
   }
 
@@ -176,4 +161,16 @@ export class ModernRequest extends ServerRequest {
     this.#continued = continued;
     return this.toText(await this.runMethod(requireMethod(this)));
   }
+}
+
+/** The shapes of implementation and capabilities were checked when the request was classified. */
+function declarationsOf(meta: Params = {}): ClientDeclarations {
+  const { [metaKeys.clientInfo]: info, [metaKeys.clientCapabilities]: capabilities, [metaKeys.logLevel]: level } = meta;
+  return {
+    protocolVersion: MODERN_VERSION,
+    clientInfo: isObject(info) ? (info as unknown as Implementation) : undefined,
+    clientCapabilities: isObject(capabilities) ? capabilities : {},
+    // Clients request log messages per request; without a level they receive none.
+    logLevel: isLoggingLevel(level) ? level : undefined,
+  };
 }

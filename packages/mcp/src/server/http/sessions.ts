@@ -4,7 +4,7 @@ import { EMPTY_EVENTS_VERSION, errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import { addressKeyOf } from '../address-key.js';
-import { principalOf, type Caller } from '../caller.js';
+import { Caller, principalOf } from '../caller.js';
 import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
@@ -47,7 +47,7 @@ export function ownerOf(request: HttpRequest): SessionOwner {
 
 /** @param sessionId - of the session that the request belongs to */
 export function callerOf(request: HttpRequest, sessionId: string | undefined): Caller {
-  return { authInfo: request.authInfo, sessionId, transport: 'http', http: request };
+  return new Caller({ authInfo: request.authInfo, sessionId, transport: 'http', http: request });
 }
 
 /** Returns the principal of a request; empty without authentication. */

@@ -1,4 +1,3 @@
-import { withoutRequest } from '../caller.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted } from './guard.js';
@@ -31,7 +30,7 @@ export async function openStandaloneStream(
   requireAccepted(request, 'text/event-stream');
   const session = await sessions.require(request, options);
   const { eventStore, retryInterval } = options;
-  if (request.authInfo) session.lastCaller ??= withoutRequest(callerOf(request, session.id));
+  if (request.authInfo) session.lastCaller ??= callerOf(request, session.id).withoutRequest();
   const lastEventId = request.header('last-event-id');
   const following = session.follow(reply, lastEventId, options);
   if (following) return following;

@@ -139,13 +139,14 @@ function isAccepted(request: ServerRequest): boolean {
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */
 function parseToolCall(request: ServerRequest): RegisteredTool {
-  const { server, params, toolAccess, resolved, arguments: args } = request;
+  const { server, params, caller, resolved, arguments: args } = request;
   const name = resolved?.name ?? params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   const found = server.tools.find(request, name);
   const registered = resolved ? resolved.requireTool(found) : found;
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
   request.requireParamHeaders(registered.paramHeaders);
+  const toolAccess = caller.http?.toolAccess;
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   return registered;

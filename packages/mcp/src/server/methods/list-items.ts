@@ -5,6 +5,7 @@ import type { ServerState } from '../definition/server-state.js';
 import type { RequestedItems, RequestedList } from '../provider.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
+import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 
@@ -41,12 +42,12 @@ export function listItems<Method extends RequestedList>(
   request: ServerRequest,
   method: Method,
 ): Promise<ListedItems<Method>> {
-  const { server, callbackContext } = request;
+  const { server } = request;
   const { option, run, isOptional } = callbacks[method];
   const { itemType } = requestMethods[method];
   const title = requestMethods[method].title.toLowerCase();
   return runCallback(server, `Listing ${title}`, async () => {
-    const given = await run(server, callbackContext);
+    const given = await run(server, callbackContextOf(request));
     const listed = isOptional ? (given ?? []) : given;
     if (!Array.isArray(listed)) refuseResult(option, `an array of ${title}`);
     server.catalog.observe(itemType, listed);

@@ -4,6 +4,7 @@ import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from 
 import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
+import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { answerList, listVisibleItems } from './list-items.js';
 
@@ -24,7 +25,7 @@ function toListed(prompt: Prompt): Prompt {
  * @throws ProtocolError -32602 for an unknown prompt, version or a missing argument
  */
 export async function getPrompt(request: ServerRequest): Promise<Result> {
-  const { server, callbackContext } = request;
+  const { server } = request;
   const { name, version: asked, args } = parseRequest(request);
   const prompt = findPrompt(await listVisibleItems(request, 'prompts/list'), name, asked);
   const provider = providerOf(server, prompt);
@@ -33,7 +34,7 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
   const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
   requireArguments(prompt, args);
   return runCallback(server, `The prompt ${name}`, async () => {
-    const options = { name, ...(version !== undefined && { version }), args, ...callbackContext };
+    const options = { name, ...(version !== undefined && { version }), args, ...callbackContextOf(request) };
     return toPromptResult(await server.prompts?.getPromptMessages?.(options), prompt);
   });
 }

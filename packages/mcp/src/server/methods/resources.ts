@@ -7,6 +7,7 @@ import { Result } from '../../content.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
+import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
@@ -19,7 +20,7 @@ import { matchUriTemplate } from './uri-template.js';
  * @throws ProtocolError -32602 with `data.uri` for a URI that is neither listed nor matched by a template
  */
 export async function readResource(request: ServerRequest): Promise<Result> {
-  const { server, params, callbackContext } = request;
+  const { server, params } = request;
   const uri = params?.['uri'];
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
   const found = await findResource(request, uri);
@@ -28,7 +29,11 @@ export async function readResource(request: ServerRequest): Promise<Result> {
   const provider = providerOf(server, item);
   if (provider) return runCallback(server, `Reading ${uri}`, () => provider.answer(request, item));
   return runCallback(server, `Reading ${uri}`, async () => {
-    const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
+    const content = await server.resources?.getResourceContent({
+      uri,
+      variables: found.variables,
+      ...callbackContextOf(request),
+    });
     if (content === undefined || content === null) throw resourceNotFound(uri);
     const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
     return Result.of({ contents }, { isPrivate: areFiltered(server) === true });

@@ -39,7 +39,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
   const stops = server.providers.length > 0 ? await watchAllProvided(request, filter) : [];
   try {
     const method = 'notifications/subscriptions/acknowledged';
-    const wasSent = request.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
+    const wasSent = request.notify(method, { notifications: filter, _meta: identity });
     if (!wasSent) {
       const reason = 'subscriptions/listen needs an event stream, and answers are JSON only here';
       throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });

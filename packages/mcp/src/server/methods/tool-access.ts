@@ -24,7 +24,8 @@ export function requireToolAccess(toolName: string, check: ToolAccessCheck): voi
  * @throws ProtocolError with HTTP status 403
  */
 export function requireToolAccessOfAll(messages: readonly unknown[], request: ServerRequest): void {
-  const { toolAccess, server } = request;
+  const { caller, server } = request;
+  const toolAccess = caller.http?.toolAccess;
   if (!toolAccess) return;
   for (const message of messages) {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;

@@ -37,10 +37,10 @@ export async function requestPages(request: ServerRequest, error: QuiverError): 
   const elicitations = pages.map((page) => elicitationRequest({ ...page, mode: 'url' }));
   // Settles in a round after the first: the user opened the pages, and the tool threw again.
   if (request.era === 'modern')
-    await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
+    await Promise.all(elicitations.map((page, index) => request.ask(() => page, { key: `page-${index + 1}` })));
   else if (
-    request.protocolVersion >= REQUIRED_PAGES_VERSION &&
-    !missingCapabilities({ elicitation: { url: {} } }, request.clientCapabilities)
+    request.client.protocolVersion >= REQUIRED_PAGES_VERSION &&
+    !missingCapabilities({ elicitation: { url: {} } }, request.client.clientCapabilities)
   ) {
     const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
     throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });

@@ -25,15 +25,16 @@ export interface HookedServer {
 }
 
 /** The part of a request that hooks reach, through {@link HookContext}, and that of the ready-made hooks. */
-export interface HookedRequest extends Omit<MiddlewareContext, 'extra' | 'mcp' | 'waitUntil'>, CatalogCaller {
+export interface HookedRequest extends Pick<
+  MiddlewareContext,
+  'method' | 'name' | 'arguments' | 'params' | 'era' | 'requestContext' | 'signal' | 'abort' | 'sentRequest'
+> {
   readonly server: HookedServer;
   readonly toolContext: ToolMcpContext & McpExtra;
   readonly hookContext: MiddlewareContext & CatalogCaller;
-  readonly annotations: ToolAnnotations | undefined;
   /** Whether the run ended without a result: the client canceled the request, or its round ended. */
   readonly isDiscarded: boolean;
-  readonly caller: Pick<Caller, 'transport'>;
-  readonly remoteAddress: string | undefined;
+  readonly caller: Caller;
   /** Output of the tool that its schema accepted: a schema that transforms values may not accept it twice. */
   checkedOutput: unknown;
 }
@@ -51,7 +52,7 @@ export class HookContext implements MiddlewareContext, CatalogCaller {
   }
 
   constructor(request: HookedRequest) {
-    const { authInfo, sessionId } = request;
+    const { authInfo, sessionId } = request.caller;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
     this.#request = request;
@@ -78,15 +79,16 @@ export class HookContext implements MiddlewareContext, CatalogCaller {
   }
 
   get annotations(): ToolAnnotations | undefined {
-    return this.#request.annotations;
+    const { server, name = '' } = this.#request;
+    return server.tools.find(this.#request, name)?.listed.annotations;
   }
 
   get principal(): string | undefined {
-    return this.#request.principal;
+    return this.#request.caller.principal;
   }
 
   get scopes(): readonly string[] {
-    return this.#request.scopes;
+    return this.#request.caller.scopes;
   }
 
   get era(): Era {
@@ -106,7 +108,7 @@ export class HookContext implements MiddlewareContext, CatalogCaller {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#request.headers;
+    return this.#request.caller.headers;
   }
 
   get signal(): AbortSignal {

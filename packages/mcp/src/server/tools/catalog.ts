@@ -58,7 +58,7 @@ export type Visible = (item: CatalogItem, caller: CatalogCaller) => boolean;
 
 /** The part of a request that decides what its caller can see. */
 export interface CatalogRequest {
-  readonly scopes: readonly string[];
+  readonly caller: { readonly scopes: readonly string[] };
   readonly hookContext: CatalogCaller;
 }
 
@@ -121,7 +121,8 @@ export class Catalog {
     if (this.isFiltered(item.type) !== true) return true;
     try {
       const scopes: unknown = item.mcp?.scopes;
-      if (scopes !== undefined && !requireScopes(scopes).every((scope) => request.scopes.includes(scope))) return false;
+      if (scopes !== undefined && !requireScopes(scopes).every((scope) => request.caller.scopes.includes(scope)))
+        return false;
       return this.#visible === undefined || requireBoolean(this.#visible(item, request.hookContext));
     } catch (error) {
       const name = 'uri' in item ? item.uri : 'uriTemplate' in item ? item.uriTemplate : item.name;

@@ -7,7 +7,7 @@ import {
   signalValue,
 } from '@quiver/core/internal';
 import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
-import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../../protocol/constants.js';
+import { isLoggingLevel, loggingLevels } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import {
@@ -17,6 +17,8 @@ import {
   samplingRequest,
   type ClientRequest,
 } from '../client/client-requests.js';
+import type { Caller } from '../caller.js';
+import type { ClientDeclarations } from '../client/legacy-session.js';
 import { toJsonSafe } from './json-safe.js';
 
 export const elicitChecks: OptionChecks<ElicitOptions> = { key: anyValue, timeout: anyValue, signal: signalValue };
@@ -39,19 +41,13 @@ function requireOptions(name: string, options: ElicitOptions = {}): void {
 /** The part of a request that tools and callbacks reach, through {@link ToolContext}. */
 export interface ToolRequest {
   readonly requestId: RequestId;
-  readonly authInfo?: McpAuthInfo;
-  readonly sessionId?: string;
+  readonly caller: Pick<Caller, 'authInfo' | 'sessionId' | 'headers'>;
+  readonly client: ClientDeclarations;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
-  /** HTTP headers, without a token that authentication hides from tools. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly clientInfo: Implementation | undefined;
-  readonly clientCapabilities: ClientCapabilities;
   readonly signal: AbortSignal;
   /** The same in all rounds. */
   readonly callId: string;
-  /** Least severe level that the client wants to receive; `undefined` for no log messages. */
-  readonly logLevel: LoggingLevel | undefined;
-  notify(method: string, params: object): void;
+  notify(method: string, params: object): boolean;
   report(update: Parameters<ToolMcpContext['progress']>[0]): void;
   closeStream(): void;
   /** Sends a request to the client and returns its checked result. */
@@ -78,7 +74,8 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   }
 
   constructor(request: ToolRequest) {
-    const { requestId, authInfo, sessionId } = request;
+    const { requestId, caller } = request;
+    const { authInfo, sessionId } = caller;
     this.requestId = requestId;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
@@ -94,15 +91,15 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   }
 
   get requestInfo(): { readonly headers: Readonly<Record<string, string>> } {
-    return { headers: this.#request.headers };
+    return { headers: this.#request.caller.headers };
   }
 
   get clientInfo(): Implementation | undefined {
-    return this.#request.clientInfo;
+    return this.#request.client.clientInfo;
   }
 
   get clientCapabilities(): ClientCapabilities {
-    return this.#request.clientCapabilities;
+    return this.#request.client.clientCapabilities;
   }
 
   get signal(): AbortSignal {
@@ -152,7 +149,7 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   }
 
   get sendNotification(): NonNullable<McpExtra['sendNotification']> {
-    return async ({ method, params }) => this.#request.notify(method, params ?? {});
+    return async ({ method, params }) => void this.#request.notify(method, params ?? {});
   }
 
   /** As in the official SDK, options may follow a result schema, which is not needed here. */
@@ -164,6 +161,14 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   }
 }
 
+/** Returns `mcp` and `extra`, as the callbacks of resources and prompts receive them. */
+export function callbackContextOf({ toolContext }: { readonly toolContext: ToolContext }): {
+  mcp: ToolMcpContext;
+  extra: McpExtra;
+} {
+  return { mcp: toolContext, extra: toolContext };
+}
+
 /** Returns the request behind a context, for tools of the server itself. */
 export function toolRequestOf(context: ToolMcpContext | undefined): ToolRequest {
   // The cast: the server passes no other contexts.
@@ -171,7 +176,7 @@ export function toolRequestOf(context: ToolMcpContext | undefined): ToolRequest 
 }
 
 function sendLog(request: ToolRequest, level: string, message: string, data: unknown): void {
-  const { logLevel } = request;
+  const { logLevel } = request.client;
   const named = level === 'warn' ? 'warning' : level;
   if (!isLoggingLevel(named)) {
     throw new QuiverError(
