@@ -66,7 +66,7 @@ for (const [indexName, embedder] of Object.entries(indexes)) {
     documents: documents.map(({ document }) => document),
     vectorStore,
     indexName,
-    embedder,
+    model: embedder,
   });
   const { user, system } = process.cpuUsage(start);
   const { count, dimension } = await vectorStore.describeIndex({ indexName });

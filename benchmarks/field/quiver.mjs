@@ -26,7 +26,7 @@ export async function openQuiver(folder, { sources, packages = repository, chunk
   const start = performance.now();
   const documents = loadDocuments(folder, { include: sources, onSkip: (file) => skipped.push(file) });
   // The second names of the options, which earlier versions have alone.
-  await ingest({ documents, store: vectorStore, indexName, embedder: model, chunkOptions: chunk });
+  await ingest({ documents, vectorStore, indexName, model, chunkOptions: chunk });
   const seconds = (performance.now() - start) / 1000;
 
   const common = { vectorStore, indexName, model };

@@ -36,6 +36,12 @@ async function storeOf(count) {
     return MDocument.fromText(`${index}\n${text.slice(from, from + documentLength)}`, { source: `${index}.txt` });
   });
   const embedder = { id: 'benchmark', embed: async (list) => list.map(() => new Float32Array(8).fill(1)) };
-  await ingest({ documents, store, indexName, embedder, chunkOptions: { strategy: 'recursive', maxSize: 500 } });
+  await ingest({
+    documents,
+    vectorStore: store,
+    indexName,
+    model: embedder,
+    chunkOptions: { strategy: 'recursive', maxSize: 500 },
+  });
   return store;
 }

@@ -47,9 +47,9 @@ async function run(name, store) {
   const samples = [];
   const report = await ingest({
     documents: documents(),
-    store,
+    vectorStore: store,
     indexName,
-    embedder,
+    model: embedder,
     chunkOptions: { maxSize: 400, overlap: 0 },
     onProgress: ({ added, moved, unchanged }) => {
       look();

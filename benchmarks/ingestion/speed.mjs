@@ -47,7 +47,8 @@ async function byHand() {
   await flush();
 }
 
-const run = (store) => ingest({ documents: texts.map(toDocument), store, indexName, embedder, chunkOptions });
+const run = (store) =>
+  ingest({ documents: texts.map(toDocument), vectorStore: store, indexName, model: embedder, chunkOptions });
 const stored = new LocalVector();
 await run(stored);
 const cases = {

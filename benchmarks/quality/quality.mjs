@@ -28,7 +28,7 @@ for (const collection of collections) {
   const { store, indexName, configurations } = await createSystems(collection);
   const pg = await createPgSystems(collection, process.env.QUIVER_POSTGRES_URL);
   const evaluation = await evaluateRetrieval({
-    store,
+    vectorStore: store,
     indexName,
     cases,
     metrics: guardedMetrics,

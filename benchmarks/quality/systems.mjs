@@ -20,8 +20,8 @@ export async function createSystems({ documents }) {
     indexName,
     configurations: [
       { name: 'keyword', mode: 'keyword' },
-      { name: 'vector, lexical embedder', mode: 'vector', embedder },
-      { name: 'hybrid, equal weights', mode: 'hybrid', embedder, fusion },
+      { name: 'vector, lexical embedder', mode: 'vector', model: embedder },
+      { name: 'hybrid, equal weights', mode: 'hybrid', model: embedder, fusion },
       { name: 'graph', retrieve: explore({}) },
       { name: 'graph, vector seeds', retrieve: explore({ seeds: 'vector' }) },
       { name: 'graph, hybrid seeds of equal weights', retrieve: explore({ fusion }) },

@@ -10,7 +10,7 @@ import { finishPlan, makePlan, runPart, type Target } from '../src/plan.ts';
 test('a plan stores what is new, removes what is gone, and ends only with all reports', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quiver-plan-'));
   const store = new LocalVector();
-  const target: Target = { folder, store, indexName: 'notes', embedder: createLexicalEmbedder() };
+  const target: Target = { folder, vectorStore: store, indexName: 'notes', model: createLexicalEmbedder() };
   const run = async () => {
     const { plan, parts } = await makePlan(target, 2);
     // As a queue stores it, and each part twice, as after the death of a worker.

@@ -7,9 +7,9 @@ import { listFiles, loadDocuments } from '@quiver/loaders';
 /** The target of every worker. The jobs name only paths. */
 export interface Target {
   folder: string;
-  store: VectorStore;
+  vectorStore: VectorStore;
   indexName: string;
-  embedder: Embedder;
+  model: Embedder;
 }
 
 /** One job: plain data, as are a plan and a report. */
@@ -33,7 +33,7 @@ export interface PartReport extends IngestReport {
 
 /** Divides a folder into parts. Changes nothing. A folder that cannot be read is an error: otherwise its documents would be gone. */
 export async function makePlan(
-  { folder, store, indexName }: Target,
+  { folder, vectorStore, indexName }: Target,
   size = 10,
 ): Promise<{ plan: Plan; parts: Part[] }> {
   const listed: string[] = [];
@@ -43,10 +43,10 @@ export async function makePlan(
     parts.push({ id: randomUUID(), sources: listed.slice(at, at + size) });
   const gone = new Set<string>();
   let cursor: string | undefined;
-  const hasIndex = (await store.listIndexes()).includes(indexName);
+  const hasIndex = (await vectorStore.listIndexes()).includes(indexName);
   do {
     if (!hasIndex) break;
-    const page = await store.listVectors({ indexName, limit: 1000, ...(cursor !== undefined && { cursor }) });
+    const page = await vectorStore.listVectors({ indexName, limit: 1000, ...(cursor !== undefined && { cursor }) });
     for (const { metadata } of page.records) gone.add(String(metadata['source']));
     cursor = page.nextCursor;
   } while (cursor !== undefined);
@@ -70,12 +70,12 @@ export async function finishPlan({ parts, gone }: Plan, reports: readonly PartRe
   const done = new Map(reports.map((report) => [report.part, report]));
   const open = parts.filter((id) => !done.has(id));
   if (open.length > 0) throw new Error(`${open.length} of ${parts.length} parts have no report: nothing is removed.`);
-  const { store, indexName } = target;
+  const { vectorStore, indexName } = target;
   const sum = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0, missing: [] as string[] };
   for (const report of done.values()) {
     for (const key of ['documents', 'added', 'moved', 'unchanged', 'removed'] as const) sum[key] += report[key];
     sum.missing.push(...report.missing);
   }
-  if (gone.length > 0) sum.removed += await deleteDocuments({ store, indexName, sources: gone });
+  if (gone.length > 0) sum.removed += await deleteDocuments({ vectorStore, indexName, sources: gone });
   return sum;
 }

@@ -8,4 +8,4 @@ if (!QUIVER_POSTGRES_URL) throw new Error('Set QUIVER_POSTGRES_URL to a PostgreS
 
 export const postgresUrl: string = QUIVER_POSTGRES_URL;
 export const store: PgVector = new PgVector({ id: 'guides', connectionString: postgresUrl });
-export const target: Target = { folder: FOLDER, store, indexName: INDEX, embedder: createLexicalEmbedder() };
+export const target: Target = { folder: FOLDER, vectorStore: store, indexName: INDEX, model: createLexicalEmbedder() };

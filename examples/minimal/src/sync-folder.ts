@@ -11,9 +11,9 @@ const embedder = createLexicalEmbedder();
 async function sync(): Promise<void> {
   const skipped: string[] = [];
   const { added, unchanged, removed } = await ingest({
-    store,
+    vectorStore: store,
     indexName: 'notes',
-    embedder,
+    model: embedder,
     documents: loadDocuments(folder, {
       onSkip: ({ path, reason }) => skipped.push(`${path} (${reason})`),
     }),

@@ -23,6 +23,7 @@ export {
   objectOf,
   objectWith,
   oneOf,
+  required,
   readAlias,
   signalValue,
   stringList,

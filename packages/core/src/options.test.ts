@@ -16,6 +16,7 @@ import {
   objectOf,
   oneOf,
   readAlias,
+  required,
   stringValue,
   stringList,
   valueThat,
@@ -179,6 +180,27 @@ test('accepts names of another library where options are passed on', () => {
   const settingsOfCall = { isOpen: true };
   expect(() => checkOptions('ask', { temperature: 0, topK: 1 } as Options, checks, settingsOfCall)).not.toThrow();
   expect(() => checkOptions('ask', { temperature: 0, topK: 0 } as Options, checks, settingsOfCall)).toThrow("'topK'");
+});
+
+test('names a required option that is missing, and one of an inner object', () => {
+  const table: OptionChecks<{ store?: unknown; inner?: { path?: string } }> = {
+    store: required(anyValue, 'a store, such as a LocalVector'),
+    inner: objectOf<{ path?: string }>({ path: required(stringValue, 'the path of a file') }),
+  };
+  const message = (options: object): unknown => {
+    try {
+      return checkOptions('createIndex', options, table);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(message({ store: 1, inner: { path: 'a' } })).toBeUndefined();
+  expect(message({ store: undefined })).toBe("createIndex needs 'store': a store, such as a LocalVector.");
+  expect(message({ stor: 1 })).toMatch(/^createIndex has no option 'stor'/);
+  expect(message({ store: 1, inner: {} })).toBe("createIndex needs 'inner.path': the path of a file.");
+  expect(message({ store: 1, inner: { path: '' } })).toBe(
+    "createIndex: 'inner.path' must be a non-empty string, not ''.",
+  );
 });
 
 test('checks the items of lists', () => {

@@ -212,17 +212,37 @@ export function ignoredOption(missing: string): OptionCheck {
   return check;
 }
 
+/** Checks of {@link required}, each with what it expects. */
+const expectations = new WeakMap<OptionCheck, string>();
+
+/**
+ * Requires an option.
+ *
+ * @param expected - completes "needs 'name': …": `a vector store, such as a LocalVector`
+ */
+export function required(check: OptionCheck, expected: string): OptionCheck {
+  const requiredCheck: OptionCheck = (...given) => check(...given);
+  expectations.set(requiredCheck, expected);
+  return requiredCheck;
+}
+
 /** Checks by name, and by place: options of one function mostly have the same names in the same order. */
 interface Index {
   readonly table: Readonly<Record<string, OptionCheck>>;
   readonly byName: ReadonlyMap<string, OptionCheck>;
+  /** Options that must be given, with what they are. */
+  readonly required: readonly (readonly [name: string, expected: string])[];
   /** Names at the places of earlier options, at most as many as the table has, each with its check. A name replaces the one before. */
   readonly names: string[];
   readonly checks: (OptionCheck | undefined)[];
 }
 
 function createIndex(table: Readonly<Record<string, OptionCheck>>): Index {
-  return { table, byName: new Map(Object.entries(table)), names: [], checks: [] };
+  const required = Object.entries(table).flatMap(([name, check]) => {
+    const expected = expectations.get(check);
+    return expected === undefined ? [] : [[name, expected] as const];
+  });
+  return { table, byName: new Map(Object.entries(table)), required, names: [], checks: [] };
 }
 
 /** Indexes of the tables of checks. An entry lives as long as the table. */
@@ -244,7 +264,7 @@ function findProblem(
   owner: string | undefined,
   settings: CheckOptionsSettings = defaultSettings,
 ): string | undefined {
-  const { table, byName, names, checks } = index;
+  const { table, byName, required: needed, names, checks } = index;
   let place = 0;
   // Not `Object.keys`, which makes a list: programs with thousands of tools check the options of each.
   for (const option in isPlain(options) ? options : table) {
@@ -262,6 +282,8 @@ function findProblem(
       : findUnknown(options, option, table, parent, owner, settings);
     if (problem !== undefined) return problem;
   }
+  for (const [option, expected] of needed)
+    if (options[option] === undefined) return `needs '${parent === '' ? option : `${parent}.${option}`}': ${expected}.`;
   return undefined;
 }
 

@@ -33,7 +33,6 @@ export type {
   VectorRecord,
   VectorStore,
 } from './store/index.js';
-export type { StoreOption } from './store/options.js';
 export { exportIndex, type ExportIndexOptions } from './transfer/export-index.js';
 export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
 export { deleteDocuments, type DeleteDocumentsOptions } from './ingest/delete-documents.js';
@@ -67,7 +66,6 @@ export {
   type RedisEmbeddingCacheOptions,
   type StoreEmbeddingCacheOptions,
 } from './embedding/index.js';
-export type { ModelOption } from './embedding/model-option.js';
 export {
   createDocumentChunkerTool,
   type DocumentChunk,

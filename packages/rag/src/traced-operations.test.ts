@@ -26,7 +26,7 @@ const documents = texts.map((text, index) => MDocument.fromText(text, { source: 
 
 async function fill(): Promise<LocalVector> {
   const store = new LocalVector();
-  await ingest({ documents, store, indexName: 'drinks', embedder });
+  await ingest({ documents, vectorStore: store, indexName: 'drinks', model: embedder });
   return store;
 }
 

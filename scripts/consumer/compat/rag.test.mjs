@@ -13,7 +13,7 @@ test('a folder index finds documents after it is reopened and cites their positi
   const documents = [MDocument.fromMarkdown(text, { source: 'drinks.md' })];
   try {
     const writer = new LocalVector({ path });
-    assert.equal((await ingest({ documents, store: writer, indexName: 'drinks', embedder })).added, 2);
+    assert.equal((await ingest({ documents, vectorStore: writer, indexName: 'drinks', model: embedder })).added, 2);
     await writer.close();
 
     const store = new LocalVector({ path });

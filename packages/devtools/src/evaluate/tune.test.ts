@@ -22,13 +22,12 @@ const cases: RetrievalCase[] = words.flatMap((word) =>
     relevant: [{ quote: `The ${word} of station ${number} weighs ${number + 3} tons`, source: `${word}.txt` }],
   })),
 );
-type Changes = Partial<Omit<TuneOptions, 'vectorStore' | 'store'>> & { store?: LocalVector };
-const run = (options: Changes = {}): ReturnType<typeof tune> =>
+const run = (options: Partial<TuneOptions> = {}): ReturnType<typeof tune> =>
   tune({
     documents,
     cases,
-    store: new LocalVector(),
-    embedder,
+    vectorStore: new LocalVector(),
+    model: embedder,
     grid: { chunkSize: [60, 400] },
     metric: 'recallAt5',
     ...options,
@@ -50,7 +49,7 @@ describe('tune', () => {
       candidates,
       cases: counts,
     } = await run({
-      store,
+      vectorStore: store,
       grid,
       onProgress: ({ configuration }) => seen.add(configuration),
     });
@@ -105,7 +104,7 @@ describe('tune', () => {
     };
     const options = {
       cases: cases.slice(0, 20),
-      embedder: noise,
+      model: noise,
       grid: { chunkSize: [60], mode: ['hybrid'] },
     } as const;
     const { winner, candidates, cases: counts } = await run({ ...options, metric: 'mrrAt10' });
@@ -133,11 +132,10 @@ describe('tune', () => {
       { metric: 'recall' },
       { cases: [] },
       { documents: documents.values() },
-      { store: undefined },
+      { vectorStore: undefined },
       { chunkSizes: [60] },
       { grid: { chunkSize: [60], modes: ['keyword'] } },
       { grid: { chunkSize: [60], mode: 'keyword' } },
-      { model: createLexicalEmbedder() },
     ])
       await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
         code: 'OPTIONS_INVALID',
@@ -150,21 +148,21 @@ describe('tune', () => {
     );
     const store = new LocalVector();
     await store.createIndex({ indexName: 'tune-60', dimension: 3 });
-    await expect(run({ store })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await expect(run({ vectorStore: store })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     expect(await store.listIndexes()).toEqual(['tune-60']);
   });
 
   it('removes its indexes after an error, and when it is aborted', async () => {
     const store = new LocalVector();
     await expect(
-      run({ store, cases: cases.map((one) => ({ ...one, relevant: [{ id: 'x' }] })) }),
+      run({ vectorStore: store, cases: cases.map((one) => ({ ...one, relevant: [{ id: 'x' }] })) }),
     ).rejects.toMatchObject({
       code: 'CASES_NOT_FOUND',
     });
     const stop = new AbortController();
     const reason = new Error('enough');
     const onProgress = (): void => stop.abort(reason);
-    await expect(run({ store, onProgress, signal: stop.signal })).rejects.toBe(reason);
+    await expect(run({ vectorStore: store, onProgress, signal: stop.signal })).rejects.toBe(reason);
     expect(await store.listIndexes()).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   objectOf,
   oneOf,
   type OptionChecks,
-  readAlias,
+  required,
   signalValue,
   wholeNumber,
   invalidOptions,
@@ -18,7 +18,7 @@ import {
   type EmbedderInput,
   type MDocument,
   type QueryMode,
-  type StoreOption,
+  type VectorStore,
   createLexicalEmbedder,
   ingest,
 } from '@quiver/rag';
@@ -33,7 +33,6 @@ import {
 } from '@quiver/rag/evaluate';
 import type { FusionWeights } from '@quiver/rag/store';
 import { checkCases, parseMetric } from '@quiver/rag/internal';
-import { readStore, storeAndModel } from '../options.js';
 import { passagesOf } from './generate-cases.js';
 
 /** Values to try; every combination is one candidate. */
@@ -49,9 +48,8 @@ export interface TuneGrid {
 }
 
 /** Options of `tune()`. The store holds one index `tune-<chunk size>` for each chunk size, until the end. */
-export type TuneOptions = TuneSettings & StoreOption;
-
-interface TuneSettings {
+export interface TuneOptions {
+  vectorStore: VectorStore;
   /** Documents that each configuration indexes. */
   documents: readonly MDocument[];
   /**
@@ -62,8 +60,6 @@ interface TuneSettings {
   cases?: readonly RetrievalCase[];
   /** Embedding model. Default: the lexical embedder. */
   model?: EmbedderInput;
-  /** Other name of `model`. */
-  embedder?: EmbedderInput;
   /** Values to try, by setting. */
   grid: TuneGrid;
   /** The metric that decides. Default `ndcgAt10`. */
@@ -79,7 +75,8 @@ interface TuneSettings {
 const checks: OptionChecks<TuneOptions> = {
   documents: anyValue,
   cases: anyValue,
-  ...storeAndModel,
+  vectorStore: required(anyValue, 'a vector store, such as a LocalVector'),
+  model: anyValue,
   grid: objectOf<TuneGrid>({
     chunkSize: listOf(wholeNumber(1)),
     mode: listOf(oneOf('vector', 'keyword', 'hybrid')),
@@ -149,10 +146,8 @@ const tolerance = 0.01;
  */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
   checkOptions('tune', options, checks);
-  const { documents, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
-  const store = readStore('tune', options);
-  const given = readAlias<TuneOptions, 'model' | 'embedder'>('tune', options, ['model', 'embedder']);
-  const model = given ?? createLexicalEmbedder();
+  const { documents, vectorStore: store, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
+  const model = options.model ?? createLexicalEmbedder();
   const { k } = parseMetric(metric);
   if (!Array.isArray(documents))
     throw invalidOptions(
@@ -178,9 +173,9 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     for (const [maxSize, indexName] of indexNames) {
       await ingest({
         documents,
-        store,
+        vectorStore: store,
         indexName,
-        embedder: model,
+        model,
         chunkOptions: { maxSize },
         signal,
       });
@@ -202,7 +197,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
       .sort((a, b) => (isWeight ? 0 : a.contextCharacters - b.contextCharacters) || a.index - b.index);
     const chosen = configurations[winner?.index ?? 0] as SearchConfiguration;
     const final = await evaluateRetrieval({ ...common, cases: parts.heldOut, configurations: [chosen] });
-    const isChecked = !own && given !== undefined && store.capabilities.modes.includes('keyword');
+    const isChecked = !own && options.model !== undefined && store.capabilities.modes.includes('keyword');
     const modes = (['keyword', 'vector'] as const).map((mode) => ({ ...chosen, name: mode, mode }));
     const finding = isChecked ? (await evaluateRetrieval({ ...common, configurations: modes })).finding : undefined;
     return {

@@ -1,5 +1,5 @@
 import { invalidOptions } from '@quiver/core/internal';
-import type { StoreOption } from '@quiver/rag';
+import type { VectorStore } from '@quiver/rag';
 import {
   type ConfigurationReport,
   type CustomConfiguration,
@@ -8,11 +8,12 @@ import {
   type SearchConfiguration,
   evaluateRetrieval,
 } from '@quiver/rag/evaluate';
-import { readStore } from '../options.js';
 
 /** An index and how it is searched, or another retrieval over it. */
-export type RetrievalUnderTest = { indexName: string } & StoreOption &
-  (Omit<SearchConfiguration, 'name' | 'indexName'> | Omit<CustomConfiguration, 'name' | 'indexName'>);
+export type RetrievalUnderTest = { vectorStore: VectorStore; indexName: string } & (
+  | Omit<SearchConfiguration, 'name' | 'indexName'>
+  | Omit<CustomConfiguration, 'name' | 'indexName'>
+);
 
 /** Least mean of each metric, for example `{ recallAt5: 0.85 }`. */
 export type MinimumMetrics = Partial<Record<MetricName, number>>;
@@ -47,8 +48,7 @@ export const retrievalMatchers: {
       }
     }
     const given = (received ?? {}) as RetrievalUnderTest;
-    const vectorStore = readStore('toReach', given);
-    const { vectorStore: _vectorStore, store: _store, ...configuration } = given;
+    const { vectorStore, ...configuration } = given;
     const configurations = [{ name: configuration.indexName, ...configuration }];
     const evaluation = await evaluateRetrieval({ vectorStore, cases, configurations, metrics });
     const report = evaluation.configurations[0] as ConfigurationReport;

@@ -9,7 +9,7 @@ describe('viewGraph', () => {
   it('returns the results of the tool with their paths, and each connection once', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
-    const view = await viewGraph({ store, indexName, model, queryText, seeds: 'keyword' });
+    const view = await viewGraph({ vectorStore: store, indexName, model, queryText, seeds: 'keyword' });
     const { sources } = await toolOver(store, { seeds: 'keyword' }).execute({ queryText }, { onFailure: 'throw' });
     expect(view.query).toBe(queryText);
     expect(view.ranking).toEqual(sources.map(({ id, score, path }) => ({ id, score, path })));
@@ -28,7 +28,14 @@ describe('viewGraph', () => {
     await fill(store, facts, { open: true });
     await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
     for (const maxNodes of [0, 100]) {
-      const options = { store, indexName, model, queryText, filter: { open: true }, graphOptions: { maxNodes } };
+      const options = {
+        vectorStore: store,
+        indexName,
+        model,
+        queryText,
+        filter: { open: true },
+        graphOptions: { maxNodes },
+      };
       const { nodes, ranking } = await viewGraph(options);
       expect(idsOf(nodes)).toContain('ada');
       expect([...idsOf(nodes), ...idsOf(ranking)]).not.toContain('institute');
@@ -44,7 +51,7 @@ describe('viewGraph', () => {
     await fill(store, { one: 'Budget one.', other: 'Budget other.' }, { title: 'Report' });
     await fill(store, { tip: 'Budget tip.' }, { title: 'Guide', headings: ['Install', 'Tip'] });
     await fill(store, { tip2: 'Budget tip 2.' }, { title: 'Guide', headings: ['Remove', 'Tip'] });
-    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Budget', seeds: 'keyword' });
+    const { nodes } = await viewGraph({ vectorStore: store, indexName, model, queryText: 'Budget', seeds: 'keyword' });
     expect(Object.fromEntries(nodes.map(({ id, title }) => [id, title]))).toEqual({
       slide: 'Costs',
       bare: 'Budget of the team',
@@ -62,21 +69,21 @@ describe('viewGraph', () => {
     await fill(store, { text: long });
     await fill(store, { heading: 'Shorter.' }, { headings: ['Top', long] });
     await fill(store, { title: 'Short.' }, { title: long });
-    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Short', seeds: 'vector' });
+    const { nodes } = await viewGraph({ vectorStore: store, indexName, model, queryText: 'Short', seeds: 'vector' });
     expect(nodes.map(({ title }) => title)).toEqual(Array.from({ length: 3 }, () => `${'a'.repeat(58)}…`));
   });
 
   it('removes Markdown from titles', async () => {
     await using store = new LocalVector();
     await fill(store, { a: '## **Ada** `Quill` | see [the *map*](map.md)' });
-    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Ada Quill' });
+    const { nodes } = await viewGraph({ vectorStore: store, indexName, model, queryText: 'Ada Quill' });
     expect(nodes.map(({ title }) => title)).toEqual(['Ada Quill see the *map*']);
   });
 
   it('refuses bad numbers', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
-    await expect(viewGraph({ store, indexName, model, queryText, topK: 0 })).rejects.toMatchObject({
+    await expect(viewGraph({ vectorStore: store, indexName, model, queryText, topK: 0 })).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
     });
   });

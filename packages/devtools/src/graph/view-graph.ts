@@ -6,13 +6,14 @@ import {
   signalValue,
   stringValue,
   wholeNumber,
+  required,
 } from '@quiver/core/internal';
 import {
   type ChunkGraph,
   type GraphOptions,
-  type ModelOption,
+  type EmbedderInput,
   type QueryMode,
-  type StoreOption,
+  type VectorStore,
   toEmbedder,
   type VectorRecord,
 } from '@quiver/rag';
@@ -31,13 +32,12 @@ import {
   type TrustedFilterOptions,
   trustedFilterChecks,
 } from '@quiver/rag/internal';
-import { readModel, readStore, storeAndModel } from '../options.js';
 import type { GraphView, GraphViewNode } from './graph-view.js';
 
 /** Options of `viewGraph()`. The model embeds the query; it must be the one of the index. */
-export type ViewGraphOptions = ViewGraphSettings & StoreOption & ModelOption;
-
-interface ViewGraphSettings extends TrustedFilterOptions {
+export interface ViewGraphOptions extends TrustedFilterOptions {
+  vectorStore: VectorStore;
+  model: EmbedderInput;
   /** Index whose graph is shown. */
   indexName: string;
   /** Query whose walk is shown. */
@@ -53,7 +53,8 @@ interface ViewGraphSettings extends TrustedFilterOptions {
 }
 
 const optionChecks: OptionChecks<ViewGraphOptions> = {
-  ...storeAndModel,
+  vectorStore: required(anyValue, 'a vector store, such as a LocalVector'),
+  model: required(anyValue, 'an embedding model, a model string or an embedder'),
   indexName: stringValue,
   queryText: stringValue,
   topK: wholeNumber(1),
@@ -73,14 +74,13 @@ const optionChecks: OptionChecks<ViewGraphOptions> = {
  */
 export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
   checkOptions('viewGraph', options, optionChecks);
-  const { indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
-  const store = readStore('viewGraph', options);
+  const { vectorStore: store, model, indexName, queryText, topK = 10, seeds, graphOptions, signal } = options;
   const read = { indexName, filter: readTrustedFilter(options), signal };
   const query: IndexQuery = {
     store,
     allowed: read,
     read,
-    embedder: toEmbedder(readModel('viewGraph', options)),
+    embedder: toEmbedder(model),
     queryText,
     topK,
     seeds,

@@ -31,7 +31,7 @@ export function describeScopes<Store extends VectorStore>(
 
     const readme = (text: string): MDocument[] => [MDocument.fromText(text, { source: 'readme.md' })];
     const run = (text: string, options: object = {}): Promise<IngestReport> =>
-      ingest({ documents: readme(text), store, indexName, embedder, maxRetries: 0, ...options });
+      ingest({ documents: readme(text), vectorStore: store, indexName, model: embedder, maxRetries: 0, ...options });
     const texts = async (): Promise<unknown[]> =>
       (await store.listVectors({ indexName })).records.map(({ document }) => document).toSorted();
     async function expectRefusal(call: Promise<unknown>): Promise<void> {
@@ -47,7 +47,7 @@ export function describeScopes<Store extends VectorStore>(
       await expectRefusal(run('Salaries of nobody.'));
       await expectRefusal(run('Salaries of nobody.', { dryRun: true }));
       await expectRefusal(run('Salaries of nobody.', { cleanup: 'none' }));
-      await expectRefusal(deleteDocuments({ store, indexName, sources }));
+      await expectRefusal(deleteDocuments({ vectorStore: store, indexName, sources }));
       expect(await texts()).toEqual(['Salaries of a.', 'Salaries of b.']);
       // The keys of the scope are not a record.
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 2 });
@@ -60,9 +60,9 @@ export function describeScopes<Store extends VectorStore>(
       const ids = Array.from({ length: 120 }, (_, n) => `!${String(n).padStart(3, '0')}`);
       await store.upsert({ indexName, ids, vectors: ids.map(() => new Float32Array(16).fill(1)) });
       await run('Salaries of b.', { scope: b });
-      expect(await deleteDocuments({ store, indexName, sources, scope: b })).toBe(1);
+      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: b })).toBe(1);
       await expectRefusal(run('Salaries of nobody.'));
-      expect(await deleteDocuments({ store, indexName, sources, scope: a })).toBe(1);
+      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: a })).toBe(1);
       expect(await run('Salaries of nobody.')).toMatchObject({ added: 1 });
     });
 
@@ -70,7 +70,7 @@ export function describeScopes<Store extends VectorStore>(
       for (const scope of [a, b]) await run(`Salaries of ${scope.tenant}.`, { scope });
       expect(await run('Salaries of nobody.', { scope: 'all' })).toMatchObject({ added: 1, removed: 2 });
       await run('Salaries of a.', { scope: a });
-      expect(await deleteDocuments({ store, indexName, sources, scope: 'all' })).toBe(2);
+      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: 'all' })).toBe(2);
       expect(await texts()).toEqual([]);
     });
 
@@ -88,7 +88,9 @@ export function describeScopes<Store extends VectorStore>(
       const mismatch = { code: 'INGEST_SCOPE_MISMATCH', details: { indexName, keys: [['tenant']] } };
       for (const scope of [{ user: 'a' }, { ...a, user: 'a' }]) {
         await expect(run('Salaries.', { scope })).rejects.toMatchObject(mismatch);
-        await expect(deleteDocuments({ store, indexName, sources, scope })).rejects.toMatchObject(mismatch);
+        await expect(deleteDocuments({ vectorStore: store, indexName, sources, scope })).rejects.toMatchObject(
+          mismatch,
+        );
       }
       expect(await texts()).toEqual(['Salaries of a.']);
     });
@@ -96,9 +98,9 @@ export function describeScopes<Store extends VectorStore>(
     it('keeps the keys of the scope in an export', async () => {
       await run('Salaries of a.', { scope: a });
       const lines: string[] = [];
-      for await (const line of exportIndex({ store, indexName })) lines.push(line);
+      for await (const line of exportIndex({ vectorStore: store, indexName })) lines.push(line);
       await store.deleteIndex({ indexName });
-      expect(await importIndex({ lines, store, indexName })).toBe(1);
+      expect(await importIndex({ lines, vectorStore: store, indexName })).toBe(1);
       await expectRefusal(run('Salaries of nobody.'));
     });
   });

@@ -350,7 +350,7 @@ describe('loadDocuments', () => {
     await using store = new LocalVector();
     const embedder = createLexicalEmbedder();
     const run = (): ReturnType<typeof ingest> =>
-      ingest({ documents: loadDocuments(root), store, indexName: 'i', embedder });
+      ingest({ documents: loadDocuments(root), vectorStore: store, indexName: 'i', model: embedder });
     expect(await run()).toMatchObject({ documents: 2, added: 3 });
     expect(await run()).toMatchObject({ documents: 2, added: 0, unchanged: 3 });
   });

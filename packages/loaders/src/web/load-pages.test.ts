@@ -240,9 +240,14 @@ describe('loadPages', () => {
           if (page.reason === 'gone') gone.push(page.url);
         },
       });
-      const report = await ingest({ documents, store, indexName: 'pages', embedder: createLexicalEmbedder() });
+      const report = await ingest({
+        documents,
+        vectorStore: store,
+        indexName: 'pages',
+        model: createLexicalEmbedder(),
+      });
       await writePageState(path, state);
-      await deleteDocuments({ store, indexName: 'pages', sources: gone });
+      await deleteDocuments({ vectorStore: store, indexName: 'pages', sources: gone });
       return { report, gone };
     };
     skipped = [];

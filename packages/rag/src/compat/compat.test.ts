@@ -22,7 +22,7 @@ describe('the tools of the older generation', () => {
     const model = createLexicalEmbedder();
     await using vectorStore = new LocalVector();
     const documents = ['red', 'blue'].map((team) => MDocument.fromText(`The plan of team ${team}.`, { source: team }));
-    await ingest({ documents, store: vectorStore, indexName: 'plans', embedder: model });
+    await ingest({ documents, vectorStore, indexName: 'plans', model });
     const query = createVectorQueryTool({ vectorStore, indexName: 'plans', model });
     const runtimeContext = new RuntimeContext<{ filter: object }>();
     runtimeContext.set('filter', { source: 'blue' });

@@ -55,7 +55,7 @@ const kinds: Readonly<Record<string, () => Promise<EmbeddingCache>>> = {
         await store.deleteIndex({ indexName });
         await store.disconnect();
       });
-      return storeEmbeddingCache({ store, indexName });
+      return storeEmbeddingCache({ vectorStore: store, indexName });
     },
   }),
   ...(redisUrl && { Redis: async () => redisEmbeddingCache(await openRedis()) }),
@@ -130,7 +130,7 @@ describe('storeEmbeddingCache', () => {
   it('creates its index again when it was deleted', async () => {
     const store = new LocalVector();
     const model = countingEmbedder();
-    const embedder = cacheEmbeddings(model, { cache: storeEmbeddingCache({ store }) });
+    const embedder = cacheEmbeddings(model, { cache: storeEmbeddingCache({ vectorStore: store }) });
     await embedder.embed(['a']);
     await store.deleteIndex({ indexName: 'embedding_cache' });
     for (const _ of [1, 2]) await embedder.embed(['a']);

@@ -8,7 +8,8 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import { readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { storeValue } from '../store/options.js';
+import type { VectorStore } from '../store/vector-store.js';
 import type { Embedder } from './embedder.js';
 import { modelEmbedderChecks, toEmbedder, type EmbedderInput, type ModelEmbedderOptions } from './to-embedder.js';
 
@@ -105,12 +106,17 @@ function toValid(values: ArrayLike<number>, dimension: number | undefined): Floa
 }
 
 /** Options of `storeEmbeddingCache()`. */
-export type StoreEmbeddingCacheOptions = StoreOption & {
+export interface StoreEmbeddingCacheOptions {
+  /** Store of the vectors. */
+  vectorStore: VectorStore;
   /** Index of the vectors. One index has vectors of one dimension: use another for another model. Default `embedding_cache`. */
   indexName?: string;
-};
+}
 
-const storeCacheChecks: OptionChecks<StoreEmbeddingCacheOptions> = { ...storeChecks, indexName: stringValue };
+const storeCacheChecks: OptionChecks<StoreEmbeddingCacheOptions> = {
+  vectorStore: storeValue,
+  indexName: stringValue,
+};
 
 /**
  * Returns a cache in a vector store: in files with `LocalVector`, in PostgreSQL with `PgVector`, or in yours. A missing index is created. In PostgreSQL,
@@ -120,8 +126,7 @@ const storeCacheChecks: OptionChecks<StoreEmbeddingCacheOptions> = { ...storeChe
  */
 export function storeEmbeddingCache(options: StoreEmbeddingCacheOptions): EmbeddingCache {
   checkOptions('storeEmbeddingCache', options, storeCacheChecks);
-  const { indexName = 'embedding_cache' } = options;
-  const store = readStore('storeEmbeddingCache', options);
+  const { vectorStore: store, indexName = 'embedding_cache' } = options;
   let exists = false;
   return {
     async get(keys, end) {

@@ -415,15 +415,10 @@ describe('options of embedders and their caches', () => {
     ],
     [
       "storeEmbeddingCache has no option 'index'. Did you mean 'indexName'?",
-      { store: new LocalVector(), index: 'a' },
+      { vectorStore: new LocalVector(), index: 'a' },
       storeEmbeddingCache,
     ],
     ["storeEmbeddingCache needs 'vectorStore': a vector store", {}, storeEmbeddingCache],
-    [
-      "storeEmbeddingCache: 'vectorStore' and 'store' are two names of one option",
-      { store: new LocalVector(), vectorStore: new LocalVector() },
-      storeEmbeddingCache,
-    ],
     ["redisEmbeddingCache has no option 'tll'. Did you mean 'ttl'?", { client, tll: 1 }, redisEmbeddingCache],
     ["redisEmbeddingCache: 'ttl' must be an integer of at least 1, not 0.", { client, ttl: 0 }, redisEmbeddingCache],
   ])('are rejected: %s', (message, options, create) => {

@@ -1,15 +1,7 @@
 import type { QuiverError } from '@quiver/core';
-import {
-  anyValue,
-  checkOptions,
-  type OptionChecks,
-  readAlias,
-  stringValue,
-  invalidOptions,
-} from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, stringValue, invalidOptions } from '@quiver/core/internal';
 import { RequestContext } from '@quiver/core/request-context';
 import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
-import { modelChecks } from '../embedding/model-option.js';
 import { expandValue } from '../search/expand-passages.js';
 import { rerankConfigValue } from '../search/rerank.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
@@ -46,8 +38,6 @@ export interface SearchConfiguration
   extends ConfigurationBase, Pick<VectorQueryToolOptions, 'mode' | 'fusion' | 'mmr' | 'expand' | 'reranker'> {
   /** Embedding model of the index. Needed unless the mode is `keyword`. */
   model?: EmbedderInput;
-  /** Other name of `model`. */
-  embedder?: EmbedderInput;
   filter?: VectorFilter;
   retrieve?: never;
 }
@@ -61,9 +51,7 @@ export interface CustomConfiguration extends ConfigurationBase {
 export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
 
 /** A configuration that was checked. */
-export type CheckedConfiguration = (Omit<SearchConfiguration, 'embedder'> | CustomConfiguration) & {
-  indexName: string;
-};
+export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
 
 const customChecks: OptionChecks<CustomConfiguration> = {
   name: stringValue,
@@ -74,7 +62,7 @@ const customChecks: OptionChecks<CustomConfiguration> = {
 
 const searchChecks: OptionChecks<SearchConfiguration> = {
   ...customChecks,
-  ...modelChecks,
+  model: anyValue,
   mode: modeValue,
   fusion: fusionValue,
   mmr: mmrValue,
@@ -110,9 +98,8 @@ export function checkConfigurations(
     else checkOptions(what, given as CustomConfiguration, customChecks);
     if (typeof index !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
     if (retrieve === undefined) {
-      const { embedder: _other, ...search } = given as SearchConfiguration;
-      const own = readAlias(what, given as SearchConfiguration, ['model', 'embedder']);
-      const model = own ?? (search.mode === 'keyword' ? undefined : commonModel);
+      const search = given as SearchConfiguration;
+      const model = search.model ?? (search.mode === 'keyword' ? undefined : commonModel);
       if (search.mode !== 'keyword' && model === undefined) throw invalid(`needs a model, or the mode 'keyword'.`);
       return { ...search, ...(model !== undefined && { model }), indexName: index };
     }

@@ -35,7 +35,7 @@ async function fill(maxSize = 80): Promise<LocalVector> {
     MDocument.fromMarkdown(tea, { source: 'drinks.md' }),
     MDocument.fromMarkdown(ships, { source: 'ships.md' }),
   ];
-  await ingest({ documents, store, indexName: 'docs', embedder, chunkOptions: { maxSize } });
+  await ingest({ documents, vectorStore: store, indexName: 'docs', model: embedder, chunkOptions: { maxSize } });
   return store;
 }
 
@@ -44,9 +44,9 @@ const keyword = { name: 'keyword', mode: 'keyword' } as const;
 async function evaluate(
   cases: readonly RetrievalCase[],
   configurations: readonly RetrievalConfiguration[] = [keyword],
-  options: Partial<Omit<EvaluateRetrievalOptions, 'vectorStore' | 'store'>> & { store?: LocalVector } = {},
+  options: Partial<EvaluateRetrievalOptions> = {},
 ): Promise<Evaluation> {
-  return evaluateRetrieval({ store: await fill(), indexName: 'docs', cases, configurations, ...options });
+  return evaluateRetrieval({ vectorStore: await fill(), indexName: 'docs', cases, configurations, ...options });
 }
 
 const invalid = (message: RegExp): unknown =>
@@ -57,12 +57,12 @@ describe('evaluateRetrieval', () => {
     const store = await fill();
     const tool = createGraphRAGTool({ vectorStore: store, indexName: 'docs', model: embedder });
     const evaluation = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName: 'docs',
       cases: [teaCase, shipCase],
       configurations: [
         keyword,
-        { name: 'hybrid', mode: 'hybrid', embedder, topK: 3 },
+        { name: 'hybrid', mode: 'hybrid', model: embedder, topK: 3 },
         { name: 'graph', retrieve: tool },
         { name: 'nothing', retrieve: async () => [] },
       ],
@@ -118,7 +118,7 @@ describe('evaluateRetrieval', () => {
   it('names configurations that return the same results', async () => {
     const { configurations } = await evaluate(
       [teaCase, shipCase],
-      [keyword, { name: 'hybrid', mode: 'hybrid', embedder }, { name: 'nothing', retrieve: async () => [] }],
+      [keyword, { name: 'hybrid', mode: 'hybrid', model: embedder }, { name: 'nothing', retrieve: async () => [] }],
     );
     expect(configurations.map(({ identicalTo }) => identicalTo)).toEqual([undefined, 'keyword', undefined]);
   });
@@ -131,7 +131,7 @@ describe('evaluateRetrieval', () => {
         const store = new LocalVector();
         const documents = [MDocument.fromMarkdown(tea, { source: 'drinks.md' })];
         const chunkOptions = { maxSize, overlap: Math.min(overlap, Math.floor(maxSize / 4)) };
-        await ingest({ documents, store, indexName: 'docs', embedder, chunkOptions });
+        await ingest({ documents, vectorStore: store, indexName: 'docs', model: embedder, chunkOptions });
         const { records } = await store.listVectors({ indexName: 'docs' });
         const inOrder = records.toSorted((a, b) => a.metadata['startIndex'] - b.metadata['startIndex']);
         const end = tea.indexOf('after four.') + 'after four'.length;
@@ -139,7 +139,7 @@ describe('evaluateRetrieval', () => {
         const measure = async (results: typeof records): Promise<number | undefined> =>
           (
             await evaluateRetrieval({
-              store,
+              vectorStore: store,
               indexName: 'docs',
               cases,
               configurations: [{ name: 'chosen', retrieve: async () => results }],
@@ -173,7 +173,7 @@ describe('evaluateRetrieval', () => {
       await store.upsert({ indexName: 'docs', vectors: texts.map(() => [1]), documents: [...texts] });
       const retrieve = async (): Promise<{ text: string }[]> => chosen.map((text) => ({ text }));
       const { configurations } = await evaluate([{ question: 'q', relevant: [{ quote }] }], [{ name: 'a', retrieve }], {
-        store,
+        vectorStore: store,
         metrics: ['recallAt5'],
       });
       return configurations[0]?.metrics.recallAt5?.mean;
@@ -196,7 +196,7 @@ describe('evaluateRetrieval', () => {
     const { configurations } = await evaluate(
       [{ question: 'q', relevant: [{ id }] }],
       [{ name: 'twice', retrieve: async () => [{ id }, { id }] }],
-      { store, metrics: ['precisionAt2', 'recallAt2'] },
+      { vectorStore: store, metrics: ['precisionAt2', 'recallAt2'] },
     );
     expect(configurations[0]?.questions[0]?.values).toEqual({ precisionAt2: 0.5, recallAt2: 1 });
   });
@@ -204,7 +204,7 @@ describe('evaluateRetrieval', () => {
   it('measures the sources of a tool that omits them from its result', async () => {
     const store = await fill();
     const tool = createGraphRAGTool({ vectorStore: store, indexName: 'docs', model: embedder, includeSources: false });
-    const { configurations } = await evaluate([teaCase], [{ name: 'graph', retrieve: tool }], { store });
+    const { configurations } = await evaluate([teaCase], [{ name: 'graph', retrieve: tool }], { vectorStore: store });
     expect(configurations[0]?.metrics.recallAt5?.mean).toBe(1);
   });
 
@@ -222,7 +222,7 @@ describe('evaluateRetrieval', () => {
       const { configurations } = await evaluate(
         [{ question: 'black tea milk coffee water degrees boiling last wants takes poured', relevant: [place] }],
         [{ ...keyword, topK: 50 }],
-        { store: await fill(maxSize), metrics: ['recallAt50', 'allAt50', 'hitRateAt50'] },
+        { vectorStore: await fill(maxSize), metrics: ['recallAt50', 'allAt50', 'hitRateAt50'] },
       );
       expect(configurations[0]?.metrics, String(maxSize)).toMatchObject({ recallAt50: { mean: 1 } });
     }
@@ -236,7 +236,7 @@ describe('evaluateRetrieval', () => {
     const { configurations } = await evaluate(
       [{ question: 'q', relevant: [{ source: 'drinks.md' }, { id: brig?.id ?? '', gain: 3 }] }],
       [{ name: 'all', retrieve: async () => (brig ? [...others, brig] : []) }],
-      { store, metrics: ['recallAt1', 'recallAt2', 'recallAt100', 'precisionAt2'] },
+      { vectorStore: store, metrics: ['recallAt1', 'recallAt2', 'recallAt100', 'precisionAt2'] },
     );
     expect(others.length).toBeGreaterThan(1);
     expect(configurations[0]?.questions[0]?.values).toEqual({
@@ -311,18 +311,17 @@ describe('evaluateRetrieval', () => {
         [{ name: 'a', retrieve: async () => [], mode: 'keyword' }],
         /no option 'mode'\. Its options are: name, indexName, /,
       ],
-      [[{ name: 'a', model: embedder, embedder: createLexicalEmbedder() }], /'model' and 'embedder' are two names/],
       [[{ name: 'a', retrieve: 'x' }], /function or a tool/],
     ] as const)
       await expect(evaluate([teaCase], configurations as never), String(message)).rejects.toEqual(invalid(message));
     await expect(evaluate([teaCase], [keyword], { indexName: undefined as never })).rejects.toEqual(
       invalid(/needs indexName/),
     );
-    await expect(evaluate([teaCase], [keyword], { store: undefined as never })).rejects.toEqual(
+    await expect(evaluate([teaCase], [keyword], { vectorStore: undefined as never })).rejects.toEqual(
       invalid(/^evaluateRetrieval needs 'vectorStore'/),
     );
     await expect(evaluate([teaCase], [keyword], { topK: 3 } as never)).rejects.toEqual(
-      invalid(/^evaluateRetrieval has no option 'topK'\. Its options are: vectorStore, store, indexName, cases, /),
+      invalid(/^evaluateRetrieval has no option 'topK'\. Its options are: vectorStore, indexName, cases, /),
     );
     await expect(evaluate([teaCase], [keyword], { metrics: ['recall5' as never] })).rejects.toEqual(
       invalid(/no metric 'recall5'/),
@@ -336,7 +335,7 @@ describe('evaluateRetrieval', () => {
       cases: [teaCase],
       configurations: [
         { name: 'model', mode: 'vector', model: embedder },
-        { name: 'embedder', mode: 'vector', embedder },
+        { name: 'embedder', mode: 'vector', model: embedder },
       ],
     });
     const [first, second] = evaluation.configurations.map(({ questions: [question] }) => question?.results);
@@ -372,7 +371,7 @@ describe('evaluateRetrieval', () => {
     const { configurations } = await evaluate(
       [shipCase, teaCase],
       [{ name: 'all', retrieve: async () => [{ id: 'bare', metadata: {} }, ...records] }],
-      { store, metrics: ['recallAt100'] },
+      { vectorStore: store, metrics: ['recallAt100'] },
     );
     expect(configurations[0]?.metrics.recallAt100?.mean).toBe(1);
     expect(configurations[0]?.questions[0]?.results[0]).toEqual({ id: 'bare', text: '', isRelevant: false });
@@ -386,10 +385,10 @@ describe('evaluateRetrieval', () => {
     const { configurations } = await evaluate(
       [teaCase],
       [
-        { name: 'vector', mode: 'vector', embedder },
+        { name: 'vector', mode: 'vector', model: embedder },
         { name: 'empty', retrieve: async () => empty as never },
       ],
-      { store, metrics: ['recallAt5'] },
+      { vectorStore: store, metrics: ['recallAt5'] },
     );
     expect(configurations.map(({ metrics }) => metrics.recallAt5?.mean)).toEqual([1, 0]);
     expect(configurations[0]?.questions[0]?.results[0]).toMatchObject({ id: 'bare', text: '' });
@@ -436,7 +435,7 @@ describe('evaluateRetrieval', () => {
         { name: 'chunks', ...search },
         { name: 'sections', ...search, expand: 'section' },
       ],
-      { store: await fill(40), metrics: ['recallAt1'] },
+      { vectorStore: await fill(40), metrics: ['recallAt1'] },
     );
     expect(configurations.map(({ metrics }) => metrics.recallAt1?.mean)).toEqual([0, 1]);
   });
@@ -466,20 +465,20 @@ describe('evaluateRetrieval', () => {
     };
     const store = new LocalVector();
     const documents = [MDocument.fromMarkdown(tea, { source: 'drinks.md' })];
-    await ingest({ documents, store, indexName: 'docs', embedder: model });
+    await ingest({ documents, vectorStore: store, indexName: 'docs', model });
     const { configurations } = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName: 'docs',
       cases: [teaCase],
-      configurations: [{ name: 'reranked', embedder: model, topK: 2, reranker: { model: scorer } }],
+      configurations: [{ name: 'reranked', model, topK: 2, reranker: { model: scorer } }],
     });
     expect(configurations[0]?.cost).toEqual({ calls: 2, tokens: 30 });
     const scores = async (_query: string, texts: readonly string[]): Promise<number[]> => texts.map(() => 1);
     const { configurations: again } = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName: 'docs',
       cases: [teaCase, teaCase],
-      configurations: [{ name: 'function', mode: 'keyword', embedder: model, reranker: { model: scores } }],
+      configurations: [{ name: 'function', mode: 'keyword', model, reranker: { model: scores } }],
     });
     expect(again[0]?.cost).toEqual({ calls: 2 });
   });

@@ -7,16 +7,14 @@ import {
   functionValue,
   listOf,
   type OptionChecks,
-  readAlias,
   signalValue,
   stringValue,
   valueThat,
   invalidOptions,
 } from '@quiver/core/internal';
 import type { EmbedderInput } from '../embedding/index.js';
-import { modelChecks } from '../embedding/model-option.js';
 import type { VectorStore } from '../store/index.js';
-import { readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { storeValue } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
 import { scanPages } from '../store/paging.js';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
@@ -41,9 +39,9 @@ export interface EvaluationProgress {
 }
 
 /** Options of `evaluateRetrieval()`. */
-export type EvaluateRetrievalOptions = EvaluateRetrievalSettings & StoreOption;
-
-interface EvaluateRetrievalSettings {
+export interface EvaluateRetrievalOptions {
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Index of the configurations that name none. */
   indexName?: string;
   /** Default: 100 questions that are made from the index without a model, see `makeCases()`. The result then has a `finding`. */
@@ -54,8 +52,6 @@ interface EvaluateRetrievalSettings {
   configurations?: readonly RetrievalConfiguration[];
   /** Embedder of the configurations that name none. */
   model?: EmbedderInput;
-  /** Other name of `model`. */
-  embedder?: EmbedderInput;
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
   metrics?: readonly MetricName[];
   /** Called while questions are asked. */
@@ -65,13 +61,13 @@ interface EvaluateRetrievalSettings {
 }
 
 const checks: OptionChecks<EvaluateRetrievalOptions> = {
-  ...storeChecks,
+  vectorStore: storeValue,
   indexName: stringValue,
   // `checkCases`, `checkConfigurations` and `checkMetrics` name the part that is invalid.
   cases: anyValue,
   unanswerable: listOf(valueThat((value) => typeof value === 'string' && value.trim() !== '', 'a question')),
   configurations: anyValue,
-  ...modelChecks,
+  model: anyValue,
   metrics: anyValue,
   onProgress: functionValue,
   signal: signalValue,
@@ -103,14 +99,8 @@ const defaultMetrics: readonly MetricName[] = [
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
   checkOptions('evaluateRetrieval', options, checks);
-  const { onProgress, signal, unanswerable = [] } = options;
-  const store = readStore('evaluateRetrieval', options);
+  const { vectorStore: store, indexName, model, onProgress, signal, unanswerable = [] } = options;
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
-  const model = readAlias<EvaluateRetrievalOptions, 'model' | 'embedder'>('evaluateRetrieval', options, [
-    'model',
-    'embedder',
-  ]);
-  const { indexName } = options;
   const configurations = checkConfigurations(options.configurations ?? defaultConfigurations, { indexName, model });
   signal?.throwIfAborted();
   const given = options.cases && checkCases(options.cases);

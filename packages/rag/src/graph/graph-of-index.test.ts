@@ -111,7 +111,7 @@ describe('the graph of an index', () => {
     const filter = { tenant: 'a' };
     await using first = new LocalVector({ path });
     await fill(first, facts, filter);
-    await buildGraph({ store: first, indexName, filter });
+    await buildGraph({ vectorStore: first, indexName, filter });
     await first.deleteVector({ indexName, id: 'otto' });
     await first.close();
     await using second = new LocalVector({ path });
@@ -125,7 +125,7 @@ describe('the graph of an index', () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
     await fill(store, facts, scope);
-    const { nodes } = await buildGraph({ store, indexName, scope });
+    const { nodes } = await buildGraph({ vectorStore: store, indexName, scope });
     expect(nodes).toBe(Object.keys(facts).length);
     const requestContext = new RequestContext([['filter', scope]]);
     await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
@@ -138,7 +138,7 @@ describe('the graph of an index', () => {
     await using local = new LocalVector({ path });
     const { store, before } = watched(local);
     await fill(store, facts, filter);
-    await buildGraph({ store, indexName, filter });
+    await buildGraph({ vectorStore: store, indexName, filter });
     const requestContext = new RequestContext([['filter', filter]]);
     const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, filter);
@@ -161,7 +161,7 @@ describe('the graph of an index', () => {
         return Promise.reject(controller.signal.reason as Error);
       });
     };
-    await expect(buildGraph({ store, indexName, signal: controller.signal })).rejects.toThrow('enough');
+    await expect(buildGraph({ vectorStore: store, indexName, signal: controller.signal })).rejects.toThrow('enough');
     await new Promise((resolve) => setTimeout(resolve));
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();
@@ -191,7 +191,7 @@ describe('the graph of an index', () => {
     for (let hour = 0; hour < 5; hour += 1) await ask(store, { $and: [filter, { until: { $not: { $lt: hour } } }] });
     const expected = await ask(store, filter);
     expect(await keptFiles()).toHaveLength(0);
-    await buildGraph({ store, indexName, filter });
+    await buildGraph({ vectorStore: store, indexName, filter });
     expect(await keptFiles()).toHaveLength(1);
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, { tenant: 'b' });
     await ask(store, filter);
@@ -207,7 +207,7 @@ describe('the graph of an index', () => {
     const { store, calls } = watched(local);
     await fill(store, facts);
     const phases = new Set<string>();
-    const built = await buildGraph({ store, indexName, onProgress: ({ phase }) => phases.add(phase) });
+    const built = await buildGraph({ vectorStore: store, indexName, onProgress: ({ phase }) => phases.add(phase) });
     expect(built).toEqual({ complete: true, nodes: 5, edges: expect.any(Number) });
     expect([...phases]).toEqual(['read', 'connect']);
     await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
@@ -239,7 +239,7 @@ describe('the graph of an index', () => {
     let release: (() => void) | undefined;
     before.listVectors = () => new Promise<void>((resolve) => (release = resolve));
     const controllers = [new AbortController(), new AbortController()];
-    const builds = controllers.map(({ signal }) => buildGraph({ store, indexName, signal }));
+    const builds = controllers.map(({ signal }) => buildGraph({ vectorStore: store, indexName, signal }));
     await expect.poll(() => calls).toContain('listVectors');
     for (const [caller, controller] of controllers.entries()) {
       controller.abort(new Error(`caller ${caller}`));
@@ -247,9 +247,11 @@ describe('the graph of an index', () => {
     }
     release?.();
     delete before.listVectors;
-    expect((await buildGraph({ store, indexName })).nodes).toBe(5);
+    expect((await buildGraph({ vectorStore: store, indexName })).nodes).toBe(5);
     expect(scans(calls)).toBe(2);
-    await expect(buildGraph({ store, indexName, signal: AbortSignal.abort('too late') })).rejects.toBe('too late');
+    await expect(buildGraph({ vectorStore: store, indexName, signal: AbortSignal.abort('too late') })).rejects.toBe(
+      'too late',
+    );
   });
 
   it('is tried again after a failure', async () => {
@@ -320,7 +322,7 @@ describe('an index that is too large to be held', () => {
     expect(graph.nodes).toBeLessThan(250);
     expect(calls.filter((call) => call === 'query').length).toBeLessThanOrEqual(21);
     expect(scans(calls)).toBe(0);
-    expect(await buildGraph({ store, indexName, graphOptions: { maxNodes: 100 } })).toMatchObject({
+    expect(await buildGraph({ vectorStore: store, indexName, graphOptions: { maxNodes: 100 } })).toMatchObject({
       complete: false,
       nodes: 0,
     });

@@ -11,7 +11,7 @@ import {
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
-import { readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { storeValue } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { scanPages } from '../store/paging.js';
@@ -30,11 +30,13 @@ export interface GraphProgress {
   done?: number;
 }
 
-/** Options of `buildGraph()`. */
-export type BuildGraphOptions = BuildGraphSettings & StoreOption;
-
-/** `filter` and `scope` as the calls have them: each tenant has a separate graph. Default: a graph of the whole index. */
-interface BuildGraphSettings extends TrustedFilterOptions {
+/**
+ * Options of `buildGraph()`. `filter` and `scope` as the calls have them: each tenant has a separate graph. Default: a graph of the whole
+ * index.
+ */
+export interface BuildGraphOptions extends TrustedFilterOptions {
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Index whose chunks become the nodes. */
   indexName: string;
   /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
@@ -46,7 +48,7 @@ interface BuildGraphSettings extends TrustedFilterOptions {
 }
 
 const optionChecks: OptionChecks<BuildGraphOptions> = {
-  ...storeChecks,
+  vectorStore: storeValue,
   indexName: stringValue,
   graphOptions: anyValue,
   ...trustedFilterChecks,
@@ -74,9 +76,8 @@ export interface BuiltGraph {
  */
 export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph> {
   checkOptions('buildGraph', options, optionChecks);
-  const { indexName, graphOptions, signal, onProgress } = options;
+  const { vectorStore: store, indexName, graphOptions, signal, onProgress } = options;
   const filter = readTrustedFilter(options);
-  const store = readStore('buildGraph', options);
   const { edges, maxNodes, maxCachedNodes } = parseGraphOptions('buildGraph', graphOptions);
   await store.derived?.prepare({ signal });
   const request = { store, indexName, filter, edges, maxNodes, maxCachedNodes, signal, onProgress };

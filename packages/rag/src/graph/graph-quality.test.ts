@@ -32,7 +32,7 @@ describe.runIf(collections.length > 0)('on a test collection, the graph with its
       metadata: documents.map(({ title }) => ({ title })),
     });
     const evaluation = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName,
       cases,
       metrics: guardedMetrics,

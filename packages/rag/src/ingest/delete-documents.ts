@@ -7,15 +7,15 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
-import { readStore, storeChecks, type StoreOption } from '../store/options.js';
-import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
+import { storeValue } from '../store/options.js';
+import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
 import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type RunScope } from '../store/scope.js';
 
 /** Options of `deleteDocuments()`. */
-export type DeleteDocumentsOptions = DeleteDocumentsSettings & StoreOption;
-
-interface DeleteDocumentsSettings {
+export interface DeleteDocumentsOptions {
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Index from which chunks are removed. */
   indexName: string;
   /** Values of `metadata.source` of the documents to delete. */
@@ -32,7 +32,7 @@ interface DeleteDocumentsSettings {
 }
 
 const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
-  ...storeChecks,
+  vectorStore: storeValue,
   indexName: anyValue,
   sources: anyValue,
   scope: anyValue,
@@ -52,8 +52,7 @@ const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
  */
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
   checkOptions('deleteDocuments', options, optionChecks);
-  const { indexName, maxRetries = defaultMaxRetries, signal } = options;
-  const store = readStore('deleteDocuments', options);
+  const { vectorStore: store, indexName, maxRetries = defaultMaxRetries, signal } = options;
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
     throw invalidOptions('sources must be a list of the values of metadata.source, without undefined and null.');

@@ -19,8 +19,8 @@ export interface IngestEstimate {
 
 /** The options of a run that a dry run replaces. */
 interface Replaced {
-  readonly store: VectorStore;
-  readonly embedder: EmbedderInput;
+  readonly vectorStore: VectorStore;
+  readonly model: EmbedderInput;
   readonly chunkOptions?: ChunkParams;
 }
 
@@ -31,8 +31,8 @@ interface Replaced {
  */
 export function toDryRun<Options extends Replaced>(options: Options): { options: Options; estimate: IngestEstimate } {
   const estimate: IngestEstimate = { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
-  const { id, dimension, maxInputTokens } = toEmbedder(options.embedder);
-  const embedder: EmbedderInput = {
+  const { id, dimension, maxInputTokens } = toEmbedder(options.model);
+  const model: EmbedderInput = {
     id,
     maxInputTokens,
     async embed(texts) {
@@ -47,8 +47,8 @@ export function toDryRun<Options extends Replaced>(options: Options): { options:
     options: {
       ...options,
       dryRun: false,
-      embedder,
-      store: unchanged(options.store, dimension),
+      model,
+      vectorStore: unchanged(options.vectorStore, dimension),
       chunkOptions: { ...chunking, ...counted },
     },
     estimate,

@@ -5,7 +5,7 @@ import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import type { VectorRecord } from '../store/vector-store.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestRun } from './ingest.js';
+import { ingest, type IngestOptions } from './ingest.js';
 
 const indexName = 'docs';
 const embedder = createLexicalEmbedder({ dimension: 16 });
@@ -70,13 +70,13 @@ type Documents = typeof anyDocuments extends fc.Arbitrary<infer Value> ? Value :
 const toDocuments = (documents: Documents): MDocument[] =>
   documents.map(({ text, source }) => MDocument.fromMarkdown(text, source === undefined ? {} : { source }));
 
-function toOptions(store: LocalVector, documents: Documents, settings: Settings): IngestRun {
+function toOptions(store: LocalVector, documents: Documents, settings: Settings): IngestOptions {
   const { scope, maxSize, hasVectors, cleanup, batchSize } = settings;
   return {
     documents: toDocuments(documents),
-    store,
+    vectorStore: store,
     indexName,
-    embedder,
+    model: embedder,
     cleanup,
     batchSize,
     concurrency: 2,
@@ -112,7 +112,7 @@ async function change(store: LocalVector, what: string, at: number): Promise<voi
     await store.upsert({ indexName, ids: [`foreign ${at}`], vectors: [record.vector ?? []], metadata: [own] });
   } else if (what === 'truncate') await store.truncateIndex({ indexName });
   else if (what === 'drop') await store.deleteIndex({ indexName });
-  else await deleteDocuments({ store, indexName, sources: ['a'], scope: 'all' });
+  else await deleteDocuments({ vectorStore: store, indexName, sources: ['a'], scope: 'all' });
 }
 
 /** After `allowed` calls it fails. */
@@ -183,8 +183,7 @@ it('makes the same index as a first run, after any runs, failures and changes by
           if (step.kind === 'dry run') {
             if (!(await isRefused(store, step.settings))) await ingest({ ...options, dryRun: true });
             expect(await recordsOf(store)).toEqual(before);
-          } else
-            await ingest({ ...options, maxRetries: 0, embedder: failingEmbedder(step.after) }).catch(() => undefined);
+          } else await ingest({ ...options, maxRetries: 0, model: failingEmbedder(step.after) }).catch(() => undefined);
         }
       }
     }),

@@ -12,7 +12,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
-import { ingest, type IngestProgress, type IngestRun, type IngestSettings } from './ingest.js';
+import { ingest, type IngestProgress, type IngestOptions } from './ingest.js';
 
 const indexName = 'docs';
 const lexical = createLexicalEmbedder();
@@ -27,8 +27,8 @@ beforeEach(() => {
 });
 
 const guide = (text: string, source = 'guide.md'): MDocument => MDocument.fromMarkdown(text, { source });
-const run = (documents: IngestSettings['documents'], options: Partial<IngestRun> = {}): ReturnType<typeof ingest> =>
-  ingest({ documents, store, indexName, embedder, ...options });
+const run = (documents: IngestOptions['documents'], options: Partial<IngestOptions> = {}): ReturnType<typeof ingest> =>
+  ingest({ documents, vectorStore: store, indexName, model: embedder, ...options });
 const embedded = (): string[] => embed.mock.calls.flatMap(([texts]) => [...texts]);
 const stored = async (): Promise<string[]> =>
   (await store.listVectors({ indexName })).records.map(({ document }) => document ?? '').toSorted();
@@ -36,7 +36,7 @@ const stored = async (): Promise<string[]> =>
 describe('ingest', () => {
   it('reports the share of its documents and the time left, if their number is known', async () => {
     const documents = Array.from({ length: 4 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.md` }));
-    const read = (given: IngestSettings['documents']): Promise<IngestProgress[]> => {
+    const read = (given: IngestOptions['documents']): Promise<IngestProgress[]> => {
       const progress: IngestProgress[] = [];
       const options = {
         indexName,
@@ -44,7 +44,9 @@ describe('ingest', () => {
         concurrency: 1,
         onProgress: (one: IngestProgress) => progress.push(one),
       };
-      return ingest({ documents: given, store: new LocalVector(), embedder, ...options }).then(() => progress);
+      return ingest({ documents: given, vectorStore: new LocalVector(), model: embedder, ...options }).then(
+        () => progress,
+      );
     };
     async function* stream(): AsyncGenerator<MDocument> {
       yield* documents;
@@ -63,7 +65,7 @@ describe('ingest', () => {
       '<nav>Home</nav><h1>A</h1><p>Some text of a page that is long enough to be searched.',
       { source: 'a' },
     );
-    expect(await ingest({ documents: [page], store, indexName, embedder })).toMatchObject({
+    expect(await ingest({ documents: [page], vectorStore: store, indexName, model: embedder })).toMatchObject({
       skippedText: { navigation: 4 },
     });
   });
@@ -73,12 +75,12 @@ describe('ingest', () => {
     await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message: expect.stringContaining(
-        "ingest has no option 'scop'. Did you mean 'scope'? Its options are: documents, vectorStore, store,",
+        "ingest has no option 'scop'. Did you mean 'scope'? Its options are: documents, vectorStore, model,",
       ) as string,
     });
     expect(await store.listIndexes()).toEqual([]);
     await run([guide('# A')]);
-    const deletion = { store, indexName, sources: ['guide.md'], ...misspelled };
+    const deletion = { vectorStore: store, indexName, sources: ['guide.md'], ...misspelled };
     await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     expect(await stored()).toEqual(['# A']);
   });
@@ -120,29 +122,16 @@ describe('ingest', () => {
   it('names a missing store, also in a dry run, and missing options', async () => {
     const code = 'OPTIONS_INVALID';
     const message = expect.stringContaining("needs 'vectorStore': a vector store, such as a LocalVector.") as string;
-    const missing = { store: undefined } as unknown as Partial<IngestRun>;
+    const missing = { vectorStore: undefined } as unknown as Partial<IngestOptions>;
     await expect(run([], missing)).rejects.toMatchObject({ code, message });
     await expect(run([], { ...missing, dryRun: true })).rejects.toMatchObject({ code, message });
     const deletion = { indexName, sources: ['a'] } as unknown as Parameters<typeof deleteDocuments>[0];
     await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code, message });
+    await expect(run([], { model: undefined as never })).rejects.toThrow("ingest needs 'model': an embedding model");
     await expect(ingest(undefined as never)).rejects.toMatchObject({
       code,
       message: 'ingest needs its options, an object, not undefined.',
     });
-  });
-
-  it('takes vectorStore and model, or store and embedder, and never two different ones', async () => {
-    const documents = [guide('# A')];
-    const report = await ingest({ documents, vectorStore: store, indexName, model: embedder });
-    expect(report).toMatchObject({ added: 1 });
-    expect(await ingest({ documents, store, indexName, embedder })).toMatchObject({ added: 0, unchanged: 1 });
-    expect(await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'] })).toBe(1);
-    const both = { documents, vectorStore: store, store: new LocalVector(), indexName, model: embedder };
-    await expect(ingest(both as never)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining("'vectorStore' and 'store' are two names of one option") as string,
-    });
-    await expect(ingest({ documents, store, indexName } as never)).rejects.toThrow("ingest needs 'model'");
   });
 
   it('creates the index and stores every chunk with its text, place and source', async () => {
@@ -239,7 +228,7 @@ describe('ingest', () => {
     await run([guide('One.')]);
     const others = [{ ...embedder, id: 'another-model' }, createLexicalEmbedder({ dimension: 64 })];
     for (const other of others) {
-      await expect(run([guide('Two.')], { embedder: other, cleanup: 'all' })).rejects.toMatchObject({
+      await expect(run([guide('Two.')], { model: other, cleanup: 'all' })).rejects.toMatchObject({
         code: 'INGEST_EMBEDDER_CHANGED',
         message: expect.stringContaining(other.id),
       });
@@ -253,14 +242,14 @@ describe('ingest', () => {
     expect(await store.describeIndex({ indexName })).toMatchObject({ metric: 'dotproduct', count: 1 });
     const small = createLexicalEmbedder({ dimension: 8 });
     await store.truncateIndex({ indexName });
-    await expect(run([guide('Two.')], { embedder: small })).rejects.toMatchObject({
+    await expect(run([guide('Two.')], { model: small })).rejects.toMatchObject({
       code: 'VECTOR_DIMENSION_MISMATCH',
     });
   });
 
   it('creates no index from vectors of different lengths, of another length than declared, or of zeros', async () => {
     const given = (vectors: number[][], dimension?: number): Promise<unknown> =>
-      run([guide('# A\n\nOne.\n\n# B\n\nTwo.')], { embedder: { id: 'own', dimension, embed: async () => vectors } });
+      run([guide('# A\n\nOne.\n\n# B\n\nTwo.')], { model: { id: 'own', dimension, embed: async () => vectors } });
     const code = 'EMBEDDING_INVALID';
     await expect(given([[1, 2], [1]])).rejects.toMatchObject({ code });
     await expect(given([[1], [1]], 2)).rejects.toMatchObject({ code });
@@ -290,14 +279,14 @@ describe('ingest', () => {
       details: { indexName, expected: 3, actual: 2 },
     };
     const texts = ['One.', 'Two.'].map((text, place) => guide(text, `${place}.md`));
-    await expect(run(texts, { embedder, batchSize: 1, concurrency: 1 })).rejects.toMatchObject(mismatch);
-    await expect(run([guide('Two.')], { embedder })).rejects.toMatchObject(mismatch);
+    await expect(run(texts, { model: embedder, batchSize: 1, concurrency: 1 })).rejects.toMatchObject(mismatch);
+    await expect(run([guide('Two.')], { model: embedder })).rejects.toMatchObject(mismatch);
     expect(await stored()).toEqual(['One.']);
   });
 
   it('stores vectors of zeros where the metric compares them, and texts without words', async () => {
     const zeros = { id: 'zeros', embed: async (texts: readonly string[]) => texts.map(() => [0, 0]) };
-    expect(await run([guide('One.')], { embedder: zeros, metric: 'euclidean' })).toMatchObject({ added: 1 });
+    expect(await run([guide('One.')], { model: zeros, metric: 'euclidean' })).toMatchObject({ added: 1 });
     expect(await run([guide('***'), guide('To be or not to be.')], { indexName: 'words' })).toMatchObject({ added: 2 });
   });
 
@@ -513,7 +502,7 @@ describe('ingest', () => {
       { maxRetries: -1 },
       { maxRetries: Number.NaN },
       { cleanup: 'sources' as 'source' },
-      { store: undefined as never },
+      { vectorStore: undefined as never },
       { documents: undefined as never },
       { documents: './docs' as never },
       { documents: Promise.resolve(documents) as never },
@@ -646,7 +635,7 @@ describe('a process', () => {
         await using durable = new LocalVector({ path });
         const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
         const small = createLexicalEmbedder({ dimension: 64 });
-        const resume = { store: durable, embedder: small, cleanup: 'all' } as const;
+        const resume = { vectorStore: durable, model: small, cleanup: 'all' } as const;
         const report = await run(texts, resume);
         expect(report.unchanged).toBeGreaterThanOrEqual(250);
         expect(report.unchanged + report.added).toBe(1000);

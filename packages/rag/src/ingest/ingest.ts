@@ -19,9 +19,8 @@ import type { MDocument } from '../document/document.js';
 import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
-import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
 import type { IngestEstimate } from './dry-run.js';
-import { objectValue, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { modelValue, objectValue, storeValue } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   defaultMaxRetries,
@@ -66,10 +65,11 @@ export interface IngestProgress extends IngestReport {
 }
 
 /** Options of `ingest()`. */
-export type IngestOptions = IngestSettings & StoreOption & ModelOption;
-
-/** Options of `ingest()` without its store and its model. */
-export interface IngestSettings {
+export interface IngestOptions {
+  /** Store of the index. */
+  vectorStore: VectorStore;
+  /** An AI SDK embedding model, a model string, or an `Embedder`. */
+  model: EmbedderInput;
   /** Documents with `metadata.source`, which identifies a document from one run to the next, within the scope. */
   documents: (Iterable<MDocument> | AsyncIterable<MDocument>) & { readonly total?: number | undefined };
   /** Index to update. A missing index is created. */
@@ -114,18 +114,10 @@ export interface IngestSettings {
   signal?: AbortSignal | undefined;
 }
 
-/** Options of a run with their main names. */
-export interface IngestRun extends IngestSettings {
-  readonly store: VectorStore;
-  readonly embedder: EmbedderInput;
-}
-
 /** Checks of the options of a run and of a part. Scope and vectors have checks with error codes of their own. */
-const runChecks: OptionChecks<
-  Omit<IngestSettings, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'> & StoreOption & ModelOption
-> = {
-  ...storeChecks,
-  ...modelChecks,
+const runChecks: OptionChecks<Omit<IngestOptions, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'>> = {
+  vectorStore: storeValue,
+  model: modelValue,
   chunkOptions: objectValue,
   vectors: anyValue,
   metric: anyValue,
@@ -170,26 +162,21 @@ const optionChecks: OptionChecks<IngestOptions> = {
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   checkOptions('ingest', options, optionChecks);
-  const run: IngestRun = {
-    ...options,
-    store: readStore('ingest', options),
-    embedder: readModel('ingest', options),
-  };
-  if (!options.dryRun) return runIngest(run);
+  if (!options.dryRun) return runIngest(options);
   const { toDryRun } = await import('./dry-run.js');
-  const dry = toDryRun(run);
+  const dry = toDryRun(options);
   return { ...(await runIngest(dry.options)), estimate: dry.estimate };
 }
 
 const channel = traceChannels['quiver:ingest'];
 
-async function runIngest(options: IngestRun, isTraced: boolean = channel.isActive): Promise<IngestReport> {
+async function runIngest(options: IngestOptions, isTraced: boolean = channel.isActive): Promise<IngestReport> {
   if (isTraced) {
     const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
     return channel.trace(event, () => runIngest(options, false));
   }
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
-  const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
+  const { vectorStore: store, indexName, model: embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   if (!isIterable(options.documents))
     throw invalidOptions(
       `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,
@@ -206,8 +193,8 @@ function isIterable(value: unknown): boolean {
 }
 
 /** Options with their defaults. */
-type UpdateOptions = Omit<IngestSettings, 'vectors'> &
-  Required<Pick<IngestSettings, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
+type UpdateOptions = Omit<IngestOptions, 'vectors'> &
+  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
 
 async function update(target: IngestTarget, options: UpdateOptions): Promise<IngestReport> {
   const { documents, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;

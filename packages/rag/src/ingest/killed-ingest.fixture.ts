@@ -7,9 +7,9 @@ import { ingest } from './ingest.js';
 const [path] = process.argv.slice(2) as [string];
 await ingest({
   documents: Array.from({ length: 20_000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` })),
-  store: new LocalVector({ path }),
+  vectorStore: new LocalVector({ path }),
   indexName: 'docs',
-  embedder: createLexicalEmbedder({ dimension: 64 }),
+  model: createLexicalEmbedder({ dimension: 64 }),
   batchSize: 50,
   onProgress: () => process.stdout.write('stored\n'),
 });

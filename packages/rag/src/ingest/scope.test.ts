@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import type { StoreOption } from '../store/options.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments, type DeleteDocumentsOptions } from './delete-documents.js';
-import { ingest, type IngestSettings, type IngestReport } from './ingest.js';
+import { ingest, type IngestOptions, type IngestReport } from './ingest.js';
 
 const indexName = 'docs';
 const embedder = createLexicalEmbedder({ dimension: 64 });
@@ -17,10 +16,10 @@ beforeEach(() => {
 });
 
 const readme = (text: string, source: unknown = 'readme.md'): MDocument => MDocument.fromMarkdown(text, { source });
-const run = (documents: MDocument[], options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
-  ingest({ documents, store, indexName, embedder, ...options });
-const remove = (options: Partial<Omit<DeleteDocumentsOptions, keyof StoreOption>> = {}): Promise<number> =>
-  deleteDocuments({ store, indexName, sources: ['readme.md'], ...options });
+const run = (documents: MDocument[], options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
+  ingest({ documents, vectorStore: store, indexName, model: embedder, ...options });
+const remove = (options: Partial<DeleteDocumentsOptions> = {}): Promise<number> =>
+  deleteDocuments({ vectorStore: store, indexName, sources: ['readme.md'], ...options });
 const stored = async (filter?: Record<string, unknown>): Promise<string[]> =>
   (await store.listVectors({ indexName, filter })).records.map(({ document }) => document ?? '').toSorted();
 

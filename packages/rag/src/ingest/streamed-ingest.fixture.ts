@@ -25,9 +25,9 @@ const store = {
 await ingest({
   documents: read(),
   // As much of a store as a first run asks of it.
-  store: store as unknown as VectorStore,
+  vectorStore: store as unknown as VectorStore,
   indexName: 'docs',
-  embedder: { id: 'constant', embed: async (texts) => texts.map(() => new Float32Array(8).fill(1)) },
+  model: { id: 'constant', embed: async (texts) => texts.map(() => new Float32Array(8).fill(1)) },
   chunkOptions: { maxSize: 1200, overlap: 0 },
 });
 process.stdout.write(String(stored));

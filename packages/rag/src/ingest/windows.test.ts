@@ -6,7 +6,7 @@ import { mostTokens } from '../embedding/input-tokens.js';
 import { queryChunks } from '../search/find-passages.js';
 import type { VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { ingest, type IngestReport, type IngestSettings } from './ingest.js';
+import { ingest, type IngestReport, type IngestOptions } from './ingest.js';
 
 const indexName = 'manual';
 const lexical = createLexicalEmbedder();
@@ -35,8 +35,15 @@ const documents = (more = {}): MDocument[] => [
 ];
 /** The text is one chunk, which the embedder cannot read as a whole. */
 const chunkOptions = { maxSize: 4000 };
-const run = (maxInputTokens?: number, options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
-  ingest({ documents: documents(), store, indexName, embedder: embedder(maxInputTokens), chunkOptions, ...options });
+const run = (maxInputTokens?: number, options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
+  ingest({
+    documents: documents(),
+    vectorStore: store,
+    indexName,
+    model: embedder(maxInputTokens),
+    chunkOptions,
+    ...options,
+  });
 const records = async (): Promise<VectorRecord[]> => (await store.listVectors({ indexName })).records;
 const windowsOf = async (): Promise<VectorRecord[]> =>
   (await records()).filter(({ metadata }) => metadata['vectorOf'] !== undefined);
@@ -60,7 +67,7 @@ describe('ingest with an embedder that states how much it reads', () => {
     expect(first?.document).toContain(filler.join(' '));
     expect(others.map(({ metadata }) => metadata['source'])).toEqual(['other.md']);
     const whole = new LocalVector();
-    await ingest({ documents: documents(), store: whole, indexName, embedder: embedder(), chunkOptions });
+    await ingest({ documents: documents(), vectorStore: whole, indexName, model: embedder(), chunkOptions });
     const [undivided] = await queryChunks(whole, { indexName, queryVector, topK: 1 });
     expect(first?.score).toBeGreaterThan(1.5 * (undivided?.score ?? 0));
   });
@@ -129,11 +136,13 @@ describe('ingest with an embedder that states how much it reads', () => {
         return lexical.embed(texts, options);
       },
     };
-    expect(await ingest({ documents: documents(), store, indexName, embedder: cutting, chunkOptions })).toMatchObject({
+    expect(
+      await ingest({ documents: documents(), vectorStore: store, indexName, model: cutting, chunkOptions }),
+    ).toMatchObject({
       cut: 1,
     });
     expect(
-      await ingest({ documents: documents(), store, indexName, embedder: cutting, chunkOptions }),
+      await ingest({ documents: documents(), vectorStore: store, indexName, model: cutting, chunkOptions }),
     ).not.toHaveProperty('cut');
   });
 });

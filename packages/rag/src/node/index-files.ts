@@ -1,39 +1,33 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { checkOptions, type OptionChecks, stringValue, invalidOptions } from '@quiver/core/internal';
-import { readStore, type StoreOption } from '../store/options.js';
+import { checkOptions, type OptionChecks, required, stringValue } from '@quiver/core/internal';
 import {
   exportChecks,
   exportIndex,
   toExportScope,
-  type ExportIndexSettings,
+  type ExportIndexOptions,
   type ExportPosition,
   type ExportScope,
 } from '../transfer/export-index.js';
-import { importChecks, importIndex, parseHeader, type ImportIndexSettings } from '../transfer/import-index.js';
+import { importChecks, importIndex, parseHeader, type ImportIndexOptions } from '../transfer/import-index.js';
 
 /** Options of `exportIndexToFile()`. */
-export type ExportIndexToFileOptions = ExportIndexSettings &
-  StoreOption & {
-    /** Path of the complete export. */
-    path: string;
-  };
-
-const exportToFileChecks: OptionChecks<ExportIndexToFileOptions> = { path: stringValue, ...exportChecks };
-
-type ImportIndexFromFileOptions = ImportIndexSettings &
-  StoreOption & {
-    /** Path of a complete export. */
-    path: string;
-  };
-
-const importFromFileChecks: OptionChecks<ImportIndexFromFileOptions> = { path: stringValue, ...importChecks };
-
-/** Without the check, the export would be in the file `undefined`. @throws `OPTIONS_INVALID` */
-function requirePath(name: string, path: string | undefined): void {
-  if (path === undefined) throw invalidOptions(`${name} needs 'path', the path of the exported index.`);
+export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
+  /** Path of the complete export. */
+  path: string;
 }
+
+const pathValue = required(stringValue, 'the path of the exported index');
+
+const exportToFileChecks: OptionChecks<ExportIndexToFileOptions> = { path: pathValue, ...exportChecks };
+
+interface ImportIndexFromFileOptions extends Omit<ImportIndexOptions, 'lines'> {
+  /** Path of a complete export. */
+  path: string;
+}
+
+const importFromFileChecks: OptionChecks<ImportIndexFromFileOptions> = { path: pathValue, ...importChecks };
 
 /**
  * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call resumes it, if it is of
@@ -46,10 +40,7 @@ function requirePath(name: string, path: string | undefined): void {
  */
 export async function exportIndexToFile(given: ExportIndexToFileOptions): Promise<void> {
   checkOptions('exportIndexToFile', given, exportToFileChecks);
-  const { path, vectorStore: _vectorStore, store: _store, ...options } = given;
-  requirePath('exportIndexToFile', path);
-  // Before the file is opened.
-  const vectorStore = readStore('exportIndexToFile', given);
+  const { path, ...options } = given;
   const part = `${path}.part`;
   const scope = toExportScope(options.indexName, options.filter);
   const file = await open(part, 'a+');
@@ -62,7 +53,7 @@ export async function exportIndexToFile(given: ExportIndexToFileOptions): Promis
       lines = [];
     };
     const resumed = from && { from: { cursor: from.cursor, records: from.records } };
-    for await (const line of exportIndex({ ...options, vectorStore, ...resumed })) {
+    for await (const line of exportIndex({ ...options, ...resumed })) {
       lines.push(line);
       if (lines.length >= linesPerWrite) await flush();
     }
@@ -90,7 +81,6 @@ export async function exportIndexToFile(given: ExportIndexToFileOptions): Promis
 export async function importIndexFromFile(given: ImportIndexFromFileOptions): Promise<number> {
   checkOptions('importIndexFromFile', given, importFromFileChecks);
   const { path, ...options } = given;
-  requirePath('importIndexFromFile', path);
   return importIndex({ ...options, lines: readLines(path) });
 }
 

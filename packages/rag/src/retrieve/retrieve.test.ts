@@ -257,7 +257,7 @@ test('gives a reranker four times topK of the merged results', async () => {
   const texts = Array.from({ length: 20 }, (_, place) => `The team ${'sails '.repeat(place)}to travel.`);
   for (const step of [{}, { llm, steps: { variants: true } }]) {
     const options = await optionsWith({ reranker, topK: 2, ...step });
-    const store = options.vectorStore ?? options.store;
+    const store = options.vectorStore;
     await store.upsert({ indexName: 'handbook', documents: texts, vectors: await embedder.embed(texts) });
     expect((await retrieve(options)).matches).toHaveLength(2);
   }
@@ -301,10 +301,7 @@ test.each<[string, Changes & Record<string, unknown>]>([
     "no option 'steps.filter.fields.team.desc'. Did you mean 'steps.filter.fields.team.description'?",
     { steps: { filter: { fields: { team: { desc: 'Team' } as never } } } },
   ],
-  [
-    "retrieve has no option 'tenant'. Its options are: question, vectorStore, store, indexName, model, embedder,",
-    { tenant: 'b' },
-  ],
+  ["retrieve has no option 'tenant'. Its options are: question, vectorStore, indexName, model,", { tenant: 'b' }],
   ["retrieve: 'mode' must be one of 'vector', 'keyword', 'hybrid', not 'text'.", { mode: 'text' as never }],
   ["'history[0]' must be a turn", { history: [{ role: 'user', content: [{ type: 'text' }] }] as never }],
   ['The question is empty', { question: ' ' }],
@@ -316,14 +313,11 @@ test.each<[string, Changes & Record<string, unknown>]>([
   await expect(retrieve(await optionsWith({ ...llm, ...options }))).rejects.toThrow(message);
 });
 
-test('accepts store and embedder as other names of vectorStore and model', async () => {
+test('names a missing store and a missing model', async () => {
   const { vectorStore, model, ...options } = await optionsWith({});
-  const { matches } = await retrieve({ ...options, store: vectorStore!, embedder: model! });
-  expect(ids(matches)[0]).toBe('approve');
-  const both = { ...options, vectorStore, store: new LocalVector(), model } as unknown as RetrieveOptions;
-  await expect(retrieve(both)).rejects.toMatchObject({
+  await expect(retrieve({ ...options, vectorStore })).rejects.toMatchObject({
     code: 'OPTIONS_INVALID',
-    message: expect.stringContaining("'vectorStore' and 'store' are two names of one option"),
+    message: expect.stringContaining("retrieve needs 'model'"),
   });
   await expect(retrieve({ ...options, model } as unknown as RetrieveOptions)).rejects.toMatchObject({
     code: 'OPTIONS_INVALID',

@@ -3,6 +3,7 @@ import {
   anyValue,
   checkOptions,
   functionValue,
+  invalidOptions,
   listOf,
   type OptionChecks,
   signalValue,
@@ -17,8 +18,7 @@ import {
   type AnswerCache,
   type LanguageModelInput,
 } from '../document/extract/extract-options.js';
-import { toEmbedder, type Embedder } from '../embedding/index.js';
-import { modelChecks, readModel, type ModelOption } from '../embedding/model-option.js';
+import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { mergeCopies, otherPlaces } from '../search/merge-copies.js';
 import { findPassages } from '../search/find-passages.js';
@@ -41,23 +41,23 @@ import {
   fusionValue,
   modeValue,
   objectsByName,
-  readStore,
-  storeChecks,
+  storeValue,
   topKValue,
-  type StoreOption,
 } from '../store/options.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
 
 /**
- * Options of `retrieve()`. The model is the one of the index; the mode `keyword` does not use it. A filter of the step `filter` narrows `filter`
+ * Options of `retrieve()`. A filter of the step `filter` narrows `filter`
  * and `scope` further.
  */
-export type RetrieveOptions = RetrieveSettings & StoreOption & ModelOption;
-
-interface RetrieveSettings extends TrustedFilterOptions {
+export interface RetrieveOptions extends TrustedFilterOptions {
   /** Query in plain language. */
   question: string;
+  /** Store of the index. */
+  vectorStore: VectorStore;
+  /** Embedding model of the index: an AI SDK model, a model string, or an `Embedder`. Required unless the mode is `keyword`. */
+  model?: EmbedderInput;
   /** Largest number of characters of the question. Default 8000. */
   maxQuestionLength?: number;
   /** Index to search. */
@@ -92,9 +92,9 @@ interface RetrieveSettings extends TrustedFilterOptions {
 
 const optionChecks: OptionChecks<RetrieveOptions> = {
   question: anyValue,
-  ...storeChecks,
+  vectorStore: storeValue,
   indexName: stringValue,
-  ...modelChecks,
+  model: anyValue,
   // `runSteps` checks the steps, with an error code of its own.
   steps: anyValue,
   llm: languageModelValue,
@@ -172,8 +172,7 @@ export interface Retrieval extends NothingFound {
  */
 export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   checkOptions('retrieve', options, optionChecks);
-  const { question, reranker, signal, onStepFailure, topK = defaultTopK } = options;
-  const store = readStore('retrieve', options);
+  const { vectorStore: store, question, reranker, signal, onStepFailure, topK = defaultTopK } = options;
   checkQuestion(question, options.maxQuestionLength);
   const given = readTrustedFilter(options);
   const scope = parseScope(options.scope);
@@ -230,13 +229,19 @@ function planSearches(question: string, answers: readonly StepAnswer[]): [Planne
   return searches;
 }
 
+/** Returns the model of a search by vectors. */
+function requireModel({ model }: RetrieveOptions): EmbedderInput {
+  if (model !== undefined) return model;
+  throw invalidOptions("retrieve needs 'model', the embedding model of the index, or the mode 'keyword'.");
+}
+
 async function search(
   options: RetrieveOptions,
   searches: readonly PlannedSearch[],
   { store, limit, filter }: { store: VectorStore; limit: number; filter: VectorFilter },
 ): Promise<VectorMatch[][]> {
   const { indexName, mode, fusion, databaseConfig, signal } = options;
-  const embedder = mode === 'keyword' ? undefined : toEmbedder(readModel('retrieve', options));
+  const embedder = mode === 'keyword' ? undefined : toEmbedder(requireModel(options));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
   const read = toIndexRead(store, { indexName, databaseConfig, filter, signal });
   return Promise.all(

@@ -19,7 +19,7 @@ const throwing = { onFailure: 'throw' } as const;
 async function openIndex(made: Embedder = embedder): Promise<LocalVector> {
   const store = new LocalVector();
   const documents = [MDocument.fromText(text, { source: 'locks.md' })];
-  await ingest({ documents, store, indexName, embedder: made });
+  await ingest({ documents, vectorStore: store, indexName, model: made });
   return store;
 }
 
@@ -39,8 +39,8 @@ const searches: [string, (store: LocalVector, model: Embedder) => Promise<unknow
     (vectorStore, model) =>
       createGraphRAGTool({ vectorStore, indexName, model, seeds: 'vector' }).execute({ queryText }, throwing),
   ],
-  ['viewGraph', (store, model) => viewGraph({ store, indexName, embedder: model, queryText })],
-  ['retrieve', (store, model) => retrieve({ store, indexName, embedder: model, question: queryText })],
+  ['viewGraph', (store, model) => viewGraph({ vectorStore: store, indexName, model, queryText })],
+  ['retrieve', (store, model) => retrieve({ vectorStore: store, indexName, model, question: queryText })],
 ];
 
 describe('a query with another embedder than that of the index', () => {
@@ -64,7 +64,7 @@ describe('a query with another embedder than that of the index', () => {
   it('is the cause of a failed evaluation', async () => {
     const store = await openIndex();
     const evaluation = evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName,
       cases: [{ question: queryText, relevant: [{ quote: text }] }],
       configurations: [{ name: 'vector', model: other }],
@@ -103,9 +103,9 @@ describe('an index that a wrong first response has created', () => {
     });
     const run = ingest({
       documents: [MDocument.fromText(text, { source: 'new.md' })],
-      store: vectorStore,
+      vectorStore,
       indexName,
-      embedder,
+      model: embedder,
     });
     await expect(run).rejects.toMatchObject({
       message: expect.stringContaining("store.deleteIndex({ indexName: 'guides' })"),

@@ -54,7 +54,7 @@ it.each(['vector', 'hybrid'] as const)('rates how far a vector stands out, in th
 it('adds it to the confidence of embedders whose vectors have a meaning, and of no others', async () => {
   const ask = (vectorStore: LocalVector, mode: 'keyword' | 'vector' | 'hybrid', hybridWeight?: number) => {
     const fusion = { vector: 1 };
-    return retrieve({ vectorStore, indexName, embedder: embedder(hybridWeight), question, mode, fusion, topK: 1 });
+    return retrieve({ vectorStore, indexName, model: embedder(hybridWeight), question, mode, fusion, topK: 1 });
   };
   const [large, small] = [await fill(60), await fill(39)];
   const [words] = (await ask(large, 'keyword')).matches;
@@ -66,7 +66,7 @@ it('adds it to the confidence of embedders whose vectors have a meaning, and of 
       expect(same.matches[0]).toMatchObject({ id: 'r0', confidence: words?.confidence });
   }
   const options = { vectorStore: large, indexName, question, mode: 'hybrid', minConfidence: 0.5 } as const;
-  expect(await retrieve({ ...options, embedder: embedder() })).not.toHaveProperty('nothingFound');
-  const rejected = await retrieve({ ...options, embedder: embedder(0) });
+  expect(await retrieve({ ...options, model: embedder() })).not.toHaveProperty('nothingFound');
+  const rejected = await retrieve({ ...options, model: embedder(0) });
   expect(rejected).toMatchObject({ matches: [], nothingFound: true, nearestTopics: ['Document 0'] });
 });

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { partKeys } from '../document/metadata-keys.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { ingest, type IngestSettings } from '../ingest/ingest.js';
+import { ingest, type IngestOptions } from '../ingest/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
@@ -36,8 +36,15 @@ const guide = [
   'A snapshot is a copy of all files.',
 ].join('\n');
 
-const index = (documents: MDocument[], options: Partial<IngestSettings> = {}): Promise<unknown> =>
-  ingest({ documents, store, indexName, embedder, chunkOptions: { maxSize: 60, overlap: 0 }, ...options });
+const index = (documents: MDocument[], options: Partial<IngestOptions> = {}): Promise<unknown> =>
+  ingest({
+    documents,
+    vectorStore: store,
+    indexName,
+    model: embedder,
+    chunkOptions: { maxSize: 60, overlap: 0 },
+    ...options,
+  });
 /** As another program stores them. */
 async function storeRecords(chunks: readonly VectorRecord[]): Promise<void> {
   await store.createIndex({ indexName, dimension: 1 });
@@ -62,7 +69,7 @@ const expandAll = (
   matches: readonly VectorMatch[],
   expand: PassageExpansion,
   options: Partial<Omit<ExpandPassagesOptions, 'vectorStore' | 'store'>> = {},
-): ReturnType<typeof expandPassages> => expandPassages(matches, { store, indexName, expand, ...options });
+): ReturnType<typeof expandPassages> => expandPassages(matches, { vectorStore: store, indexName, expand, ...options });
 
 describe('expandPassages', () => {
   it('returns the section of a match, with its place, and the records that it consists of', async () => {

@@ -14,7 +14,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters } from '../filter/index.js';
 import { recordText } from '../store/record-text.js';
-import { objectsByName, readStore, storeChecks, type StoreOption } from '../store/options.js';
+import { objectsByName, storeValue } from '../store/options.js';
 import { toIndexRead, type IndexRead } from '../store/index-read.js';
 import { scanPages } from '../store/paging.js';
 import { partsOf } from '../requests/parts-of.js';
@@ -41,9 +41,9 @@ export interface PassageExpansionOptions {
 }
 
 /** Options of `expandPassages()`. */
-export type ExpandPassagesOptions = ExpandPassagesSettings & StoreOption;
-
-interface ExpandPassagesSettings extends Cancellable {
+export interface ExpandPassagesOptions extends Cancellable {
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Index of the passages. */
   indexName: string;
   /** How far each passage is extended. */
@@ -93,8 +93,7 @@ export async function expandPassages<Match extends VectorMatch>(
   options: ExpandPassagesOptions,
 ): Promise<ExpandedPassage<Match>[]> {
   checkOptions('expandPassages', options, optionChecks);
-  const store = readStore('expandPassages', options);
-  const { expand, indexName, filter, databaseConfig, signal } = options;
+  const { vectorStore: store, expand, indexName, filter, databaseConfig, signal } = options;
   return expandMatches(matches, expand, store, toIndexRead(store, { indexName, filter, databaseConfig, signal }));
 }
 
@@ -161,7 +160,7 @@ export const expandValue: OptionCheck = (value, option) => {
 };
 
 const optionChecks: OptionChecks<ExpandPassagesOptions> = {
-  ...storeChecks,
+  vectorStore: storeValue,
   indexName: stringValue,
   expand: expandValue,
   filter: anyValue,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingest/delete-documents.js';
-import { ingest, type IngestSettings, type IngestReport } from '../ingest/ingest.js';
+import { ingest, type IngestOptions, type IngestReport } from '../ingest/ingest.js';
 import { retrieve } from '../retrieve/retrieve.js';
 import type { IndexParams, QueryMode, VectorRecord } from '../store/index.js';
 import type { OpenIndex } from '../store/record-store.js';
@@ -33,12 +33,12 @@ const questions = (topic: string): string[] =>
   [1, 2, 3].map((n) => `Which ${topic.slice(0, 3)}-thing has number ${n}?`);
 const topicOf = ({ metadata }: { metadata: Record<string, unknown> }): string =>
   String(metadata['source']).replace('.md', '');
-const run = (options: Partial<IngestSettings> = {}): Promise<IngestReport> =>
+const run = (options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
   ingest({
     documents: manual(),
-    store,
+    vectorStore: store,
     indexName,
-    embedder,
+    model: embedder,
     vectors: (chunk) => questions(topicOf(chunk)),
     ...options,
   });
@@ -71,7 +71,7 @@ describe('ingest with further vectors', () => {
 
   it('removes them with their document, and when they are no longer wanted', async () => {
     await run();
-    await deleteDocuments({ store, indexName, sources: ['locks.md'] });
+    await deleteDocuments({ vectorStore: store, indexName, sources: ['locks.md'] });
     expect(await records()).toHaveLength(12);
     expect(await run({ vectors: undefined as never })).toMatchObject({ added: 1, unchanged: 3, removed: 9 });
   });
@@ -181,7 +181,7 @@ describe('query tools over further vectors', () => {
   it('return chunks for a planned question', async () => {
     await run();
     const question = 'Which use-thing has number 3?';
-    const { matches } = await retrieve({ question, store, indexName, embedder, topK: 2 });
+    const { matches } = await retrieve({ question, vectorStore: store, indexName, model: embedder, topK: 2 });
     expect(matches).toMatchObject([{ document: expect.stringContaining('Facts on users') }, { metadata: {} }]);
   });
 
@@ -308,7 +308,9 @@ describe('depths of a search', () => {
       await store.upsert({ indexName, ids: texts.map((_, at) => `r${at}`), vectors, documents: texts, metadata });
       const firstOf = async (topK: number): Promise<string[]> => {
         const query = { question: 'locks of users in harbors', mode, fusion: { vector: 0.1 }, topK };
-        return (await retrieve({ ...query, store, indexName, embedder })).matches.map(({ id }) => id);
+        return (await retrieve({ ...query, vectorStore: store, indexName, model: embedder })).matches.map(
+          ({ id }) => id,
+        );
       };
       const all = await firstOf(30);
       for (const topK of [1, 5, 10, 20]) expect(await firstOf(topK), String(topK)).toEqual(all.slice(0, topK));

@@ -5,7 +5,7 @@ import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { evaluateRetrieval } from '../evaluate/evaluate-retrieval.js';
 import { viewGraph } from '@quiver/devtools/graph';
 import { deleteDocuments } from '../ingest/delete-documents.js';
-import { ingest, type IngestSettings } from '../ingest/ingest.js';
+import { ingest, type IngestOptions } from '../ingest/ingest.js';
 import { retrieve } from '../retrieve/retrieve.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -28,9 +28,9 @@ const file = deck({ source: 'prices.pptx' });
 const attachment = deck({ source: 'offer.eml', subject: 'Offer', from: 'a@x.y', attachment: 'prices.pptx' });
 const other = MDocument.fromText('The storage team answers on weekdays.', { source: 'team.md' });
 
-async function storeAll(documents: MDocument[], options: Partial<IngestSettings> = {}): Promise<LocalVector> {
+async function storeAll(documents: MDocument[], options: Partial<IngestOptions> = {}): Promise<LocalVector> {
   const store = new LocalVector();
-  await ingest({ documents, store, indexName, embedder: lexical, ...options });
+  await ingest({ documents, vectorStore: store, indexName, model: lexical, ...options });
   return store;
 }
 
@@ -59,7 +59,7 @@ describe('a text that is stored at several places', () => {
 
   it('is one node of the page of a graph, with its places', async () => {
     const store = await storeAll([file, attachment, other]);
-    const { nodes, ranking } = await viewGraph({ store, indexName, embedder: lexical, queryText, topK: 2 });
+    const { nodes, ranking } = await viewGraph({ vectorStore: store, indexName, model: lexical, queryText, topK: 2 });
     expect(ranking).toHaveLength(2);
     expect(nodes.map(({ text }) => text).toSorted()).toEqual(
       [...slides, 'The storage team answers on weekdays.'].toSorted(),
@@ -74,7 +74,7 @@ describe('a text that is stored at several places', () => {
 
   it('is one match of retrieve()', async () => {
     const store = await storeAll([file, attachment, other]);
-    const search = { store, indexName, embedder: lexical, mode: 'keyword', question: queryText } as const;
+    const search = { vectorStore: store, indexName, model: lexical, mode: 'keyword', question: queryText } as const;
     expect(placesOf((await retrieve({ ...search, topK: 1 })).matches[0] as VectorRecord).toSorted()).toEqual(both);
   });
 
@@ -83,7 +83,7 @@ describe('a text that is stored at several places', () => {
     const targets = ['prices.pptx', 'offer.eml'].map((source) => ({ source, quote: slides[0] as string }));
     const cases = targets.map((target) => ({ question: queryText, relevant: [target] }));
     const { configurations } = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName,
       cases,
       configurations: [{ name: 'keyword', mode: 'keyword' }],
@@ -101,7 +101,14 @@ describe('a text that is stored at several places', () => {
       ];
       const store = await storeAll(documents('a'), key === 'team' ? {} : { scope: { tenant: 'a' } });
       const scope = key === 'team' ? {} : { scope: { tenant: 'b' } };
-      await ingest({ documents: documents('b'), store, indexName, embedder: lexical, cleanup: 'none', ...scope });
+      await ingest({
+        documents: documents('b'),
+        vectorStore: store,
+        indexName,
+        model: lexical,
+        cleanup: 'none',
+        ...scope,
+      });
       const [queryVector = []] = await lexical.embed([queryText], { purpose: 'query' });
       const results = mergeCopies(await store.query({ indexName, queryVector }));
       expect(results.map(({ document, metadata }) => [document, metadata['alsoIn']])).toEqual([
@@ -196,7 +203,7 @@ describe('ingest and deleteDocuments', () => {
       fc.asyncProperty(fc.array(change, { maxLength: 8 }), async (changes) => {
         await using store = new LocalVector();
         const model = new Map(tenants.map((tenant) => [tenant, new Map<string, readonly number[]>()]));
-        const common = { store, indexName, embedder: lexical, maxRetries: 0, batchSize: 2 };
+        const common = { vectorStore: store, indexName, model: lexical, maxRetries: 0, batchSize: 2 };
         // The index exists.
         await ingest({ ...common, documents: [document('first.md', [0])], scope: { tenant: 'z' } });
         for (const { kind, tenant, documents } of changes) {
@@ -208,11 +215,11 @@ describe('ingest and deleteDocuments', () => {
             continue;
           }
           if (kind === 'delete') {
-            await deleteDocuments({ store, indexName, scope, sources: Object.keys(documents) });
+            await deleteDocuments({ vectorStore: store, indexName, scope, sources: Object.keys(documents) });
             for (const source of Object.keys(documents)) own.delete(source);
           } else {
             // What a run has stored before it failed does not disturb the next one.
-            if (kind === 'crash') await ingest({ ...run, embedder: broken }).catch(() => undefined);
+            if (kind === 'crash') await ingest({ ...run, model: broken }).catch(() => undefined);
             await ingest({ ...run, cleanup: kind === 'mirror' ? 'all' : 'source' });
             if (kind === 'mirror') own.clear();
             for (const [source, pages] of Object.entries(documents)) own.set(source, pages);

@@ -53,9 +53,9 @@ describe.each(stores)('passages in %s', (name, open) => {
       for (const tenant of ['a', 'b'])
         await ingest({
           documents: [MDocument.fromMarkdown(guide(tenant), { source: 'guide.md' })],
-          store,
+          vectorStore: store,
           indexName,
-          embedder,
+          model: embedder,
           scope: { tenant },
           chunkOptions: { maxSize: 40, overlap: 5 },
           vectors: ({ metadata, text }) => [`Question on ${metadata.headings?.[0]}`, `Summary: ${text.slice(0, 10)}`],
@@ -86,7 +86,9 @@ describe.each(stores)('passages in %s', (name, open) => {
       expect(listed.toSorted()).toEqual(
         (await MDocument.fromMarkdown(text).chunk({ maxSize: 40, overlap: 5 })).map((chunk) => chunk.text).toSorted(),
       );
-      expect(await deleteDocuments({ store, indexName, sources: ['guide.md'], scope: { tenant: 'a' } })).toBe(9);
+      expect(
+        await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'], scope: { tenant: 'a' } }),
+      ).toBe(9);
       const left = (await store.listVectors({ indexName })).records;
       expect(left.map(({ metadata }) => metadata['tenant'])).toEqual(Array.from({ length: 9 }, () => 'b'));
       if (name === 'ChromaVector') await store.deleteIndex({ indexName });
@@ -96,7 +98,7 @@ describe.each(stores)('passages in %s', (name, open) => {
   it('returns a text once, with the places that the filter allows', { timeout: 60_000 }, async () => {
     const store = await open();
     const copies = `${indexName}-copies`;
-    const common = { store, indexName: copies, embedder };
+    const common = { vectorStore: store, indexName: copies, model: embedder };
     const deck = (source: string): MDocument => MDocument.fromText('Tier 2 costs 40 francs.', { source });
     const other = MDocument.fromText('Tier 3 costs 20 francs.', { source: 'c.md' });
     await ingest({ ...common, documents: [deck('a.md'), deck('b.md'), other], scope: { tenant: 'a' } });
@@ -115,7 +117,7 @@ describe.each(stores)('passages in %s', (name, open) => {
       expect(await search('a', mode)).toEqual([['a.md', 'b.md'], ['c.md']]);
       expect(await search('b', mode)).toEqual([['a.md']]);
     }
-    await deleteDocuments({ store, indexName: copies, sources: ['a.md'], scope: { tenant: 'a' } });
+    await deleteDocuments({ vectorStore: store, indexName: copies, sources: ['a.md'], scope: { tenant: 'a' } });
     for (const mode of store.capabilities.modes) expect(await search('a', mode)).toEqual([['b.md'], ['c.md']]);
     if (name === 'ChromaVector') await store.deleteIndex({ indexName: copies });
   });

@@ -58,7 +58,7 @@ describe.runIf(collections.length > 0)('on a test collection', () => {
         },
       ];
       const { configurations: reports } = await evaluateRetrieval({
-        store,
+        vectorStore: store,
         indexName,
         cases,
         configurations,
@@ -77,7 +77,7 @@ describe.runIf(collections.length > 0)('on a test collection', () => {
   it.each(collections)('query tools rank at least as well as the search of the store: $name', async (collection) => {
     await using store = await openStore(collection);
     const { configurations: reports } = await evaluateRetrieval({
-      store,
+      vectorStore: store,
       indexName,
       cases: collection.cases,
       configurations: [
@@ -85,7 +85,7 @@ describe.runIf(collections.length > 0)('on a test collection', () => {
           name: 'store',
           retrieve: (queryText, { topK }) => store.query({ indexName, queryText, topK, mode: 'keyword' }),
         },
-        { name: 'hybrid', mode: 'hybrid', embedder },
+        { name: 'hybrid', mode: 'hybrid', model: embedder },
       ],
       metrics: ['ndcgAt10'],
     });

@@ -3,7 +3,7 @@ import {
   objectOf,
   oneOf,
   type OptionCheck,
-  readAlias,
+  required,
   valueThat,
   wholeNumber,
   invalidOptions,
@@ -61,6 +61,12 @@ export const mmrValue: OptionCheck = objectOf<MmrOptions>({
   candidates: topKValue,
 });
 
+/** Requires an embedding model. `toEmbedder` checks the value. */
+export const modelValue: OptionCheck = required(
+  () => undefined,
+  'an embedding model, a model string or an embedder, such as createLexicalEmbedder()',
+);
+
 /** Accepts an object whose values are objects, such as settings by store. */
 export const objectsByName: OptionCheck = valueThat(
   (value) => isObject(value) && Object.values(value).every((item) => item === undefined || isObject(item)),
@@ -74,38 +80,15 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Accepts a vector store. */
-const storeValue: OptionCheck = valueThat(
-  // A store for one purpose may lack methods that others need.
-  (value) =>
-    [(value as VectorStore | null)?.listVectors, (value as VectorStore | null)?.upsert].some(
-      (method) => typeof method === 'function',
-    ),
+/** Requires a vector store. */
+export const storeValue: OptionCheck = required(
+  valueThat(
+    // A store for one purpose may lack methods that others need.
+    (value) =>
+      [(value as VectorStore | null)?.listVectors, (value as VectorStore | null)?.upsert].some(
+        (method) => typeof method === 'function',
+      ),
+    'a vector store, such as a LocalVector',
+  ),
   'a vector store, such as a LocalVector',
 );
-
-/** Store that a function works with, under one of two names. */
-export type StoreOption =
-  | {
-      /** Store of the index. */
-      vectorStore: VectorStore;
-      store?: never;
-    }
-  | {
-      vectorStore?: never;
-      /** Other name of `vectorStore`. */
-      store: VectorStore;
-    };
-
-/** Checks of {@link StoreOption}. */
-export const storeChecks: { readonly vectorStore: OptionCheck; readonly store: OptionCheck } = {
-  vectorStore: storeValue,
-  store: storeValue,
-};
-
-/** Returns the store of checked options. @throws `OPTIONS_INVALID` without a store, and for two different ones */
-export function readStore(name: string, options: StoreOption): VectorStore {
-  const store = readAlias<StoreOption, 'vectorStore' | 'store'>(name, options, ['vectorStore', 'store']);
-  if (store) return store;
-  throw invalidOptions(`${name} needs 'vectorStore': a vector store, such as a LocalVector.`);
-}

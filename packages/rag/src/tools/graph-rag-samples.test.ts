@@ -181,7 +181,8 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
           configs.set(tenant, config);
           const store = new PgStore(config);
           await fill(store, 'embeddings', tenant);
-          if (tenant === 'a') await buildGraph({ store, indexName: 'embeddings', graphOptions: { dimension: 1536 } });
+          if (tenant === 'a')
+            await buildGraph({ vectorStore: store, indexName: 'embeddings', graphOptions: { dimension: 1536 } });
         }
         let scans = 0;
         class PgVector extends PgStore {
@@ -240,7 +241,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
       const role = `reader_of_${schemaName}`;
       const owner = new PgStore(config);
       await fill(owner, 'embeddings');
-      await buildGraph({ store: owner, indexName: 'embeddings' });
+      await buildGraph({ vectorStore: owner, indexName: 'embeddings' });
       const tool = createTool({ indexName: 'embeddings', model: embedder, vectorStore: () => new PgStore(config) });
       const expected = await tool.execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
       for (const sql of [

@@ -40,7 +40,7 @@ async function fill(store: LocalVector | PgVector, indexName: string): Promise<v
   const documents = texts.map((text, n) =>
     MDocument.fromText(text, { source: String(n), category: n === 1 ? 'docs' : 'other', version: n + 1.5 }),
   );
-  await ingest({ documents, store, indexName, embedder });
+  await ingest({ documents, vectorStore: store, indexName, model: embedder });
 }
 
 let stores: Record<string, RecordingStore>;

@@ -655,7 +655,7 @@ describe('an index with scopes', () => {
   beforeEach(async () => {
     const documents = [MDocument.fromText('Salaries of the team.', { source: 's.txt' })];
     for (const org of ['a', 'b'])
-      await ingest({ documents, store, indexName: 'notes', embedder: model, scope: { org, team: 1 } });
+      await ingest({ documents, vectorStore: store, indexName: 'notes', model, scope: { org, team: 1 } });
   });
 
   it.each([

@@ -10,8 +10,8 @@ import {
 } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { toFilter } from '../filter/index.js';
-import { readStore, storeChecks, type StoreOption } from '../store/options.js';
-import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
+import { storeValue } from '../store/options.js';
+import type { VectorFilter, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
 
 /** The first line of an exported index. */
 export interface ExportHeader {
@@ -49,15 +49,13 @@ export interface TransferProgress {
 }
 
 /** Options of `exportIndex()`. */
-export type ExportIndexOptions = ExportIndexSettings &
-  StoreOption & {
-    /** Leaves out the header and what comes before. */
-    from?: ExportPosition;
-  };
-
-export interface ExportIndexSettings {
+export interface ExportIndexOptions {
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Index to export. */
   indexName: string;
+  /** Leaves out the header and what comes before. */
+  from?: ExportPosition;
   /** Only records that pass. */
   filter?: VectorFilter;
   /** Records that are read at once. Default 500. */
@@ -69,8 +67,8 @@ export interface ExportIndexSettings {
 }
 
 /** Checks of the options that exports have, into lines and into a file. */
-export const exportChecks: OptionChecks<ExportIndexSettings & StoreOption> = {
-  ...storeChecks,
+export const exportChecks: OptionChecks<Omit<ExportIndexOptions, 'from'>> = {
+  vectorStore: storeValue,
   indexName: stringValue,
   filter: anyValue,
   pageSize: wholeNumber(1),
@@ -93,8 +91,7 @@ const checks: OptionChecks<ExportIndexOptions> = {
  */
 export async function* exportIndex(options: ExportIndexOptions): AsyncGenerator<string, void> {
   checkOptions('exportIndex', options, checks);
-  const { indexName, filter, pageSize = 500, from, onProgress, signal } = options;
-  const store = readStore('exportIndex', options);
+  const { vectorStore: store, indexName, filter, pageSize = 500, from, onProgress, signal } = options;
   const common = { indexName, signal };
   const { dimension, metric, count } = await store.describeIndex(common);
   const scope = toExportScope(indexName, filter);

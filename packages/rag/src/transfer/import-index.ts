@@ -12,18 +12,16 @@ import {
   wholeNumber,
   invalidOptions,
 } from '@quiver/core/internal';
-import { readStore, storeChecks, type StoreOption, vectorMetrics } from '../store/options.js';
-import type { VectorMetric, VectorRecord } from '../store/vector-store.js';
+import { storeValue, vectorMetrics } from '../store/options.js';
+import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
 /** Options of `importIndex()`. */
-export type ImportIndexOptions = ImportIndexSettings &
-  StoreOption & {
-    /** Output of `exportIndex`, from the start. */
-    lines: Iterable<string> | AsyncIterable<string>;
-  };
-
-export interface ImportIndexSettings {
+export interface ImportIndexOptions {
+  /** Output of `exportIndex`, from the start. */
+  lines: Iterable<string> | AsyncIterable<string>;
+  /** Store of the index. */
+  vectorStore: VectorStore;
   /** Created with the exported dimension when it does not exist. */
   indexName: string;
   /** When the index is created. Default: the exported one. */
@@ -39,8 +37,8 @@ export interface ImportIndexSettings {
 }
 
 /** Checks of the options that imports have, from lines and from a file. */
-export const importChecks: OptionChecks<ImportIndexSettings & StoreOption> = {
-  ...storeChecks,
+export const importChecks: OptionChecks<Omit<ImportIndexOptions, 'lines'>> = {
+  vectorStore: storeValue,
   indexName: stringValue,
   metric: oneOf(...vectorMetrics),
   batchSize: wholeNumber(1),
@@ -64,8 +62,7 @@ const checks: OptionChecks<ImportIndexOptions> = { ...importChecks, lines: anyVa
 export async function importIndex(options: ImportIndexOptions): Promise<number> {
   checkOptions('importIndex', options, checks);
   requireItems('importIndex', 'lines', options.lines);
-  const { lines, indexName, metric, batchSize = 500, skip = 0, onProgress, signal } = options;
-  const store = readStore('importIndex', options);
+  const { lines, vectorStore: store, indexName, metric, batchSize = 500, skip = 0, onProgress, signal } = options;
   const common = { indexName, signal };
   let line = 0;
   let total = 0;

@@ -52,8 +52,8 @@ describe('moving an index', () => {
     const target = new PgVector(await pglite.open());
     const progress: TransferProgress[] = [];
     const moved = await importIndex({
-      lines: exportIndex({ store: source, indexName }),
-      store: target,
+      lines: exportIndex({ vectorStore: source, indexName }),
+      vectorStore: target,
       indexName,
       onProgress: (report) => progress.push(report),
     });
@@ -66,21 +66,21 @@ describe('moving an index', () => {
 
   it('exports only what passes a filter', async () => {
     const target = new LocalVector();
-    const lines = exportIndex({ store: source, indexName, filter: { n: { $lt: 10 } } });
-    expect(await importIndex({ lines, store: target, indexName, metric: 'cosine' })).toBe(10);
+    const lines = exportIndex({ vectorStore: source, indexName, filter: { n: { $lt: 10 } } });
+    expect(await importIndex({ lines, vectorStore: target, indexName, metric: 'cosine' })).toBe(10);
     expect(await target.describeIndex({ indexName })).toMatchObject({ count: 10, metric: 'cosine' });
   });
 
   it('resumes an interrupted export, from any byte', async () => {
     const whole = join(folder, 'whole.jsonl');
-    await exportIndexToFile({ store: source, indexName, path: whole, pageSize: 100 });
+    await exportIndexToFile({ vectorStore: source, indexName, path: whole, pageSize: 100 });
     const bytes = await readFile(whole);
     for (const length of [0, 1, 500, 60_000, 123_456, bytes.length - 1, bytes.length]) {
       const path = join(folder, `cut-${length}.jsonl`);
       await writeFile(`${path}.part`, bytes.subarray(0, length));
       let records = -1;
       await exportIndexToFile({
-        store: source,
+        vectorStore: source,
         indexName,
         path,
         pageSize: 100,
@@ -92,14 +92,14 @@ describe('moving an index', () => {
     }
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
     const target = new LocalVector();
-    expect(await importIndexFromFile({ path: whole, store: target, indexName })).toBe(count);
+    expect(await importIndexFromFile({ path: whole, vectorStore: target, indexName })).toBe(count);
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
   it('keeps the part of a failed export only if it can be resumed', async () => {
     const path = join(folder, 'failed.jsonl');
     const run = (index: string, options: object = {}): Promise<void> =>
-      exportIndexToFile({ store: source, indexName: index, path, pageSize: 100, ...options });
+      exportIndexToFile({ vectorStore: source, indexName: index, path, pageSize: 100, ...options });
     await expect(run('missing')).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
     await expect(run(indexName, { filter: { $unknown: 1 } })).rejects.toMatchObject({ code: 'FILTER_INVALID' });
     expect(await readdir(folder)).not.toContain('failed.jsonl.part');
@@ -126,24 +126,24 @@ describe('moving an index', () => {
     });
     const filter = { n: { $lt: 10 } };
     for (const part of [
-      exportIndex({ store: other, indexName: 'other', pageSize: 1 }),
-      exportIndex({ store: source, indexName, pageSize: 100 }),
+      exportIndex({ vectorStore: other, indexName: 'other', pageSize: 1 }),
+      exportIndex({ vectorStore: source, indexName, pageSize: 100 }),
     ]) {
       await writeFile(`${path}.part`, `${(await linesOf(part)).join('\n')}\n`);
-      await exportIndexToFile({ store: source, indexName, filter, path });
-      const fresh = await linesOf(exportIndex({ store: source, indexName, filter }));
+      await exportIndexToFile({ vectorStore: source, indexName, filter, path });
+      const fresh = await linesOf(exportIndex({ vectorStore: source, indexName, filter }));
       expect((await readFile(path, 'utf8')).split('\n')).toEqual([...fresh, '']);
     }
   });
 
   it('resumes an interrupted import', async () => {
     const target = new LocalVector();
-    const lines = await linesOf(exportIndex({ store: source, indexName }));
+    const lines = await linesOf(exportIndex({ vectorStore: source, indexName }));
     const controller = new AbortController();
     let stored = 0;
     const first = importIndex({
       lines,
-      store: target,
+      vectorStore: target,
       indexName,
       batchSize: 100,
       signal: controller.signal,
@@ -154,13 +154,13 @@ describe('moving an index', () => {
     });
     await expect(first).rejects.toThrow('enough');
     expect(await target.describeIndex({ indexName })).toMatchObject({ count: 300 });
-    expect(await importIndex({ lines, store: target, indexName, skip: stored })).toBe(count);
+    expect(await importIndex({ lines, vectorStore: target, indexName, skip: stored })).toBe(count);
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
   it('names a file that is missing or is not a file', async () => {
     for (const path of [join(folder, 'missing.jsonl'), folder]) {
-      const imported = importIndexFromFile({ path, store: new LocalVector(), indexName });
+      const imported = importIndexFromFile({ path, vectorStore: new LocalVector(), indexName });
       await expect(imported).rejects.toMatchObject({
         code: 'VECTOR_EXPORT_INVALID',
         message: expect.stringContaining(path),
@@ -169,8 +169,8 @@ describe('moving an index', () => {
   });
 
   it('rejects a skip beyond the end of the export', async () => {
-    const lines = await linesOf(exportIndex({ store: source, indexName }));
-    const imported = importIndex({ lines, store: new LocalVector(), indexName, skip: count + 1 });
+    const lines = await linesOf(exportIndex({ vectorStore: source, indexName }));
+    const imported = importIndex({ lines, vectorStore: new LocalVector(), indexName, skip: count + 1 });
     await expect(imported).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message: expect.stringContaining(`${count} records`),
@@ -179,14 +179,14 @@ describe('moving an index', () => {
 
   it('stops an import when the signal fires, also while it waits for lines', async () => {
     const controller = new AbortController();
-    const [header = ''] = await linesOf(exportIndex({ store: source, indexName }));
+    const [header = ''] = await linesOf(exportIndex({ vectorStore: source, indexName }));
     async function* endless(): AsyncGenerator<string> {
       yield header;
       controller.abort(new Error('enough'));
       await new Promise(() => undefined);
     }
     const store = new LocalVector();
-    const imported = importIndex({ lines: endless(), store, indexName, signal: controller.signal });
+    const imported = importIndex({ lines: endless(), vectorStore: store, indexName, signal: controller.signal });
     await expect(imported).rejects.toThrow('enough');
   });
 
@@ -194,7 +194,7 @@ describe('moving an index', () => {
     const controller = new AbortController();
     const read = linesOf(
       exportIndex({
-        store: source,
+        vectorStore: source,
         indexName,
         pageSize: 100,
         signal: controller.signal,
@@ -216,7 +216,7 @@ describe('moving an index', () => {
   ])('refuses %s, and says in which line', async (_what, given, line) => {
     const header = '{"format":"quiver-index","version":1,"dimension":1,"metric":"cosine","count":1}';
     const lines = given.map((text) => (text === 'header' ? header : text));
-    await expect(importIndex({ lines, store: new LocalVector(), indexName })).rejects.toMatchObject({
+    await expect(importIndex({ lines, vectorStore: new LocalVector(), indexName })).rejects.toMatchObject({
       code: 'VECTOR_EXPORT_INVALID',
       details: { line },
     });
@@ -227,9 +227,7 @@ describe('moving an index', () => {
     await expect(linesOf(exportIndex({ vectorStore: source, indexName, batchSize: 5 } as never))).rejects.toMatchObject(
       {
         code: 'OPTIONS_INVALID',
-        message: expect.stringMatching(
-          /^exportIndex has no option 'batchSize'\..* Its options are: vectorStore, store, /,
-        ),
+        message: expect.stringMatching(/^exportIndex has no option 'batchSize'\..* Its options are: vectorStore, /),
       },
     );
     await expect(linesOf(exportIndex({ vectorStore: source, indexName, pageSize: 0 }))).rejects.toMatchObject({
@@ -273,8 +271,8 @@ describe('moving an index', () => {
   });
 
   it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {
-    const lines = exportIndex({ store: source, indexName });
-    await expect(importIndex({ lines, store: new LocalVector(), indexName, ...options })).rejects.toMatchObject({
+    const lines = exportIndex({ vectorStore: source, indexName });
+    await expect(importIndex({ lines, vectorStore: new LocalVector(), indexName, ...options })).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
     });
   });

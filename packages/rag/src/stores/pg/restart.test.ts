@@ -63,7 +63,7 @@ describe.skipIf(version === undefined || !isRoot || postgresUrl === undefined)('
         throw error;
       });
     };
-    await ingest({ documents, store, indexName: 'docs', embedder, batchSize: 1, maxRetries: 8 });
+    await ingest({ documents, vectorStore: store, indexName: 'docs', model: embedder, batchSize: 1, maxRetries: 8 });
     await restarting;
     expect(failures.length).toBeGreaterThan(0);
     expect(await store.describeIndex({ indexName: 'docs' })).toMatchObject({ count: documents.length });
