@@ -3,8 +3,6 @@ import { checkOptions } from '@quiver/core/internal';
 import { chunkIdOf } from '../document/metadata-keys.js';
 import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
-import type { Question } from './question.js';
-import { rankCandidates } from './rank-candidates.js';
 import { diverseDepth, findDifferent, fusedDepth, rankedDepth, recordDepth } from '../store/depths.js';
 import type { IndexRead } from '../store/index-read.js';
 import { defaultTopK, topKValue } from '../store/options.js';
@@ -18,6 +16,8 @@ import type {
   VectorStore,
 } from '../store/vector-store.js';
 import { mergeCopies } from './merge-copies.js';
+import type { Question } from './question.js';
+import { rankCandidates } from './rank-candidates.js';
 
 /** An index that is searched by vectors of an embedder; without one where no vectors are compared. */
 export interface SearchedIndex {
@@ -26,8 +26,8 @@ export interface SearchedIndex {
   readonly embedder: Embedder | undefined;
 }
 
-/** Parameters of a query without those of the index. */
-export type IndexQuery = Omit<QueryParams, keyof IndexRead>;
+/** Parameters of a query, without those of the index. */
+export type PassageQuery = Omit<QueryParams, keyof IndexRead>;
 
 /**
  * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
@@ -38,7 +38,7 @@ export type IndexQuery = Omit<QueryParams, keyof IndexRead>;
  */
 export async function findPassages(
   { store, read, embedder, question }: SearchedIndex & { readonly question: Question },
-  { mode = 'vector', topK = defaultTopK, ...query }: IndexQuery,
+  { mode = 'vector', topK = defaultTopK, ...query }: PassageQuery,
 ): Promise<VectorMatch[]> {
   const index = { store, read, embedder: mode === 'keyword' ? undefined : embedder };
   const hasMeaning = index.embedder !== undefined && index.embedder.hybridWeight !== 0;
@@ -91,7 +91,7 @@ export async function queryChunks<Params extends QueryParams>(
 /** Returns the best `topK` chunks with different texts. @param toPassages - returns those of the chunks that a search found */
 function findChunks(
   index: SearchedIndex,
-  query: IndexQuery & { readonly topK: number },
+  query: PassageQuery & { readonly topK: number },
   depth: number,
   toPassages: (chunks: VectorMatch[]) => VectorMatch[] = mergeCopies,
 ): Promise<VectorMatch[]> {
@@ -114,7 +114,7 @@ function findChunks(
  */
 export async function searchIndex(
   index: SearchedIndex,
-  query: IndexQuery & { readonly topK: number },
+  query: PassageQuery & { readonly topK: number },
 ): Promise<{ chunks: VectorMatch[]; isLast: boolean }> {
   try {
     const found = await index.store.query({ ...index.read, ...query });
@@ -156,7 +156,7 @@ async function explainDimension(index: SearchedIndex, cause: QuiverError): Promi
 async function replaceFurtherVectors(
   { store, read: { filter, ...read } }: SearchedIndex,
   matches: readonly VectorMatch[],
-  { includeVector }: IndexQuery,
+  { includeVector }: PassageQuery,
 ): Promise<VectorMatch[]> {
   const best = new Map<string, VectorMatch>();
   const own = new Map<string, VectorRecord>();
