@@ -23,6 +23,7 @@ declare global {
   const ask: (...parts: any[]) => Promise<any>;
   const checkoutUrl: string;
   const listenTo: any;
+  const limitRequests: any;
   const load: any;
   const notesOf: any;
   const readNote: any;

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import type { SharedStore } from '@quiver/mcp';
 import { PostgresStore } from '@quiver/mcp/pg';
 import { RedisStore } from '@quiver/mcp/redis';
-import { toEmbedder, type SharedBuckets } from '@quiver/rag';
+import { toEmbedder } from '@quiver/rag';
 import { createClient } from '@redis/client';
 import { Client } from 'pg';
+import { limitRequests, type SharedBuckets } from '../src/shared-limit.ts';
 
 const { QUIVER_POSTGRES_URL: postgresUrl = '', QUIVER_REDIS_URL: redisUrl = '' } = process.env;
 const run = `limit_${process.pid}_${Date.now()}`;
@@ -67,7 +68,7 @@ async function checkLimit(open: () => SharedStore): Promise<void> {
         return { embeddings: [[1, 0]], warnings: [] };
       },
     };
-    const embedder = toEmbedder(model, { rateLimit: { requestsPerMinute: perMinute, shared } });
+    const embedder = toEmbedder(limitRequests(model, shared, { requests: perMinute, tokens: 1e6 }));
     for (let n = 0; n < 8; n += 1) embedder.embed([`text ${n}`], { signal: stop.signal }).catch(() => undefined);
     return promise;
   });

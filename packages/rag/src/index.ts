@@ -53,7 +53,6 @@ export {
 export {
   cacheEmbeddings,
   createLexicalEmbedder,
-  redisEmbeddingCache,
   storeEmbeddingCache,
   toEmbedder,
   truncateEmbeddings,
@@ -61,9 +60,7 @@ export {
   type Embedder,
   type EmbedderInput,
   type EmbeddingCache,
-  type SharedBuckets,
   type LexicalEmbedderOptions,
-  type RedisEmbeddingCacheOptions,
   type StoreEmbeddingCacheOptions,
 } from './embedding/index.js';
 export {

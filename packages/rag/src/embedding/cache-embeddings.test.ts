@@ -1,18 +1,10 @@
-import { createClient } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
-import {
-  cacheEmbeddings,
-  redisEmbeddingCache,
-  storeEmbeddingCache,
-  type EmbeddingCache,
-  type RedisClient,
-} from './cache-embeddings.js';
+import { cacheEmbeddings, storeEmbeddingCache, type EmbeddingCache } from './cache-embeddings.js';
 import type { Embedder } from './embedder.js';
 
-const redisUrl = readTestVariable('QUIVER_REDIS_URL');
 const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -32,19 +24,6 @@ function countingEmbedder(id = 'provider/model'): Embedder & { texts: string[] }
   };
 }
 
-async function openRedis(): Promise<{ client: RedisClient; prefix: string }> {
-  const client = createClient({ url: redisUrl! });
-  client.on('error', () => undefined);
-  await client.connect();
-  const prefix = `test:${crypto.randomUUID()}:`;
-  closers.push(async () => {
-    const keys = await client.keys(`${prefix}*`);
-    if (keys.length > 0) await client.del(keys);
-    client.destroy();
-  });
-  return { client: client as unknown as RedisClient, prefix };
-}
-
 const kinds: Readonly<Record<string, () => Promise<EmbeddingCache>>> = {
   files: async () => storeEmbeddingCache({ vectorStore: new LocalVector() }),
   ...(postgresUrl && {
@@ -58,7 +37,6 @@ const kinds: Readonly<Record<string, () => Promise<EmbeddingCache>>> = {
       return storeEmbeddingCache({ vectorStore: store, indexName });
     },
   }),
-  ...(redisUrl && { Redis: async () => redisEmbeddingCache(await openRedis()) }),
 };
 
 describe.each(Object.keys(kinds))('a cache of embeddings in %s', (kind) => {
@@ -135,37 +113,5 @@ describe('storeEmbeddingCache', () => {
     await store.deleteIndex({ indexName: 'embedding_cache' });
     for (const _ of [1, 2]) await embedder.embed(['a']);
     expect(model.texts).toEqual(['a', 'a']);
-  });
-});
-
-describe.skipIf(!redisUrl)('redisEmbeddingCache', () => {
-  it('forgets vectors after their time, and reads a damaged value as missing', async () => {
-    const { client, prefix } = await openRedis();
-    const send = (client as { sendCommand(command: string[]): Promise<unknown> }).sendCommand.bind(client);
-    const cache = redisEmbeddingCache({ client, prefix, ttl: 100 });
-    await cache.set(['k'], [Float32Array.of(1)], {});
-    expect(await send(['TTL', `${prefix}k`])).toBe(100);
-    await send(['SET', `${prefix}k`, '%%%']);
-    await send(['SET', `${prefix}odd`, btoa('abc')]);
-    const model = countingEmbedder();
-    expect((await cache.get(['k', 'odd'], {})).map((vector) => vector?.length)).toEqual([0, 0]);
-    await cacheEmbeddings(model, { cache }).embed(['a']);
-    expect(model.texts).toEqual(['a']);
-  });
-
-  it('stores a vector of 65,536 numbers', async () => {
-    const cache = redisEmbeddingCache(await openRedis());
-    const vector = Float32Array.from({ length: 65_536 }, (_, place) => place / 7);
-    await cache.set(['k'], [vector], {});
-    expect(await cache.get(['k'], {})).toEqual([vector]);
-  });
-
-  it('calls a client of ioredis', async () => {
-    const { client, prefix } = await openRedis();
-    const call = (name: string, ...args: string[]): Promise<unknown> =>
-      (client as { sendCommand(command: string[]): Promise<unknown> }).sendCommand([name, ...args]);
-    const cache = redisEmbeddingCache({ client: { call }, prefix });
-    await cache.set(['k'], [Float32Array.of(1, -0.5)], {});
-    expect(await cache.get(['k', 'none'], {})).toEqual([Float32Array.of(1, -0.5), undefined]);
   });
 });

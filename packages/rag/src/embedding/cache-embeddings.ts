@@ -1,12 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import {
-  checkOptions,
-  type OptionChecks,
-  stringValue,
-  valueThat,
-  wholeNumber,
-  invalidOptions,
-} from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, stringValue, valueThat, invalidOptions } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { storeValue } from '../store/options.js';
 import type { VectorStore } from '../store/vector-store.js';
@@ -43,7 +36,7 @@ const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
   cache: valueThat((value) => {
     const { get, set } = (value ?? {}) as Partial<EmbeddingCache>;
     return typeof get === 'function' && typeof set === 'function';
-  }, 'a cache, such as redisEmbeddingCache({ client })'),
+  }, 'a cache, such as storeEmbeddingCache({ vectorStore })'),
   ...modelEmbedderChecks,
 };
 
@@ -148,74 +141,4 @@ export function storeEmbeddingCache(options: StoreEmbeddingCacheOptions): Embedd
       await store.upsert({ indexName, ids, vectors, ...end });
     },
   };
-}
-
-/** The called part of a Redis client: of `@redis/client` after `connect()`, or of `ioredis`. */
-export type RedisClient =
-  | { sendCommand(command: string[]): Promise<unknown> }
-  | { call(command: string, ...args: string[]): Promise<unknown> };
-
-/** Options of `redisEmbeddingCache()`. */
-export interface RedisEmbeddingCacheOptions {
-  /** Connected Redis client. */
-  client: RedisClient;
-  /** Beginning of every key. Default `quiver:embedding:`. */
-  prefix?: string;
-  /** Time after which a vector is forgotten, in seconds. Default: never. */
-  ttl?: number;
-}
-
-const redisCacheChecks: OptionChecks<RedisEmbeddingCacheOptions> = {
-  client: valueThat((value) => {
-    const { sendCommand, call } = (value ?? {}) as { sendCommand?: unknown; call?: unknown };
-    return typeof sendCommand === 'function' || typeof call === 'function';
-  }, 'a client of @redis/client or ioredis'),
-  prefix: valueThat((value) => typeof value === 'string', 'a string'),
-  ttl: wholeNumber(1),
-};
-
-/**
- * Returns a cache in Redis 6 or newer: one string per vector, its 32-bit numbers (little-endian) in base64.
- *
- * @throws `OPTIONS_INVALID` for an unknown option or an invalid value; from its methods: errors of the client
- * @example
- * const client = await createClient({ url: 'redis://localhost:6379' }).on('error', console.error).connect();
- * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache: redisEmbeddingCache({ client }) });
- */
-export function redisEmbeddingCache(options: RedisEmbeddingCacheOptions): EmbeddingCache {
-  checkOptions('redisEmbeddingCache', options, redisCacheChecks);
-  const { prefix = 'quiver:embedding:', ttl } = options;
-  const client = requireOption(options.client, 'redisEmbeddingCache', 'client');
-  const send = (name: string, ...args: string[]): Promise<unknown> =>
-    'call' in client ? client.call(name, ...args) : client.sendCommand([name, ...args]);
-  return {
-    async get(keys) {
-      const values = (await send('MGET', ...keys.map((key) => prefix + key))) as (string | null)[];
-      return values.map((value) => (value === null ? undefined : fromBase64(value)));
-    },
-    async set(keys, vectors) {
-      const expiry = ttl === undefined ? [] : ['EX', String(ttl)];
-      await Promise.all(keys.map((key, place) => send('SET', prefix + key, toBase64(vectors[place]!), ...expiry)));
-    },
-  };
-}
-
-function toBase64(vector: Float32Array): string {
-  const bytes = new DataView(new ArrayBuffer(4 * vector.length));
-  for (const [place, value] of vector.entries()) bytes.setFloat32(4 * place, value, true);
-  // A large vector would be too many arguments for one call.
-  return btoa(Array.from(new Uint8Array(bytes.buffer), (byte) => String.fromCharCode(byte)).join(''));
-}
-
-/** Returns an empty vector for a damaged value. */
-function fromBase64(value: string): Float32Array {
-  try {
-    const bytes = Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Float32Array.from({ length: bytes.length % 4 === 0 ? bytes.length / 4 : 0 }, (_, place) =>
-      view.getFloat32(4 * place, true),
-    );
-  } catch {
-    return new Float32Array(0);
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createRateLimiter, type SharedBuckets } from './rate-limit.js';
+import { createRateLimiter } from './rate-limit.js';
 
 const { signal } = new AbortController();
 
@@ -10,7 +10,7 @@ async function timesOf(
 ): Promise<number[]> {
   vi.useFakeTimers();
   try {
-    const limiter = createRateLimiter(limits, 'model', Date.now);
+    const limiter = createRateLimiter(limits, Date.now);
     const start = Date.now();
     const times: number[] = [];
     const all = Promise.all(
@@ -43,7 +43,7 @@ describe('createRateLimiter', () => {
   it('stops waiting when the signal aborts, and does not stop the others', async () => {
     vi.useFakeTimers();
     try {
-      const limiter = createRateLimiter({ requestsPerMinute: 1 }, 'model', Date.now);
+      const limiter = createRateLimiter({ requestsPerMinute: 1 }, Date.now);
       const start = Date.now();
       const controller = new AbortController();
       await limiter.wait(['a'], signal);
@@ -59,33 +59,5 @@ describe('createRateLimiter', () => {
     } finally {
       vi.useRealTimers();
     }
-  });
-
-  it('shares a limit with other processes through their store', async () => {
-    const taken: unknown[][] = [];
-    let free = 3;
-    const shared: SharedBuckets = {
-      async take(...request) {
-        taken.push(request);
-        if (free > 0) return (free -= 1) * 0;
-        free = 1;
-        return 20_000;
-      },
-    };
-    const limits = { requestsPerMinute: 3, shared };
-    expect(await timesOf([['a'], ['b'], ['c'], ['d']], limits)).toEqual([0, 0, 0, 20_000]);
-    expect(taken[0]).toEqual(['embedding:model:requests', 1, { capacity: 3, perSecond: 0.05 }]);
-    free = 1;
-    await createRateLimiter({ tokensPerMinute: 60, shared, sharedKey: 'account' }, 'model').wait(
-      ['a'.repeat(8)],
-      signal,
-    );
-    expect(taken.at(-1)).toEqual(['embedding:account:tokens', 2, { capacity: 60, perSecond: 1 }]);
-  });
-
-  it('ends with the error of a store that is down', async () => {
-    const shared = { take: () => Promise.reject(new Error('connection refused')) };
-    const limiter = createRateLimiter({ requestsPerMinute: 3, shared });
-    await expect(limiter.wait(['a'], signal)).rejects.toThrow('connection refused');
   });
 });

@@ -1,4 +1,4 @@
-import { functionValue, objectOf, type OptionCheck, stringValue, valueThat } from '@quiver/core/internal';
+import { functionValue, objectOf, type OptionCheck, valueThat } from '@quiver/core/internal';
 import { sleep } from '../requests/retry.js';
 
 /** Requests and tokens per minute that a provider allows. */
@@ -9,16 +9,6 @@ export interface EmbeddingRateLimit {
   tokensPerMinute?: number;
   /** Counts the tokens of a text. Default: its UTF-8 bytes divided by 4, rounded up; English has about as many. */
   countTokens?: (text: string) => number;
-  /** Token buckets that several processes share, such as a `PostgresStore` or `RedisStore` of `@quiver/mcp`. Default: of this embedder. */
-  shared?: SharedBuckets;
-  /** Name of the limit in `shared`: embedders of one account use the same. Default: the id of the model. */
-  sharedKey?: string;
-}
-
-/** Token buckets under a key: full at first, and refilled continuously. */
-export interface SharedBuckets {
-  /** @returns 0 when the tokens were taken; otherwise the milliseconds until they are there, and none was taken */
-  take(key: string, amount: number, bucket: { capacity: number; perSecond: number }): Promise<number>;
 }
 
 const perMinute = valueThat((value) => typeof value === 'number' && value >= 1, 'a number of at least 1');
@@ -28,11 +18,6 @@ export const rateLimitValue: OptionCheck = objectOf<EmbeddingRateLimit>({
   requestsPerMinute: perMinute,
   tokensPerMinute: perMinute,
   countTokens: functionValue,
-  shared: valueThat(
-    (value) => typeof (value as SharedBuckets | null)?.take === 'function',
-    'a store of token buckets, such as a RedisStore of @quiver/mcp',
-  ),
-  sharedKey: stringValue,
 });
 
 /** Waits until a request is within the limit. */
@@ -56,29 +41,14 @@ export function estimateTokens(text: string): number {
  * Creates a limiter: two buckets of one minute's requests and tokens, full at the start and refilled continuously (token bucket).
  * Requests wait in the order of their calls.
  *
- * @param model - id of the model
  * @param now - time in milliseconds
- * @throws from `wait`, the errors of `shared`
  */
 export function createRateLimiter(
-  {
-    requestsPerMinute = Infinity,
-    tokensPerMinute = Infinity,
-    countTokens = estimateTokens,
-    shared,
-    sharedKey,
-  }: EmbeddingRateLimit,
-  model = '',
+  { requestsPerMinute = Infinity, tokensPerMinute = Infinity, countTokens = estimateTokens }: EmbeddingRateLimit,
   now: () => number = () => performance.now(),
 ): RateLimiter {
-  const bucketOf = (name: string, capacity: number): Bucket => {
-    if (capacity === Infinity) return () => 0;
-    if (!shared) return createBucket(capacity, now);
-    const key = `embedding:${sharedKey ?? model}:${name}`;
-    return (amount) => shared.take(key, amount, { capacity, perSecond: capacity / 60 });
-  };
-  const requests = bucketOf('requests', requestsPerMinute);
-  const tokens = bucketOf('tokens', tokensPerMinute);
+  const requests = createBucket(requestsPerMinute, now);
+  const tokens = createBucket(tokensPerMinute, now);
   let last: Promise<void> = Promise.resolve();
 
   async function take(texts: readonly string[], signal: AbortSignal): Promise<void> {
@@ -103,10 +73,11 @@ export function createRateLimiter(
   };
 }
 
-/** Takes an amount, or returns the milliseconds until it is there, as {@link SharedBuckets.take}. */
-type Bucket = (amount: number) => number | Promise<number>;
+/** Takes an amount and returns 0, or returns the milliseconds until it is there. */
+type Bucket = (amount: number) => number;
 
 function createBucket(size: number, now: () => number): Bucket {
+  if (size === Infinity) return () => 0;
   let level = size;
   let time = now();
   return (amount) => {
@@ -121,7 +92,7 @@ function createBucket(size: number, now: () => number): Bucket {
 
 async function waitFor(bucket: Bucket, amount: number, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const delay = await bucket(amount);
+    const delay = bucket(amount);
     if (!(delay > 0)) return;
     // A longer timer than 24 days would fire at once.
     await sleep(Math.min(Math.ceil(delay), minute), signal);

@@ -5,7 +5,7 @@ import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
-import { cacheEmbeddings, redisEmbeddingCache, storeEmbeddingCache } from './cache-embeddings.js';
+import { cacheEmbeddings, storeEmbeddingCache } from './cache-embeddings.js';
 import type { EmbeddingUsage } from './embedder.js';
 import { toEmbedder, type EmbedderInput } from './to-embedder.js';
 import { truncateEmbeddings } from './truncate-embeddings.js';
@@ -384,7 +384,6 @@ test('rejects other values', async () => {
 
 describe('options of embedders and their caches', () => {
   const cache = { get: async () => [], set: async () => undefined };
-  const client = { call: async () => null };
 
   test.each<[string, unknown, (options: never) => unknown]>([
     [
@@ -419,8 +418,6 @@ describe('options of embedders and their caches', () => {
       storeEmbeddingCache,
     ],
     ["storeEmbeddingCache needs 'vectorStore': a vector store", {}, storeEmbeddingCache],
-    ["redisEmbeddingCache has no option 'tll'. Did you mean 'ttl'?", { client, tll: 1 }, redisEmbeddingCache],
-    ["redisEmbeddingCache: 'ttl' must be an integer of at least 1, not 0.", { client, ttl: 0 }, redisEmbeddingCache],
   ])('are rejected: %s', (message, options, create) => {
     const error = expect.objectContaining({
       code: 'OPTIONS_INVALID',

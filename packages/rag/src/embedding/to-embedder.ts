@@ -150,7 +150,7 @@ function createModelEmbedder(
   const { providerOptions, maxRetries, rateLimit, pricePerMillion, prefixes } = options;
   const { maxInputTokens = publishedInputTokens(name) } = options;
   const id = prefixes ? `${name} ${canonicalJson(prefixes)}` : name;
-  const limiter = rateLimit && createRateLimiter(rateLimit, id);
+  const limiter = rateLimit && createRateLimiter(rateLimit);
   let dimension: number | undefined;
   let requests = 0;
   let tokens = 0;
