@@ -40,7 +40,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 const searchInput = {
   type: 'object',
-  properties: { query: { type: 'string', description: 'The task, such as "create an issue in a repository"' } },
+  properties: { query: { type: 'string', description: 'Action and object, such as "create issue in repository"' } },
   required: ['query'],
   additionalProperties: false,
 };
@@ -61,7 +61,7 @@ export const searchToolDefinitions: Readonly<Record<SearchToolName, SearchToolDe
     id: 'search_tools',
     title: 'Search tools',
     description:
-      'Finds tools for a task, best first, with their parameters. Describe the task in a few words, then call what fits with call_read_tool or call_write_tool, as each result says.',
+      'Finds tools for a task, best first. Name the action and the object in words of an API; if no result fits, search again with other words. The first two results have their full inputSchema: search for the name of another tool to see its own. Call a tool with call_read_tool or call_write_tool, as its result says.',
     inputSchema: searchInput,
     mcp: { annotations: { title: 'Search tools', readOnlyHint: true, openWorldHint: false } },
   },
@@ -82,19 +82,42 @@ export const searchToolDefinitions: Readonly<Record<SearchToolName, SearchToolDe
   },
 };
 
+/** A tool that was found, as a model receives it. */
+export interface FoundTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string | undefined;
+  readonly inputSchema?: JsonSchema | undefined;
+  readonly call: SearchToolName;
+}
+
+/** Results with their whole definition. Schemas are most of the tokens of a search, and a model that wants another tool searches for its name. */
+const WHOLE_RESULTS = 2;
+
 /** Returns the output of `search_tools`, which also says what to do when no tool was found. */
-export function describeResults(tools: readonly object[]): object {
+export function describeResults(found: readonly FoundTool[]): object {
+  const tools = found.map((tool, position) => (position < WHOLE_RESULTS ? tool : toLine(tool)));
   return tools.length > 0 ? { tools } : { tools, hint: noTool };
 }
 
 const noTool = 'No tool matches. Search again with other words, such as the verb and the object of the task.';
+
+/** Returns a tool with the first sentence of its description, and the names of its parameters: `repository, title, body?`. */
+function toLine({ name, description, inputSchema, call }: FoundTool): object {
+  const { properties = {}, required = [] } = (inputSchema ?? {}) as {
+    properties?: object;
+    required?: readonly string[];
+  };
+  const names = Object.keys(properties).map((key) => (required.includes(key) ? key : `${key}?`));
+  return { name, description: description?.split(/(?<=\.)\s|\n/, 1)[0], parameters: names.join(', '), call };
+}
 
 /** Returns what a model needs to call a tool that was found. */
 export function describeFound(
   { name, title, description }: Pick<ToolDescription, 'name' | 'title' | 'description'>,
   inputSchema: JsonSchema | undefined,
   tool: Pick<ToolLike, 'mcp'>,
-): object {
+): FoundTool {
   return { name, ...(title && { title }), description, inputSchema, call: callerOf(tool) };
 }
 

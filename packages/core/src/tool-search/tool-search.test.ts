@@ -122,6 +122,29 @@ describe('withToolSearch', () => {
     expect(() => withToolSearch({ search_tools }, { pinned: ['search_tools'] })).toThrow(/'search_tools'/);
   });
 
+  it('describes two results whole, and the others in a line', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { title: { type: 'string' }, body: { type: 'string' } },
+      required: ['title'],
+    };
+    const description = 'Creates an issue. It appears at once.';
+    const names = ['issue_create_a', 'issue_create_b', 'issue_create_c'];
+    const many = Object.fromEntries(names.map((name) => [name, echo(name, description, { inputSchema })]));
+    const found = await withToolSearch(many)['search_tools']?.execute?.({ query: 'create an issue' } as never);
+    const { tools: results } = found as { tools: object[] };
+    expect(results.slice(0, 2)).toEqual([
+      { name: names[0], description, inputSchema: expect.objectContaining(inputSchema), call: 'call_write_tool' },
+      { name: names[1], description, inputSchema: expect.objectContaining(inputSchema), call: 'call_write_tool' },
+    ]);
+    expect(results[2]).toEqual({
+      name: names[2],
+      description: 'Creates an issue.',
+      parameters: 'title, body?',
+      call: 'call_write_tool',
+    });
+  });
+
   it.each(majors)('finds and calls tools in AI SDK $version', async (major) => {
     const { model, calls } = major.createModel([
       { call: 'search_tools', input: { query: 'read a file' } },
