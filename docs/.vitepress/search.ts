@@ -8,21 +8,24 @@ const synonyms: Record<string, string> = {
   'getting-started/agent-tools.md':
     'install generateText streamText streaming langchain vercel ai sdk first agent quickstart',
   'getting-started/query-documents.md': 'install rag first search vector database embeddings quickstart',
-  'guides/tools.md': 'createTool create a tool define function calling zod schema validation approval hooks streaming',
+  'guides/tools.md':
+    'createTool create a tool define function calling zod schema validation approval hooks streaming use without zod valibot arktype json schema',
   'guides/many-tools.md':
     'too many tools context window tool limit hundreds of tools token cost deferLoading code mode',
   'guides/ai-sdk.md': 'streaming streamText useChat vercel next.js generateText convertToModelMessages',
   'guides/connect-hosts.md': 'cursor claude desktop claude code vs code windsurf zed cline mcp.json',
   'guides/mcp-client.md': 'filter tools prefix disconnect listTools listToolsets connect to a server',
   'guides/mcp-client/servers.md': 'timeout mcp.json stdio http sse command args env headers configuration file',
-  'guides/mcp-client/unavailable-servers.md': 'reconnect server down crash retry',
+  'guides/mcp-client/unavailable-servers.md': 'reconnect server down crash retry server is down offline unreachable',
   'guides/mcp-server.md': 'expose tools serve streamable http stdio createServer',
   'guides/mcp-server/transports.md': 'stdio transport sse streamable http express hono fastify serverless port cors',
   'guides/mcp-server/catalog.md': 'permissions roles hide tools per user multi-tenant',
-  'guides/mcp-server/asking.md': 'elicitation sampling roots ask the user confirmation human in the loop',
+  'guides/mcp-server/asking.md':
+    'elicitation sampling roots ask the user confirmation human in the loop ask before deleting approval',
   'guides/mcp-server/tasks.md': 'long running background jobs polling',
-  'guides/mcp-server/middleware.md': 'rate limit logging audit cache interceptor',
-  'guides/oauth-server.md': 'auth authentication authorization login jwt bearer token api key protect secure',
+  'guides/mcp-server/middleware.md': 'rate limit logging audit cache interceptor rate limiting throttle',
+  'guides/oauth-server.md':
+    'auth authentication authorization login jwt bearer token api key protect secure require an api key user id',
   'guides/company-server.md':
     'multi-tenant tenant production server token api key pass a user id to my tools who is calling health graceful shutdown example',
   'guides/oauth-client.md': 'auth authentication login sign in token refresh oauth2 pkce',
@@ -49,11 +52,18 @@ const synonyms: Record<string, string> = {
   'deploy/node-and-docker.md': 'docker container kubernetes fly.io railway production deploy',
   'deploy/several-processes.md': 'cluster scale horizontal load balancer redis sessions kubernetes replicas',
   'deploy/restarts.md': 'graceful shutdown sigterm zero downtime rolling deploy drain',
+  'guides/mcp-client/calls.md': 'stop a running call cancel abort signal call a tool progress of a call',
+  'guides/many-users.md': 'each user own token many users one client per user',
+  'concepts/why-quiver.md': 'faster than the official sdk alternatives comparison',
+  'guides/choose-chunks-and-store.md': 'which vector store database which chunk size choose',
+  'help/migrate-from-mcp-sdk.md': 'official sdk modelcontextprotocol typescript migration upgrade',
+  'concepts/request-context-and-identity.md': 'requestContext user id tenant caller',
   'help/troubleshooting.md': 'error problem not working debug fails ECONNREFUSED',
   'help/migrate-from-mastra.md': 'mastra migration',
   'help/migrate-from-langchain.md': 'langchain migration',
   'help/migrate-from-llamaindex.md': 'llamaindex migration',
-  'reference/benchmarks.md': 'performance speed fast memory cpu comparison',
+  'reference/benchmarks.md':
+    'performance speed fast memory cpu comparison how much memory faster than the official sdk latency requests per second',
 };
 
 /**
@@ -73,12 +83,26 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
     },
     miniSearch: {
       searchOptions: {
-        boostDocument(id: string): number {
+        fuzzy: 0.1,
+        boost: { title: 2.5, text: 2, titles: 1 },
+        // VitePress sends the text of the function to the browser, so that it can use nothing outside of it.
+        processTerm(term: string): string | null {
+          const word = term.toLowerCase();
+          return /^(a|an|and|are|can|do|does|for|from|how|i|in|is|it|me|much|my|of|on|or|than|the|this|to|what|with|without)$/.test(
+            word,
+          )
+            ? null
+            : word;
+        },
+        boostDocument(id: string, _term: string, { titles }: { titles?: readonly string[] } = {}): number {
           if (/\/errors(\.html)?#[A-Z]/.test(id)) return 1;
+          if (id.includes('/reference/benchmarks')) return titles?.length === 0 ? 3 : 0.3;
           if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
-          if (id.includes('/guides/stores/')) return 1.6;
-          if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2;
-          return 1;
+          // The beginning of a page has its synonyms.
+          const part = titles?.length === 0 ? 1.5 : 1;
+          if (id.includes('/guides/stores/')) return 1.6 * part;
+          if (/^\/(getting-started|guides|deploy)\//.test(id)) return 2 * part;
+          return part;
         },
       },
     },

@@ -24,7 +24,10 @@ const folder = (path: string): string[] =>
 
 const entryPoints = readEntryPoints().flatMap(({ name, internal }) => (internal ? [] : [name]));
 
-/** The sidebar of an entry point: its pages, which TypeDoc writes (`npm run docs`), by kind, and the other entry points. */
+/**
+ * The sidebar of an entry point: its functions and classes, of which TypeDoc writes the pages (`npm run docs`), and the other entry points. Types are
+ * on the page of the entry point, because the list of all of them would be half of each page.
+ */
 const entryPointSidebar = (open: string): DefaultTheme.SidebarItem[] => [
   {
     text: 'API',
@@ -32,7 +35,7 @@ const entryPointSidebar = (open: string): DefaultTheme.SidebarItem[] => [
       text: name,
       link: `/reference/api/${name}/README`,
       ...(name === open && {
-        items: ['functions', 'classes', 'interfaces', 'type-aliases', 'variables'].flatMap((kind) =>
+        items: ['functions', 'classes'].flatMap((kind) =>
           folder(`reference/api/${name}/${kind}`).map((path) => ({ text: basename(path), link: `/${path}` })),
         ),
       }),
@@ -88,6 +91,7 @@ const guides: DefaultTheme.SidebarItem[] = [
         'guides/mcp-client/lists',
         'guides/mcp-client/resources-and-prompts',
         'guides/mcp-client/requests',
+        'guides/untrusted-output',
         'guides/typed-clients',
         'guides/many-users',
         'guides/oauth-client',

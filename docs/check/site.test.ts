@@ -1,7 +1,7 @@
 // The built site: what its search finds, and how its pages look in a browser. It takes a minute, so it runs with QUIVER_LONG only.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,32 @@ interface Found {
   id: string;
 }
 
+function readJson<Value>(name: string): Record<string, Value> {
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as Record<string, Value>;
+}
+
+/** Returns the search of a built site, as VitePress opens it in the browser: the pages for a query, best first. */
+async function openSearch(site: string): Promise<(query: string) => string[]> {
+  const chunks = join(site, 'assets/chunks');
+  const file = readdirSync(chunks).find((name) => name.startsWith('@localSearchIndexroot')) ?? '';
+  const { default: index } = (await import(pathToFileURL(join(chunks, file)).href)) as { default: string };
+  const requireFromVitePress = createRequire(createRequire(import.meta.url).resolve('vitepress'));
+  const { default: MiniSearch } = (await import(pathToFileURL(requireFromVitePress.resolve('minisearch')).href)) as {
+    default: { loadJSON(text: string, options: object): { search(query: string): Found[] } };
+  };
+  const own = search.provider === 'local' ? search.options?.miniSearch?.searchOptions : {};
+  const searchOptions = { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 }, ...own };
+  const loaded = MiniSearch.loadJSON(index, {
+    fields: ['title', 'titles', 'text'],
+    storeFields: ['title', 'titles'],
+    searchOptions,
+  });
+  return (query) => {
+    const pages = loaded.search(query).map(({ id }) => id.slice(1).replace(/(\.html)?(#.*)?$/, '') || 'index');
+    return [...new Set(pages)];
+  };
+}
+
 describe('the site', { skip }, () => {
   const site = mkdtempSync(join(tmpdir(), 'quiver-site-'));
   after(() => rmSync(site, { recursive: true }));
@@ -31,31 +57,36 @@ describe('the site', { skip }, () => {
   });
 
   test('the search finds the page for what people type among the first three', async () => {
-    const chunks = join(site, 'assets/chunks');
-    const file = readdirSync(chunks).find((name) => name.startsWith('@localSearchIndexroot')) ?? '';
-    const { default: index } = (await import(pathToFileURL(join(chunks, file)).href)) as { default: string };
-    // As VitePress opens it in the browser.
-    const requireFromVitePress = createRequire(createRequire(import.meta.url).resolve('vitepress'));
-    const { default: MiniSearch } = (await import(pathToFileURL(requireFromVitePress.resolve('minisearch')).href)) as {
-      default: { loadJSON(text: string, options: object): { search(query: string): Found[] } };
-    };
-    const own = search.provider === 'local' ? search.options?.miniSearch?.searchOptions : {};
-    const searchOptions = { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 }, ...own };
-    const loaded = MiniSearch.loadJSON(index, {
-      fields: ['title', 'titles', 'text'],
-      storeFields: ['title', 'titles'],
-      searchOptions,
-    });
-    const expected = JSON.parse(readFileSync(new URL('site-search.json', import.meta.url), 'utf8')) as Record<
-      string,
-      string
-    >;
-    const missed = Object.entries(expected).flatMap(([query, page]) => {
-      const pages = loaded.search(query).map(({ id }) => id.slice(1).replace(/(\.html)?(#.*)?$/, '') || 'index');
-      const first = [...new Set(pages)].slice(0, 3);
+    const pagesFor = await openSearch(site);
+    const missed = Object.entries(readJson<string>('site-search.json')).flatMap(([query, page]) => {
+      const first = pagesFor(query).slice(0, 3);
       return first.includes(page) ? [] : [`${query}: ${first.join(', ')}, not ${page}`];
     });
     assert.deepEqual(missed, []);
+  });
+
+  test('the search finds a page that answers first for 26 of 30 questions', async () => {
+    const pagesFor = await openSearch(site);
+    const questions = Object.entries(readJson<string[]>('site-questions.json'));
+    assert.equal(questions.length, 30);
+    const missed = questions.flatMap(([query, pages]) => {
+      const [first = 'none'] = pagesFor(query);
+      return pages.includes(first) ? [] : [`${query}: ${first}`];
+    });
+    assert.ok(missed.length <= 4, missed.join('\n'));
+  });
+
+  test('the site has at most 60 MB, and its median page 60 KB', () => {
+    const sizes = new Map(
+      globSync('**/*.*', { cwd: site }).map((file) => [file, statSync(join(site, file)).size] as const),
+    );
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    const pages = [...sizes]
+      .flatMap(([file, size]) => (file.endsWith('.html') ? [size] : []))
+      .toSorted((a, b) => a - b);
+    assert.ok(total <= 60e6, `The site has ${Math.round(total / 1e6)} MB.`);
+    const median = pages[Math.floor(pages.length / 2)] ?? 0;
+    assert.ok(median <= 60e3, `The median page has ${Math.round(median / 1e3)} KB.`);
   });
 
   test(
