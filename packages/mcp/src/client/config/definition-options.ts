@@ -70,6 +70,7 @@ const serverChecks: OptionChecks<ServerOptions> = {
   ),
   includeReturnSchema: booleanValue,
   resultLimit: anyValue,
+  untrusted: booleanValue,
   includeInstructions: anyValue,
   protocol: oneOf('auto', 'legacy', 'modern'),
   tools: objectOf<NonNullable<ToolSelection['tools']>>({

@@ -16,6 +16,7 @@ import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.
 import type { RemoteServer } from '../remote/remote-server.js';
 import { callTool } from './call-tool.js';
 import { limitModelOutput, limitText } from './limit-model-output.js';
+import { markUntrusted, markUntrustedText } from './mark-untrusted.js';
 import { toModelOutput, toToolOutput } from './tool-result.js';
 
 /** A tool of an MCP server, for agents, the AI SDK and `MCPServer`. */
@@ -97,8 +98,14 @@ class RemoteDefinition {
   }
 
   get toModelOutput(): typeof toModelOutput {
-    const { resultLimit } = this.server;
-    return resultLimit ? (output) => limitModelOutput(toModelOutput(output), resultLimit) : toModelOutput;
+    const { resultLimit, options, name: serverName } = this.server;
+    const origin = { serverName, toolName: this.tool.name };
+    if (!resultLimit && !options.untrusted) return toModelOutput;
+    return (output) => {
+      const whole = toModelOutput(output);
+      const limited = resultLimit ? limitModelOutput(whole, resultLimit) : whole;
+      return options.untrusted ? markUntrusted(limited, origin) : limited;
+    };
   }
 
   async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
@@ -129,6 +136,8 @@ class RemoteDefinition {
       const error = new RemoteToolError(server.name, tool.name, result);
       // A model receives the message of an error.
       if (server.resultLimit) error.message = limitText(error.message, server.resultLimit);
+      if (server.options.untrusted)
+        error.message = markUntrustedText(error.message, { serverName: server.name, toolName: tool.name });
       if (maxRetries !== undefined && retriesLeft === 0) throw retriesExceeded(toolName, maxRetries, error);
       if (onToolError === 'throw') throw error;
       return onToolError(error);
