@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { principalOf, toAuthInfo } from './caller.js';
+import { describe, expect, it, test } from 'vitest';
+import { Caller, principalOf, toAuthInfo } from './caller.js';
 
 describe('a principal', () => {
   it('distinguishes equal subjects of two issuers', () => {
@@ -36,4 +36,15 @@ describe('a principal', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['ada', '192.0.2.7', '["token","ada"]'],
+  [undefined, '192.0.2.7', 'address 192.0.2.7'],
+  [undefined, '2001:db8::7', 'address 2001:db8:0:0::/64'],
+  [undefined, '127.0.0.1', undefined],
+  [undefined, undefined, undefined],
+])('the key of a caller with the token %s at %s is %s', (token, remoteAddress, key) => {
+  const http = { headers: {}, toolAccess: undefined, remoteAddress };
+  expect(new Caller({ authInfo: token === undefined ? undefined : { token }, http }).key).toBe(key);
 });

@@ -1,6 +1,7 @@
 import type { McpTraceEvent } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
+import { addressKeyOf } from './address-key.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
 /** Transport of a message, as trace events name it. */
@@ -39,6 +40,11 @@ export class Caller {
   /** Stable key of the person or program, unique together with its issuer; `undefined` without authentication. */
   get principal(): string | undefined {
     return this.authInfo && principalOf(this.authInfo);
+  }
+
+  /** Key that limits count by: the principal, or the network address; `undefined` for clients that cannot be distinguished. */
+  get key(): string | undefined {
+    return this.principal ?? addressKeyOf(this.http?.remoteAddress);
   }
 
   /** Scopes; empty without authentication, and when `scopes` is not an array. */

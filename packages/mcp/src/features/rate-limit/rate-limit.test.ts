@@ -5,8 +5,7 @@ import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../../server/mcp-server.js';
-import { Caller } from '../../server/caller.js';
-import { callerKeyOf, rateLimit, type RateLimitOptions } from './rate-limit.js';
+import { rateLimit, type RateLimitOptions } from './rate-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const tools = Object.fromEntries(
@@ -179,15 +178,4 @@ describe('rateLimit', () => {
       expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     );
   });
-});
-
-test.each([
-  ['ada', '192.0.2.7', '["token","ada"]'],
-  [undefined, '192.0.2.7', 'address 192.0.2.7'],
-  [undefined, '2001:db8::7', 'address 2001:db8:0:0::/64'],
-  [undefined, '127.0.0.1', 'anonymous'],
-  [undefined, undefined, 'anonymous'],
-])('the key of the caller %s at %s is %s', (token, remoteAddress, key) => {
-  const http = { headers: {}, toolAccess: undefined, remoteAddress };
-  expect(callerKeyOf(new Caller({ authInfo: token === undefined ? undefined : { token }, http }))).toBe(key);
 });

@@ -14,8 +14,6 @@ import { bucketBounds } from '../../shared-store/check-arguments.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../../server/digest.js';
-import { addressKeyOf } from '../../server/address-key.js';
-import type { Caller } from '../../server/caller.js';
 import { requestOf, requireKey } from '../../server/middleware/hook-context.js';
 import type { Middleware, MiddlewareContext } from '../../server/middleware/middleware.js';
 
@@ -109,12 +107,8 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
   };
 }
 
-const defaultKeyOf = (context: MiddlewareContext): string => callerKeyOf(requestOf(context).caller);
-
-/** Returns the key of a caller. Clients whose address is unknown or loopback share one, because they cannot be distinguished. */
-export function callerKeyOf({ principal, http }: Caller): string {
-  return principal ?? addressKeyOf(http?.remoteAddress) ?? 'anonymous';
-}
+/** Clients whose address is unknown or loopback share a key, because they cannot be distinguished. */
+const defaultKeyOf = (context: MiddlewareContext): string => requestOf(context).caller.key ?? 'anonymous';
 
 /** Longest name of a bucket that is not replaced by a digest. */
 const maxNameLength = 400;

@@ -72,8 +72,8 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
 
   override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
     const id = requireSessionId(request);
-    const { principal, quotaKey } = ownerOf(request);
-    const session = await this.find(id, limits, quotaKey);
+    const { principal, callerKey } = ownerOf(request);
+    const session = await this.find(id, limits, callerKey);
     if (!session) throw sessionNotFound('it ended');
     if (session.principal !== principal) {
       if (session.owner !== (await digestOf(principal))) throw sessionNotFound('it ended');
@@ -88,7 +88,7 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
    *
    * @throws ProtocolError with HTTP status 503 when the store is unavailable
    */
-  async find(id: string, limits: Partial<SessionLimits> = {}, quotaKey?: string): Promise<SharedSession | undefined> {
+  async find(id: string, limits: Partial<SessionLimits> = {}, callerKey?: string): Promise<SharedSession | undefined> {
     if (!this.isId(id)) return undefined;
     const record = await this.read(id);
     let session = this.#copyOf(id);
@@ -99,7 +99,7 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
       return undefined;
     }
     try {
-      session ??= this.#add(id, { owner: parseSessionState(record).owner, quotaKey }, limits);
+      session ??= this.#add(id, { owner: parseSessionState(record).owner, callerKey }, limits);
       session.load(record);
     } catch (error) {
       this.onStoreError(error);

@@ -97,7 +97,7 @@ describe('the beat of an endpoint', () => {
 
   test('sends comments on standalone event streams', async () => {
     const endpoint = createEndpoint();
-    const session = await endpoint.sessions.create({ principal: '', quotaKey: undefined }, {}, () => 'a');
+    const session = await endpoint.sessions.create({ principal: '', callerKey: undefined }, {}, () => 'a');
     const reply = new Recorder();
     session.standaloneStream = new EventStream({ id: session.standaloneStreamId, onStoreError() {} });
     session.standaloneStream.attach(reply);

@@ -19,7 +19,7 @@ describe('the store', () => {
     const store = new SessionStore();
     return {
       store,
-      create: (id) => store.create({ principal: '', quotaKey: undefined }, { idleTimeout: 30 * minute }, () => id),
+      create: (id) => store.create({ principal: '', callerKey: undefined }, { idleTimeout: 30 * minute }, () => id),
       pass: (milliseconds) => {
         now += milliseconds;
         store.sweep(now);
@@ -163,15 +163,15 @@ describe('over HTTP', () => {
     const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
       ownerOf({ remoteAddress } as HttpRequest),
     );
-    expect(callers.map(({ quotaKey }) => quotaKey)).toEqual([
+    expect(callers.map(({ callerKey }) => callerKey)).toEqual([
       'address 192.0.2.7',
       undefined,
       undefined,
       undefined,
       undefined,
     ]);
-    const { principal, quotaKey } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
-    expect(quotaKey).toBe(principal);
+    const { principal, callerKey } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
+    expect(callerKey).toBe(principal);
   });
 
   test.each([
@@ -183,7 +183,7 @@ describe('over HTTP', () => {
     [['fe80::2%eth0'], 'address fe80::2%eth0'],
     [['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7'], 'address 192.0.2.7'],
   ])('counts the addresses %j of one site as one caller', (addresses, key) => {
-    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).quotaKey);
+    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).callerKey);
     expect(new Set(callers)).toEqual(new Set([key]));
   });
 

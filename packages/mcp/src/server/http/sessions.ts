@@ -3,8 +3,7 @@ import { monotonicNow } from '../../monotonic-now.js';
 import { EMPTY_EVENTS_VERSION, errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { addressKeyOf } from '../address-key.js';
-import { Caller, principalOf } from '../caller.js';
+import { Caller } from '../caller.js';
 import { LegacySession } from '../client/legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
@@ -36,23 +35,23 @@ export interface SessionLimits {
 export interface SessionOwner {
   /** Principal that owns the session. Other principals receive 404. */
   readonly principal: string;
-  /** Key that {@link SessionLimits.maxSessionsPerCaller} counts by: the principal or an address; `undefined` when there is no such limit. */
-  readonly quotaKey: string | undefined;
+  /** Key that {@link SessionLimits.maxSessionsPerCaller} counts by; `undefined` when there is no such limit. */
+  readonly callerKey: string | undefined;
 }
 
 export function ownerOf(request: HttpRequest): SessionOwner {
-  const principal = principalOfCaller(request);
-  return { principal, quotaKey: principal || addressKeyOf(request.remoteAddress) };
+  const { principal = '', key } = callerOf(request);
+  return { principal, callerKey: key };
 }
 
 /** @param sessionId - of the session that the request belongs to */
-export function callerOf(request: HttpRequest, sessionId: string | undefined): Caller {
+export function callerOf(request: HttpRequest, sessionId?: string): Caller {
   return new Caller({ authInfo: request.authInfo, sessionId, transport: 'http', http: request });
 }
 
 /** Returns the principal of a request; empty without authentication. */
-export function principalOfCaller({ authInfo }: HttpRequest): string {
-  return authInfo ? principalOf(authInfo) : '';
+export function principalOfCaller(request: HttpRequest): string {
+  return callerOf(request).principal ?? '';
 }
 
 /**
@@ -61,8 +60,8 @@ export function principalOfCaller({ authInfo }: HttpRequest): string {
  * @throws ProtocolError with HTTP status 503 when the server is full, 429 when the caller has too many sessions
  */
 export function requireRoom(
-  open: ReadonlyMap<string, Pick<SessionOwner, 'quotaKey'>>,
-  { quotaKey }: SessionOwner,
+  open: ReadonlyMap<string, Pick<SessionOwner, 'callerKey'>>,
+  { callerKey }: SessionOwner,
   {
     maxSessions = DEFAULT_MAX_SESSIONS,
     // One caller must not be able to take all sessions.
@@ -70,9 +69,9 @@ export function requireRoom(
   }: Partial<SessionLimits>,
 ): void {
   if (open.size >= maxSessions) throw refused(503, 'Too many sessions are open; try again later');
-  if (quotaKey === undefined || open.size < maxSessionsPerCaller) return;
+  if (callerKey === undefined || open.size < maxSessionsPerCaller) return;
   let count = 0;
-  for (const session of open.values()) if (session.quotaKey === quotaKey) count += 1;
+  for (const session of open.values()) if (session.callerKey === callerKey) count += 1;
   if (count < maxSessionsPerCaller) return;
   throw refused(
     429,
@@ -91,7 +90,7 @@ export class HttpSession extends LegacySession {
   override readonly id: string;
   /** Principal that owns the session; in a shared one `undefined` before this instance has served a request of it. */
   principal: string | undefined;
-  readonly quotaKey: string | undefined;
+  readonly callerKey: string | undefined;
   protected readonly idleTimeout: number;
   /** Time of the end of the last request, on the monotonic clock. */
   lastActive: number = monotonicNow();
@@ -101,12 +100,12 @@ export class HttpSession extends LegacySession {
   streams: Map<string, EventStream> | undefined;
   #streamCount = 0;
 
-  constructor(id: string, { principal, quotaKey }: Partial<SessionOwner>, limits: Partial<SessionLimits>) {
+  constructor(id: string, { principal, callerKey }: Partial<SessionOwner>, limits: Partial<SessionLimits>) {
     const { maxRequestsPerSession = DEFAULT_MAX_REQUESTS_PER_SESSION, idleTimeout = DEFAULT_IDLE_TIMEOUT } = limits;
     super({ maxRequests: maxRequestsPerSession });
     this.id = id;
     this.principal = principal;
-    this.quotaKey = quotaKey;
+    this.callerKey = callerKey;
     this.idleTimeout = idleTimeout;
   }
 
