@@ -1,9 +1,11 @@
-// Checks the packages before publication: the manifests (publint), the types for every module resolution (attw), and that `exports`,
-// the build and the pinned public names agree.
+// Checks the packages before publication: the manifests (publint), the types for every module resolution (attw), that `exports`,
+// the build and the pinned public names agree, and that imports have the published sizes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
@@ -28,11 +30,39 @@ for (const entry of Object.keys(pinned)) {
     problems.push(`${scope}/${name} pins names of ${entry} but does not export it`);
 }
 
+await checkSizes();
+
 if (problems.length > 0) {
   console.error(problems.map((problem) => `✗ ${problem}`).join('\n'));
   process.exit(1);
 }
 console.log(`${Object.keys(pinned).length} entry points checked`);
+
+/** Bundles the imports in the table of the page, and compares their sizes with the published ones, of which they may differ by 3 %. */
+async function checkSizes() {
+  const page = readFileSync(join(root, 'docs/guides/bundle.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)`\s+\| `(@quiver[^`]*)`\s+\| (\d+) KB\s+\| (\d+) KB/gm)];
+  if (rows.length !== 6) problems.push(`docs/guides/bundle.md has ${rows.length} sizes of imports, not 6`);
+  for (const [, name, entry, ...published] of rows) {
+    const { outputFiles } = await build({
+      stdin: { contents: `export { ${name} } from '${entry}'`, resolveDir: join(root, 'docs') },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      platform: 'node',
+      external: ['zod', 'ai', '@ai-sdk/*', '@opentelemetry/api', 'gpt-tokenizer'],
+    });
+    const [{ contents }] = outputFiles;
+    for (const [place, bytes] of [contents.length, gzipSync(contents).length].entries()) {
+      const difference = Math.abs(bytes / 1000 - published[place]);
+      if (difference > Math.max(1, 0.03 * published[place]))
+        problems.push(
+          `${name} of ${entry} is ${Math.round(bytes / 1000)} KB${place === 1 ? ' compressed' : ''}: docs/guides/bundle.md says ${published[place]} KB`,
+        );
+    }
+  }
+}
 
 async function checkManifest(directory, manifest) {
   const { messages } = await publint({ pkgDir: directory, strict: true, pack: 'pnpm' });
