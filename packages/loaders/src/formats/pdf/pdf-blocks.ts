@@ -75,13 +75,13 @@ export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>
       const list = lists.get(item);
       const isOpen = last?.lines.length && list === undefined && last.list === undefined;
       if (isOpen && continues(last, item, style)) last.lines.push(item);
-      else blocks.push({ kind: item.isCode ? 'listing' : 'text', lines: [item], rows: [], list });
+      else blocks.push({ kind: item.isCode && list === undefined ? 'listing' : 'text', lines: [item], rows: [], list });
     }
   }
   return blocks;
 }
 
-const listItem = /^(?:[-•◦▪‣·∙●○■–*]|\(?(?:\d{1,3}|[a-z])[.)])\s/;
+const listItem = /^(?:[-•◦▪‣·∙●○■⋄◇◆–*]|\(?(?:\d{1,3}|[a-z])[.)])\s/;
 const sentenceEnd = /[.!?:;。！？：]["”’»)\]]*$/;
 
 /** Whether a line continues a paragraph or a listing. */

@@ -95,7 +95,7 @@ const toPiece = ({ page, box }: Line, text: string): Piece => ({ text, page, box
 
 /** Marks a heading or an item of a list, and escapes text that looks like the mark of a heading or a listing. */
 function writeText({ lines }: Block, [first = '', ...others]: readonly string[], level: number | undefined): Piece[] {
-  const marked = first.replace(/^[•◦▪‣·∙●]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
+  const marked = first.replace(/^[•◦▪‣·∙●⋄◇◆]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
   const texts = [level === undefined ? marked : `${'#'.repeat(level)} ${first}`, ...others];
   return lines.map((line, index) => toPiece(line, texts[index]!));
 }

@@ -48,9 +48,9 @@ export function differentTexts(lines: Iterable<Line>): string[] {
   return texts.filter((text) => seen.size < seen.add(text.replace(/\d+|\b[ivxlc]+$/gi, '#')).size);
 }
 
-/** Least number of entries of a list, and of entries with leader dots on a page with other text. */
-const [leastEntries, leastLeaders] = [8, 3];
-const leaders = /(?:[.·…]\s?){4,}\s*(?:(?:\d{1,4}(?:, ?|$)){1,20}|[ivxlc]{1,7})$/;
+/** Least number of entries of a list, and of entries with leader dots; most lines from one of these to the next. */
+const [leastEntries, leastLeaders, longestRest] = [8, 3, 5];
+const leaders = /(?:(?:\.\s?){2}|(?:[·…]\s?){4})\s*(?:(?:\d{1,4}(?:–\d{1,4})?(?:, ?|$)){1,20}|[ivxlc]{1,7})$/;
 const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}){0,40}\.?$/u;
 
 /**
@@ -59,13 +59,24 @@ const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}
 export function findLists(lines: readonly Line[]): Map<Line, string> {
   const list = (kind: string, of: readonly Line[]): Map<Line, string> => new Map(of.map((line) => [line, kind]));
   const least = Math.max(leastEntries, lines.length / 2);
-  const led = lines.filter(({ text }) => leaders.test(text.slice(-100)));
-  if (led.length >= least) return list('contents', lines);
   const terms = lines.flatMap(({ text }) => term.exec(text.slice(0, 250))?.[1]?.toLowerCase() ?? []);
   if (terms.length >= least && isSorted(terms)) return list('index', lines);
+  const led = lines.flatMap(({ text }, index) => (leaders.test(text.slice(-100)) ? [index] : []));
+  if (led.length >= leastLeaders) return list('contents', led.length < least ? findRuns(lines, led) : lines);
   const numbers = lines.flatMap(({ text }) => (/\p{L}{2}/u.test(text) ? (/\s(\d{1,4})$/.exec(text)?.[1] ?? []) : []));
-  if (numbers.length >= least && isSorted(numbers.map(Number))) return list('contents', lines);
-  return list('contents', led.length < leastLeaders ? [] : led);
+  return list('contents', numbers.length >= least && isSorted(numbers.map(Number)) ? lines : []);
+}
+
+/** Finds the lines from the first to the last of several entries that are close to each other. */
+function findRuns(lines: readonly Line[], entries: readonly number[]): Line[] {
+  const runs: Line[] = [];
+  let first = 0;
+  for (const [at, index] of entries.entries()) {
+    if (entries[at + 1]! - index <= longestRest) continue;
+    if (at - first >= leastLeaders - 1) runs.push(...lines.slice(entries[first], index + 1));
+    first = at + 1;
+  }
+  return runs;
 }
 
 /** Whether most of the values are not less than the one before. */

@@ -139,6 +139,14 @@ describe('PDF pages', () => {
     ]);
   });
 
+  test('have indexes that are not searched, also in a font of code and next to text', async () => {
+    const entries = ['alpha . . . 3, 17', 'beta 4', 'gamma . . . 5, 7', 'delta . . 8, 9,', '10, 11'];
+    const lines = column(60, 600, entries).map((line): PlacedText => ({ ...line, font: 'Courier' }));
+    const document = await load([[...column(60, 700, left), ...lines]]);
+    expect(document.skippedText).toEqual({ contents: entries.slice(0, 4).join('').length });
+    expect((await document.chunk()).map(({ text }) => text)).toEqual([left.join(' '), '```\n10, 11\n```']);
+  });
+
   test('escape text that looks like a heading', async () => {
     expect(await read([[{ text: '# not a heading', x: 60, y: 700 }]])).toEqual([String.raw`\# not a heading`]);
   });
