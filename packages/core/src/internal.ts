@@ -33,6 +33,7 @@ export {
   type CheckOptionsSettings,
   type OptionCheck,
   type OptionChecks,
+  unchecked,
 } from './options.js';
 export {
   createAddressGuard,

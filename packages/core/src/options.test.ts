@@ -19,6 +19,7 @@ import {
   required,
   stringValue,
   stringList,
+  unchecked,
   valueThat,
   wholeNumber,
   type OptionChecks,
@@ -101,6 +102,13 @@ test.each([
   expect(messageOf({ [unknown]: 1 })).toBe(
     `createQuery has no option '${unknown}'. Did you mean '${nearest}'? Its options are: ${Object.keys(checks).join(', ')}.`,
   );
+});
+
+test('accepts every value of unchecked options, and no other name', () => {
+  const table: OptionChecks<{ query?: unknown; filter?: unknown }> = unchecked('query', 'filter');
+  expect(() => checkOptions('find', { query: 1, filter: null }, table)).not.toThrow();
+  const misspelled = { query: 1, filtr: {} } as object;
+  expect(() => checkOptions('find', misspelled, table)).toThrow("find has no option 'filtr'. Did you mean 'filter'?");
 });
 
 test('lists the options when no name is near, also for names of objects and of any length', () => {

@@ -84,6 +84,11 @@ export function readAlias<Options extends object, Name extends keyof Options & s
 /** Accepts every value: the function checks it where it uses it. */
 export const anyValue: OptionCheck = () => undefined;
 
+/** Returns the part of a table whose options accept every value. The compiler finds a missing name, but not one that the options do not have. */
+export function unchecked<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, OptionCheck>> {
+  return Object.fromEntries(names.map((name) => [name, anyValue])) as Record<Name, OptionCheck>;
+}
+
 /**
  * Accepts the values for which `isValid` returns `true`. `expected` completes the sentence "must be …". The message quotes the value: do not
  * use it for secrets.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, invalidOptions, unchecked } from '@quiver/core/internal';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
 
@@ -25,9 +25,7 @@ export interface OAuthCallbackServer {
 }
 
 const checks: OptionChecks<OAuthCallbackServerOptions> = {
-  redirectUrl: anyValue,
-  state: anyValue,
-  timeout: anyValue,
+  ...unchecked('redirectUrl', 'state', 'timeout'),
 };
 
 /**

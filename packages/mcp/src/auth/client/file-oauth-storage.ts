@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type FileLock, type OptionChecks, withFileLock } from '@quiver/core/internal';
+import { checkOptions, type FileLock, type OptionChecks, withFileLock, unchecked } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
 import { TextSealer } from './text-sealer.js';
@@ -15,8 +15,7 @@ export interface FileOAuthStorageOptions {
 }
 
 const checks: OptionChecks<FileOAuthStorageOptions> = {
-  path: anyValue,
-  encryptionKey: anyValue,
+  ...unchecked('path', 'encryptionKey'),
 };
 
 /**

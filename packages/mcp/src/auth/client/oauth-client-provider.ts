@@ -1,12 +1,12 @@
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import {
-  anyValue,
   booleanValue,
   checkOptions,
   functionValue,
   invalidOptions,
   loggerValue,
   type OptionChecks,
+  unchecked,
 } from '@quiver/core/internal';
 import type {
   AddClientAuthentication,
@@ -29,10 +29,7 @@ import {
 } from './sign-in-state.js';
 
 export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
-  redirectUrl: anyValue,
-  clientMetadata: anyValue,
-  clientInformation: anyValue,
-  clientMetadataUrl: anyValue,
+  ...unchecked('redirectUrl', 'clientMetadata', 'clientInformation', 'clientMetadataUrl'),
   storage: storageValue,
   onRedirectToAuthorization: functionValue,
   stateGenerator: functionValue,

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, functionValue, objectOf, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, functionValue, objectOf, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
@@ -45,10 +45,7 @@ function createRegisteredClient(
 }
 
 const registeredChecks: OptionChecks<RegisteredClientOptions> = {
-  clientId: anyValue,
-  clientSecret: anyValue,
-  issuer: anyValue,
-  scope: anyValue,
+  ...unchecked('clientId', 'clientSecret', 'issuer', 'scope'),
   storage: storageValue,
 };
 
@@ -62,8 +59,7 @@ export interface ClientCredentialsOptions extends RegisteredClientOptions {
 
 const credentialsChecks: OptionChecks<ClientCredentialsOptions> = {
   ...registeredChecks,
-  privateKey: anyValue,
-  algorithm: anyValue,
+  ...unchecked('privateKey', 'algorithm'),
 };
 
 /**
@@ -153,9 +149,7 @@ const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 const managedChecks: OptionChecks<EnterpriseManagedOptions> = {
   ...registeredChecks,
   identityProvider: objectOf<IdentityProvider>({
-    tokenEndpoint: anyValue,
-    clientId: anyValue,
-    clientSecret: anyValue,
+    ...unchecked('tokenEndpoint', 'clientId', 'clientSecret'),
     idToken: functionValue,
   }),
   fetch: functionValue,

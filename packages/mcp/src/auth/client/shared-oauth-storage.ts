@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, invalidOptions, unchecked } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
 import { withStoreLock } from '../../shared-store/with-store-lock.js';
@@ -25,9 +25,7 @@ interface StoredText {
 }
 
 const checks: OptionChecks<SharedOAuthStorageOptions> = {
-  store: anyValue,
-  owner: anyValue,
-  encryptionKey: anyValue,
+  ...unchecked('store', 'owner', 'encryptionKey'),
 };
 
 /**

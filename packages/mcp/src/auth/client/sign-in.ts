@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type {
   OAuthClientMetadata,
   OAuthDiscoveryState,
@@ -184,10 +184,7 @@ export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'pro
 }
 
 const checks: OptionChecks<FinishAuthorizationOptions> = {
-  provider: anyValue,
-  serverUrl: anyValue,
-  fetch: anyValue,
-  callback: anyValue,
+  ...unchecked('provider', 'serverUrl', 'fetch', 'callback'),
 };
 
 /**

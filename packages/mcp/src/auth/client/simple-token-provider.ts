@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { OAuthClientMetadata, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
@@ -22,13 +22,7 @@ export interface SimpleTokenProviderOptions {
 }
 
 const checks: OptionChecks<SimpleTokenProviderOptions> = {
-  redirectUrl: anyValue,
-  clientMetadata: anyValue,
-  clientInformation: anyValue,
-  tokenType: anyValue,
-  refreshToken: anyValue,
-  expiresIn: anyValue,
-  scope: anyValue,
+  ...unchecked('redirectUrl', 'clientMetadata', 'clientInformation', 'tokenType', 'refreshToken', 'expiresIn', 'scope'),
 };
 
 /**

@@ -11,6 +11,7 @@ import {
   type OptionChecks,
   stringList,
   stringValue,
+  unchecked,
 } from '@quiver/core/internal';
 import { clientInfoCheck } from './client-info.js';
 import type { SamplingModel } from './handlers.js';
@@ -27,15 +28,13 @@ import type { ToolSelection } from './tool-options.js';
 /** A root of the protocol. */
 const root = objectOf<{ uri: string; name?: string; _meta?: object }>({
   uri: stringValue,
-  name: anyValue,
-  _meta: anyValue,
+  ...unchecked('name', '_meta'),
 });
 
 export const rootList: OptionCheck = listOf(root);
 
 const serverChecks: OptionChecks<ServerOptions> = {
-  timeout: anyValue,
-  connectTimeout: anyValue,
+  ...unchecked('timeout', 'connectTimeout'),
   logger: functionValue,
   log: functionValue,
   enableServerLogs: booleanValue,
@@ -57,8 +56,7 @@ const serverChecks: OptionChecks<ServerOptions> = {
   processToolCall: functionValue,
   requireToolApproval: eitherOf('true, false or a function', booleanValue, functionValue),
   requestMeta: functionValue,
-  retryIdempotent: anyValue,
-  maxRetries: anyValue,
+  ...unchecked('retryIdempotent', 'maxRetries'),
   cache: eitherOf(
     'true, false or an object',
     booleanValue,
@@ -69,9 +67,8 @@ const serverChecks: OptionChecks<ServerOptions> = {
     }),
   ),
   includeReturnSchema: booleanValue,
-  resultLimit: anyValue,
+  ...unchecked('resultLimit', 'includeInstructions'),
   untrusted: booleanValue,
-  includeInstructions: anyValue,
   protocol: oneOf('auto', 'legacy', 'modern'),
   tools: objectOf<NonNullable<ToolSelection['tools']>>({
     allow: stringList,
@@ -89,36 +86,22 @@ export const definitionChecks: {
   server: OptionChecks<Omit<InProcessServerDefinition, 'command' | 'url'>>;
 } = {
   command: {
-    command: anyValue,
-    args: anyValue,
-    env: anyValue,
-    inheritDefaultEnv: anyValue,
-    cwd: anyValue,
-    stderr: anyValue,
+    ...unchecked('command', 'args', 'env', 'inheritDefaultEnv', 'cwd', 'stderr'),
     ...serverChecks,
   },
   url: {
     url: anyValue,
     transport: oneOf('auto', 'http', 'sse'),
-    requestInit: anyValue,
-    headers: anyValue,
-    eventSourceInit: anyValue,
+    ...unchecked('requestInit', 'headers', 'eventSourceInit'),
     fetch: functionValue,
     authProvider: objectWith('a provider of OAuth, such as createLoopbackProvider()', 'tokens', 'saveTokens'),
     auth: oneOf('oauth'),
     tls: objectOf<TlsOptions>({
-      ca: anyValue,
-      cert: anyValue,
-      key: anyValue,
-      passphrase: anyValue,
-      servername: anyValue,
+      ...unchecked('ca', 'cert', 'key', 'passphrase', 'servername'),
       rejectUnauthorized: booleanValue,
     }),
     reconnectionOptions: objectOf<ReconnectionOptions>({
-      initialReconnectionDelay: anyValue,
-      maxReconnectionDelay: anyValue,
-      reconnectionDelayGrowFactor: anyValue,
-      maxRetries: anyValue,
+      ...unchecked('initialReconnectionDelay', 'maxReconnectionDelay', 'reconnectionDelayGrowFactor', 'maxRetries'),
     }),
     sessionId: anyValue,
     ...serverChecks,

@@ -1,4 +1,4 @@
-import { anyValue, type OptionChecks } from '@quiver/core/internal';
+import { type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CompleteResult } from '../../protocol/types.js';
 import { repeats } from '../../repeats.js';
@@ -22,10 +22,7 @@ export interface CompleteOptions extends RequestOptions {
 
 export const completeChecks: OptionChecks<CompleteOptions> = {
   ...requestChecks,
-  serverName: anyValue,
-  ref: anyValue,
-  argument: anyValue,
-  context: anyValue,
+  ...unchecked('serverName', 'ref', 'argument', 'context'),
 };
 
 /** Returns at most 100 values; none from a server without completions. */

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
 import { repeats } from '../../repeats.js';
 import {
@@ -36,10 +36,7 @@ export interface ClientPrompts {
 
 const getPromptChecks: OptionChecks<GetPromptOptions> = {
   ...interactiveChecks,
-  serverName: anyValue,
-  name: anyValue,
-  args: anyValue,
-  version: anyValue,
+  ...unchecked('serverName', 'name', 'args', 'version'),
 };
 
 export function createClientPrompts(servers: SharedServers, caller: Caller): ClientPrompts {

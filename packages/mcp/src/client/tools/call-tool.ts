@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { anyValue, functionValue, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, functionValue, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
@@ -35,13 +35,7 @@ export interface CallToolOptions extends InteractiveRequestOptions {
 
 export const callToolChecks: OptionChecks<CallToolOptions> = {
   ...interactiveChecks,
-  serverName: anyValue,
-  name: anyValue,
-  args: anyValue,
-  meta: anyValue,
-  timeout: anyValue,
-  resetTimeoutOnProgress: anyValue,
-  maxTotalTimeout: anyValue,
+  ...unchecked('serverName', 'name', 'args', 'meta', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout'),
   onProgress: functionValue,
   runId: anyValue,
 };
