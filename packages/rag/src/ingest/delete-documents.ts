@@ -73,6 +73,8 @@ export interface StaleChunks {
   /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
   sources?: Sources;
   scope: RunScope;
+  /** Whether to count only. */
+  isDry?: boolean;
 }
 
 /** Larger pages than usual, because a store may have to find its position again for each page. */
@@ -86,7 +88,7 @@ const recordsPerPage = 5000;
  */
 export async function* removeStale(
   access: StoreAccess,
-  { keep, keepSources, sources, scope }: StaleChunks,
+  { keep, keepSources, sources, scope, isDry = false }: StaleChunks,
 ): AsyncGenerator<number> {
   const { indexName } = access;
   const isStale = ({ id, metadata }: VectorRecord): boolean =>
@@ -102,7 +104,8 @@ export async function* removeStale(
       const position = { filter, cursor, limit: recordsPerPage };
       const page = await callStore(access, (store, end) => store.listVectors({ indexName, ...position, ...end }));
       const ids = page.records.filter(isStale).map(({ id }) => id);
-      if (ids.length > 0) await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));
+      if (ids.length > 0 && !isDry)
+        await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));
       removed += ids.length;
       yield removed;
       cursor = page.nextCursor;

@@ -339,6 +339,10 @@ describe('ingest', () => {
     expect(embed).not.toHaveBeenCalled();
     expect(await store.listVectors({ indexName, includeVector: true })).toEqual(before);
     expect(await store.version({ indexName })).toBe(version);
+    const other = { ...embedder, dimension: 7 };
+    await expect(run(documents, { dryRun: true, model: other })).rejects.toMatchObject({
+      code: 'VECTOR_DIMENSION_MISMATCH',
+    });
   });
 
   it('chunks each document once, also to extract metadata', async () => {

@@ -18,18 +18,12 @@ import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
-import type { EmbedderInput } from '../embedding/index.js';
 import type { IngestEstimate } from './dry-run.js';
+import type { EmbedderInput } from '../embedding/index.js';
 import { modelValue, objectValue, storeValue } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
-import {
-  defaultMaxRetries,
-  openTarget,
-  readIfStored,
-  storeChunks,
-  type IngestTarget,
-  type StoredCounts,
-} from './ingest-target.js';
+import { defaultMaxRetries, openTarget, type IngestTarget } from './ingest-target.js';
+import { readIfStored, storeChunks, type StoredCounts } from './store-chunks.js';
 import { nameLanguage } from './chunk-language.js';
 import { checkChunkVectors, keysOfVectors, toVectors, type ChunkVector, type ChunkVectors } from './chunk-vectors.js';
 import { addScope, parseScope, type IngestScope } from '../store/scope.js';
@@ -114,8 +108,9 @@ export interface IngestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Checks of the options of a run and of a part. Scope and vectors have checks with error codes of their own. */
-const runChecks: OptionChecks<Omit<IngestOptions, 'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'>> = {
+/** Scope and vectors have checks with error codes of their own. */
+const optionChecks: OptionChecks<IngestOptions> = {
+  documents: anyValue,
   vectorStore: storeValue,
   model: modelValue,
   chunkOptions: objectValue,
@@ -126,11 +121,6 @@ const runChecks: OptionChecks<Omit<IngestOptions, 'documents' | 'indexName' | 's
   maxRetries: wholeNumber(0),
   onProgress: functionValue,
   signal: signalValue,
-};
-
-const optionChecks: OptionChecks<IngestOptions> = {
-  documents: anyValue,
-  ...runChecks,
   indexName: anyValue,
   scope: anyValue,
   // A misspelled value must not remove anything.
@@ -162,46 +152,67 @@ const optionChecks: OptionChecks<IngestOptions> = {
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   checkOptions('ingest', options, optionChecks);
-  if (!options.dryRun) return runIngest(options);
-  const { toDryRun } = await import('./dry-run.js');
-  const dry = toDryRun(options);
-  return { ...(await runIngest(dry.options)), estimate: dry.estimate };
+  if (!channel.isActive) return runIngest(options);
+  const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
+  return channel.trace(event, () => runIngest(options));
 }
 
 const channel = traceChannels['quiver:ingest'];
 
-async function runIngest(options: IngestOptions, isTraced: boolean = channel.isActive): Promise<IngestReport> {
-  if (isTraced) {
-    const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
-    return channel.trace(event, () => runIngest(options, false));
-  }
-  const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
-  const { vectorStore: store, indexName, model: embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
-  if (!isIterable(options.documents))
+async function runIngest(options: IngestOptions): Promise<IngestReport> {
+  const { vectorStore: store, model: embedder } = options;
+  const {
+    documents,
+    indexName,
+    chunkOptions = {},
+    metric = 'cosine',
+    maxRetries = defaultMaxRetries,
+    signal,
+  } = options;
+  if (!isIterable(documents))
     throw invalidOptions(
-      `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(options.documents)}.`,
+      `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(documents)}.`,
     );
-  const vectors =
-    options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, options.chunkOptions?.extract);
+  const vectors = options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, chunkOptions.extract);
   const scope = parseScope(options.scope);
-  const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
-  return update(target, { ...options, vectors, cleanup, batchSize, concurrency });
+  const dry = options.dryRun ? await import('./dry-run.js') : undefined;
+  const estimate = dry?.createEstimate();
+  const target = await openTarget({ store, indexName, maxRetries, signal }, { embedder, scope, metric, estimate });
+  const report = await update({
+    ...target,
+    documents,
+    chunkOptions: dry && estimate ? dry.countRequests(chunkOptions, estimate) : chunkOptions,
+    vectors,
+    cleanup: options.cleanup ?? 'source',
+    batchSize: options.batchSize ?? 256,
+    concurrency: options.concurrency ?? 4,
+    onProgress: options.onProgress,
+    seen: new Set(),
+    sources: new Map(),
+    unavailable: new Map(),
+  });
+  return estimate ? { ...report, estimate } : report;
 }
 
 function isIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 }
 
-/** Options with their defaults. */
-type UpdateOptions = Omit<IngestOptions, 'vectors'> &
-  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
+/** A run: its index, its options with their defaults, and the documents that it has read so far. */
+interface IngestRun extends IngestTarget, Required<Pick<IngestOptions, 'chunkOptions' | 'cleanup' | 'batchSize'>> {
+  readonly documents: IngestOptions['documents'];
+  readonly vectors: ChunkVectors | undefined;
+  readonly concurrency: number;
+  readonly onProgress: IngestOptions['onProgress'];
+  /** Ids of all chunks. */
+  readonly seen: Set<string>;
+  readonly sources: Sources;
+  /** Sources that could not be read. */
+  readonly unavailable: Sources;
+}
 
-async function update(target: IngestTarget, options: UpdateOptions): Promise<IngestReport> {
-  const { documents, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
-  const { scope, signal } = target;
-  const seen = new Set<string>();
-  const sources: Sources = new Map();
-  const unavailable: Sources = new Map();
+async function update(run: IngestRun): Promise<IngestReport> {
+  const { documents, cleanup, concurrency, onProgress, scope, signal, seen, sources, unavailable } = run;
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const skippedText: SkippedCounts = {};
   const start = performance.now();
@@ -211,32 +222,24 @@ async function update(target: IngestTarget, options: UpdateOptions): Promise<Ing
       ...toProgress(report.documents, Array.isArray(documents) ? documents.length : documents.total, start),
     });
 
-  const batches = readBatches(documents, {
-    target,
-    seen,
-    sources,
-    unavailable,
-    batchSize,
-    chunkOptions,
-    vectors,
-  });
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
-    const counts = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
+    const counts = await storeChunks({ ...run, signal: batchSignal }, batch.chunks);
     return { ...batch, ...counts, unchanged: counts.unchanged + batch.unchanged };
   };
-  const cutBefore = target.embedder.usage?.cut ?? 0;
-  for await (const counts of runAhead(batches, concurrency, storeBatch, signal)) {
+  const cutBefore = run.embedder.usage?.cut ?? 0;
+  for await (const counts of runAhead(readBatches(run), concurrency, storeBatch, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
     addSkipped(skippedText, counts.skippedText);
     if (Object.keys(skippedText).length > 0) report.skippedText = { ...skippedText };
-    const cut = (target.embedder.usage?.cut ?? 0) - cutBefore;
+    const cut = (run.embedder.usage?.cut ?? 0) - cutBefore;
     if (cut > 0) report.cut = cut;
     notify();
   }
 
-  if (target.isUpdate && cleanup !== 'none' && (cleanup === 'all' || sources.size > 0)) {
-    const stale = { keep: seen, keepSources: unavailable, scope, ...(cleanup === 'source' && { sources }) };
-    for await (const removed of removeStale(target, stale)) {
+  if (run.isUpdate && cleanup !== 'none' && (cleanup === 'all' || sources.size > 0)) {
+    const isDry = run.estimate !== undefined;
+    const stale = { keep: seen, keepSources: unavailable, scope, isDry, ...(cleanup === 'source' && { sources }) };
+    for await (const removed of removeStale(run, stale)) {
       report.removed = removed;
       notify();
     }
@@ -263,19 +266,6 @@ interface Batch {
   skippedText: SkippedCounts;
 }
 
-interface BatchOptions {
-  target: IngestTarget;
-  /** Ids of all chunks; this function adds to it. */
-  seen: Set<string>;
-  /** Sources of all documents; this function adds to it. */
-  sources: Sources;
-  /** Sources that could not be read; this function adds to it. */
-  unavailable: Sources;
-  batchSize: number;
-  chunkOptions: ChunkParams | undefined;
-  vectors: ChunkVectors | undefined;
-}
-
 function emptyBatch(): Batch {
   return { chunks: [], unchanged: 0, documents: 0, skippedText: {} };
 }
@@ -283,21 +273,19 @@ function emptyBatch(): Batch {
 /** Milliseconds. A timer takes one at least, as long as chunking a quarter of a batch. */
 const longestTurn = 10;
 
-/** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id in `seen`. */
-async function* readBatches(
-  documents: Iterable<MDocument> | AsyncIterable<MDocument>,
-  { target, seen, sources, unavailable, batchSize, chunkOptions = {}, vectors }: BatchOptions,
-): AsyncGenerator<Batch> {
+/** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id that was seen. */
+async function* readBatches(run: IngestRun): AsyncGenerator<Batch> {
+  const { documents, seen, sources, unavailable, batchSize, signal } = run;
   let batch = emptyBatch();
   let nextPause = 0;
-  for await (const document of abortableItems(documents, target.signal)) {
+  for await (const document of abortableItems(documents, signal)) {
     if (!Array.isArray(document?.sources))
       throw invalidOptions(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources)
       addSource(document.isUnavailable ? unavailable : sources, metadata['source']);
     if (document.isUnavailable) continue;
-    const { chunks, stored } = await chunkDocument(target, document, chunkOptions, vectors);
+    const { chunks, stored } = await chunkDocument(run, document);
     // A page in HTML is read when it is chunked.
     addSkipped(batch.skippedText, document.skippedText);
     for (const [index, chunk] of chunks.entries()) {
@@ -325,22 +313,21 @@ async function* readBatches(
  * @returns `stored` - number of chunks, from the first, that are stored already
  */
 async function chunkDocument(
-  target: IngestTarget,
+  run: IngestRun,
   document: MDocument,
-  { extract, ...plain }: ChunkParams,
-  vectors: ChunkVectors | undefined,
 ): Promise<{ chunks: readonly ChunkVector[]; stored: number }> {
-  const inScope = (chunks: readonly Chunk[]): Chunk[] =>
-    nameLanguage(chunks).map((chunk) => addScope(chunk, target.scope));
+  const { scope, signal, vectors, embedder } = run;
+  const { extract, ...plain } = run.chunkOptions;
+  const inScope = (chunks: readonly Chunk[]): Chunk[] => nameLanguage(chunks).map((chunk) => addScope(chunk, scope));
   const keys = extractedKeys(extract, vectors);
   let stored: Chunk[] | undefined;
-  const params = extract ? { ...plain, extract: withSignal(extract, target.signal) } : plain;
+  const params = extract ? { ...plain, extract: withSignal(extract, signal) } : plain;
   const found = await document.chunkAndExtract(params, async (chunks) => {
-    stored = await readIfStored(target, inScope(chunks), keys);
+    stored = await readIfStored(run, inScope(chunks), keys);
     return stored;
   });
   const chunks = stored ?? inScope(found);
-  return { chunks: toVectors(chunks, vectors, target.embedder.maxInputTokens), stored: stored?.length ?? 0 };
+  return { chunks: toVectors(chunks, vectors, embedder.maxInputTokens), stored: stored?.length ?? 0 };
 }
 
 /** Metadata keys of which a document is extracted again: an index that was made without them gets them. */
