@@ -94,8 +94,16 @@ export function unchecked<const Name extends string>(...names: readonly Name[]):
  * use it for secrets.
  */
 export function valueThat(isValid: (value: unknown) => boolean, expected: string): OptionCheck {
-  return (value, option) => (isValid(value) ? undefined : `'${option}' must be ${expected}, not ${show(value)}.`);
+  const check: OptionCheck = (value, option) =>
+    isValid(value) ? undefined : `'${option}' must be ${expected}, not ${show(value)}.`;
+  expectations.set(check, expected);
+  return check;
 }
+
+/** What checks of {@link valueThat} and {@link required} expect. */
+const expectations = new WeakMap<OptionCheck, string>();
+/** Checks of {@link required}. */
+const requiredChecks = new WeakSet<OptionCheck>();
 
 /** Accepts `true` and `false`. */
 export const booleanValue: OptionCheck = valueThat((value) => typeof value === 'boolean', 'true or false');
@@ -217,17 +225,15 @@ export function ignoredOption(missing: string): OptionCheck {
   return check;
 }
 
-/** Checks of {@link required}, each with what it expects. */
-const expectations = new WeakMap<OptionCheck, string>();
-
 /**
  * Requires an option.
  *
- * @param expected - completes "needs 'name': …": `a vector store, such as a LocalVector`
+ * @param expected - completes "needs 'name': …". Default: what the check expects, such as `a vector store`
  */
-export function required(check: OptionCheck, expected: string): OptionCheck {
+export function required(check: OptionCheck, expected: string = expectations.get(check) ?? 'a value'): OptionCheck {
   const requiredCheck: OptionCheck = (...given) => check(...given);
   expectations.set(requiredCheck, expected);
+  requiredChecks.add(requiredCheck);
   return requiredCheck;
 }
 
@@ -235,19 +241,17 @@ export function required(check: OptionCheck, expected: string): OptionCheck {
 interface Index {
   readonly table: Readonly<Record<string, OptionCheck>>;
   readonly byName: ReadonlyMap<string, OptionCheck>;
-  /** Options that must be given, with what they are. */
-  readonly required: readonly (readonly [name: string, expected: string])[];
+  /** Options that must be given. */
+  readonly required: readonly string[];
   /** Names at the places of earlier options, at most as many as the table has, each with its check. A name replaces the one before. */
   readonly names: string[];
   readonly checks: (OptionCheck | undefined)[];
 }
 
 function createIndex(table: Readonly<Record<string, OptionCheck>>): Index {
-  const required = Object.entries(table).flatMap(([name, check]) => {
-    const expected = expectations.get(check);
-    return expected === undefined ? [] : [[name, expected] as const];
-  });
-  return { table, byName: new Map(Object.entries(table)), required, names: [], checks: [] };
+  const entries = Object.entries(table);
+  const requiredNames = entries.filter(([, check]) => requiredChecks.has(check)).map(([name]) => name);
+  return { table, byName: new Map(entries), required: requiredNames, names: [], checks: [] };
 }
 
 /** Indexes of the tables of checks. An entry lives as long as the table. */
@@ -287,9 +291,10 @@ function findProblem(
       : findUnknown(options, option, table, parent, owner, settings);
     if (problem !== undefined) return problem;
   }
-  for (const [option, expected] of needed)
-    if (options[option] === undefined) return `needs '${parent === '' ? option : `${parent}.${option}`}': ${expected}.`;
-  return undefined;
+  const missing = needed.find((option) => options[option] === undefined);
+  if (missing === undefined) return undefined;
+  const expected = expectations.get(byName.get(missing) as OptionCheck);
+  return `needs '${parent === '' ? missing : `${parent}.${missing}`}': ${expected}.`;
 }
 
 function findUnknown(

@@ -118,7 +118,7 @@ export const maxInlineSize = 1_000_000;
  *   abort reason
  * @example
  * const documents = await loadDocument(await request.blob(), { name: 'report.docx' });
- * await ingest({ documents, store, indexName: 'uploads', embedder });
+ * await ingest({ documents, vectorStore, indexName: 'uploads', model });
  */
 export async function loadDocument(
   file: Blob | Uint8Array | ArrayBuffer,

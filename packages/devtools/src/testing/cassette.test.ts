@@ -308,7 +308,7 @@ describe('a cassette', () => {
       expect(() => createCassette({ file })).toThrow(message(file));
     }
     expect(() => createCassette({ file, mode: 'record' })).toThrow(/needs `server`/);
-    expect(() => createCassette({} as CassetteOptions)).toThrow(/needs `file`/);
+    expect(() => createCassette({} as CassetteOptions)).toThrow(/needs 'file'/);
     writeFileSync(file, '{"version":1,"server":{},"requests":[]}');
     await expect(createCassette({ file }).verify()).rejects.toThrow(/needs `server`/);
   });

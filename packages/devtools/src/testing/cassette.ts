@@ -7,6 +7,7 @@ import {
   stringList,
   stringValue,
   invalidOptions,
+  required,
 } from '@quiver/core/internal';
 import type { MastraMCPServerDefinition, MessageTransport, ServerDefinition } from '@quiver/mcp/client';
 import { parseServerDefinition } from '@quiver/mcp/internal';
@@ -43,7 +44,7 @@ export interface Cassette extends AsyncDisposable {
 }
 
 const checks: OptionChecks<CassetteOptions> = {
-  file: stringValue,
+  file: required(stringValue, 'the path of a JSON file'),
   server: anyValue,
   mode: oneOf('record', 'replay'),
   secrets: stringList,
@@ -69,7 +70,6 @@ const checks: OptionChecks<CassetteOptions> = {
 export function createCassette(options: CassetteOptions): Cassette {
   checkOptions('createCassette', options, checks);
   const { file, server, mode = 'replay', secrets = [] } = options;
-  if (file === undefined) throw invalidOptions('createCassette needs `file`, the path of a JSON file.');
   const definition = server === undefined ? undefined : parseServerDefinition('server', server).definition;
   const isRecording = mode === 'record';
   if (isRecording && !definition) throw missingServer("mode 'record'");

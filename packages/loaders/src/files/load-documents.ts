@@ -97,7 +97,7 @@ const defaultExclude = ['node_modules', '.*'];
  * @throws `FOLDER_UNREADABLE`; `OPTIONS_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
  *   `loadDocument()`; the abort reason
  * @example
- * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
+ * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), vectorStore, indexName, model });
  */
 export function loadDocuments(folder: string, options: LoadDocumentsOptions = {}): LoadedDocuments {
   const count: DocumentCount = { total: undefined };

@@ -67,7 +67,7 @@ const defaultConcurrency = 4;
  * @throws `OPTIONS_INVALID`, also for one URL in place of a list; `DOCUMENT_WORKER_UNAVAILABLE`, as `loadDocument()`; the abort reason; errors of `urls`
  * @example
  * const state = await readPageState('pages.jsonl');
- * await ingest({ documents: loadPages(urls, { state }), store, indexName, embedder });
+ * await ingest({ documents: loadPages(urls, { state }), vectorStore, indexName, model });
  * await writePageState('pages.jsonl', state);
  */
 export async function* loadPages(

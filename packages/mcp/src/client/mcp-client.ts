@@ -6,6 +6,7 @@ import {
   type OptionChecks,
   valueThat,
   invalidOptions,
+  required,
 } from '@quiver/core/internal';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { Root } from '../protocol/types.js';
@@ -59,7 +60,7 @@ const instructionChecks: OptionChecks<{ maxLength?: number }> = {
 
 const clientChecks: OptionChecks<MCPClientOptions> = {
   id: anyValue,
-  servers: valueThat(isObject, 'an object with one definition per server name'),
+  servers: required(valueThat(isObject, 'an object with one definition per server name')),
   timeout: milliseconds,
   clientInfo: clientInfoCheck,
   resultLimit: anyValue,
@@ -127,7 +128,6 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
   constructor(options: MCPClientOptions) {
     checkOptions('MCPClient', options, clientChecks);
     const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit, identity } = options;
-    if (servers === undefined) throw invalidOptions('MCPClient needs `servers`, with one definition per name.');
     const shared = SharedServers.for(options, () => {
       const settings = { timeout, clientInfo, resultLimit, identity, createApplication };
       const created = Object.entries(servers).map(

@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { checkOptions, type OptionChecks, stringValue, valueThat, invalidOptions } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, stringValue, valueThat, required } from '@quiver/core/internal';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { storeValue } from '../store/options.js';
 import type { VectorStore } from '../store/vector-store.js';
@@ -26,17 +26,13 @@ export interface CacheEmbeddingsOptions extends ModelEmbedderOptions {
   cache: EmbeddingCache;
 }
 
-/** Returns a required option. @throws `OPTIONS_INVALID` if it is absent */
-function requireOption<Value>(value: Value | undefined, owner: string, option: string): Value {
-  if (value !== undefined) return value;
-  throw invalidOptions(`${owner} needs the option '${option}'.`);
-}
-
 const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
-  cache: valueThat((value) => {
-    const { get, set } = (value ?? {}) as Partial<EmbeddingCache>;
-    return typeof get === 'function' && typeof set === 'function';
-  }, 'a cache, such as storeEmbeddingCache({ vectorStore })'),
+  cache: required(
+    valueThat((value) => {
+      const { get, set } = (value ?? {}) as Partial<EmbeddingCache>;
+      return typeof get === 'function' && typeof set === 'function';
+    }, 'a cache, such as storeEmbeddingCache({ vectorStore })'),
+  ),
   ...modelEmbedderChecks,
 };
 
@@ -51,8 +47,7 @@ const cacheChecks: OptionChecks<CacheEmbeddingsOptions> = {
  */
 export function cacheEmbeddings(input: EmbedderInput, given: CacheEmbeddingsOptions): Embedder {
   checkOptions('cacheEmbeddings', given, cacheChecks);
-  const { cache: givenCache, ...options } = given;
-  const cache = requireOption(givenCache, 'cacheEmbeddings', 'cache');
+  const { cache, ...options } = given;
   const embedder = toEmbedder(input, options);
   const scope = canonicalJson(options.providerOptions ?? {});
   let dimension: number | undefined;

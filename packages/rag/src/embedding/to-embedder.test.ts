@@ -406,7 +406,11 @@ describe('options of embedders and their caches', () => {
       { cache, rate: {} },
       (o) => cacheEmbeddings('p/m', o),
     ],
-    ["cacheEmbeddings needs the option 'cache'.", {}, (o) => cacheEmbeddings('p/m', o)],
+    [
+      "cacheEmbeddings needs 'cache': a cache, such as storeEmbeddingCache({ vectorStore }).",
+      {},
+      (o) => cacheEmbeddings('p/m', o),
+    ],
     [
       "cacheEmbeddings: 'cache' must be a cache, such as",
       { cache: new Map([]).keys() },

@@ -9,6 +9,7 @@ import {
   stringValue,
   wholeNumber,
   invalidOptions,
+  required,
 } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
 import { unitePages, type PageSpan } from '../document/text-place.js';
@@ -162,14 +163,13 @@ export const expandValue: OptionCheck = (value, option) => {
 const optionChecks: OptionChecks<ExpandPassagesOptions> = {
   vectorStore: storeValue,
   indexName: stringValue,
-  expand: expandValue,
+  expand: required(expandValue, "'section', or an object of limits"),
   filter: anyValue,
   databaseConfig: objectsByName,
   signal: signalValue,
 };
 
-function toLimits(expand: PassageExpansion | undefined): Limits {
-  if (expand === undefined) throw invalidOptions("expandPassages needs 'expand': 'section', or an object of limits.");
+function toLimits(expand: PassageExpansion): Limits {
   const given = expand === 'section' ? { section: true } : expand;
   const { section = false, before, after, maxTokens = defaultMaxTokens }: PassageExpansionOptions = given;
   const other = before === undefined && after === undefined ? Number.POSITIVE_INFINITY : 0;

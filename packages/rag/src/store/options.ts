@@ -90,5 +90,4 @@ export const storeValue: OptionCheck = required(
       ),
     'a vector store, such as a LocalVector',
   ),
-  'a vector store, such as a LocalVector',
 );

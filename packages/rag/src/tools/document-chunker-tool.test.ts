@@ -46,7 +46,7 @@ describe('createDocumentChunkerTool', () => {
     for (const [options, message] of [
       [{ doc, size: 5 }, "createDocumentChunkerTool has no option 'size'. Its options are: doc, params."],
       [{ document: doc }, "has no option 'document'. Did you mean 'doc'?"],
-      [{}, "needs the option 'doc', an MDocument."],
+      [{}, "needs 'doc': an MDocument."],
       [{ doc: text }, "'doc' must be an MDocument, not 'A line"],
     ] as const)
       expect(() => createDocumentChunkerTool(options as never)).toThrow(message);

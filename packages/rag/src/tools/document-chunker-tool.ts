@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
+import { anyValue, checkOptions, type OptionChecks, valueThat, required } from '@quiver/core/internal';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { Chunk } from '../document/chunk.js';
@@ -27,7 +27,7 @@ export interface DocumentChunkerTool extends Omit<Tool<JsonSchema, JsonSchema, D
 }
 
 const checks: OptionChecks<DocumentChunkerToolOptions> = {
-  doc: valueThat((value) => typeof (value as MDocument | null)?.chunk === 'function', 'an MDocument'),
+  doc: required(valueThat((value) => typeof (value as MDocument | null)?.chunk === 'function', 'an MDocument')),
   // Checked by `chunk()`.
   params: anyValue,
 };
@@ -48,8 +48,6 @@ const defaultOverlap = 50;
 export function createDocumentChunkerTool(given: DocumentChunkerToolOptions): DocumentChunkerTool {
   checkOptions('createDocumentChunkerTool', given, checks);
   const { doc, params = {} } = given;
-  if ((doc as MDocument | undefined) === undefined)
-    throw invalidOptions("createDocumentChunkerTool needs the option 'doc', an MDocument.");
   const { strategy = 'recursive' } = params;
   const maxSize = params.maxSize ?? params.size ?? defaultSize;
   const overlap = params.overlap ?? Math.min(defaultOverlap, Math.floor(maxSize / 4));

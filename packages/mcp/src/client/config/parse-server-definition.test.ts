@@ -126,7 +126,7 @@ test('a client connects to a script that is given by its path', async () => {
 
 test.for([
   ['an option of the wrong name', { server: {} }, "'server'"],
-  ['no servers', {}, '`servers`'],
+  ['no servers', {}, "needs 'servers'"],
   ['servers in a list', { servers: [] }, "'servers'"],
   ['a timeout that is not a number', { servers: {}, timeout: Number.NaN }, "'timeout'"],
   ['a client without a name', { servers: {}, clientInfo: { version: '1' } }, "'clientInfo'"],

@@ -7,6 +7,7 @@ import {
   type OptionChecks,
   stringList,
   invalidOptions,
+  required,
 } from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { refused } from '../../protocol/protocol-error.js';
@@ -45,7 +46,7 @@ export interface RateLimitOptions {
 }
 
 const checks: OptionChecks<RateLimitOptions> = {
-  capacity: numberIn({ ...bucketBounds, least: 1 }),
+  capacity: required(numberIn({ ...bucketBounds, least: 1 })),
   perSecond: numberIn(bucketBounds),
   perMinute: numberIn({ ...bucketBounds, least: 6e-5 }),
   counts: oneOf('calls', 'requests'),
@@ -121,7 +122,6 @@ async function toBucketName(names: readonly (string | undefined)[]): Promise<str
 function parseBucket({ capacity, perSecond, perMinute, counts, perTool, tools }: RateLimitOptions): TokenBucket {
   if ((perSecond === undefined) === (perMinute === undefined))
     throw invalidOptions('rateLimit needs one of perSecond and perMinute, and not both.');
-  if (capacity === undefined) throw invalidOptions('rateLimit needs a capacity.');
   if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
     throw invalidOptions('rateLimit has perTool and tools only where it counts calls.');
   return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };

@@ -6,7 +6,7 @@ import {
   oneOf,
   type OptionChecks,
   stringList,
-  invalidOptions,
+  required,
 } from '@quiver/core/internal';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
@@ -50,7 +50,7 @@ const DEFAULT_MAX_ENTRIES = 1000;
 const DEFAULT_MAX_CHARACTERS: number = 16 * 1024 * 1024;
 
 const checks: OptionChecks<CacheResultsOptions> = {
-  ttlMs: numberIn({ above: 0 }),
+  ttlMs: required(numberIn({ above: 0 })),
   tools: stringList,
   cacheScope: oneOf('public', 'private'),
   key: functionValue,
@@ -69,7 +69,6 @@ const checks: OptionChecks<CacheResultsOptions> = {
  */
 export function cacheResults(options: CacheResultsOptions, now: () => number = monotonicNow): Middleware {
   checkOptions('cacheResults', options, checks);
-  if (options.ttlMs === undefined) throw invalidOptions('cacheResults needs ttlMs, a number of milliseconds.');
   const { ttlMs, tools, cacheScope = 'private', key: furtherKey } = options;
   const { maxEntries = DEFAULT_MAX_ENTRIES, maxCharacters = DEFAULT_MAX_CHARACTERS } = options;
   const named = tools && new Set(tools);
