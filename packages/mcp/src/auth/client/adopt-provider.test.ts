@@ -5,7 +5,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { createOAuthFetch, finishAuthorization } from '@quiver/mcp/auth';
+import { createOAuthFetch, finishAuthorization, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { expect, it, vi } from 'vitest';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
@@ -138,4 +138,17 @@ it('sends the refresh token of a provider that stores no issuer to no other auth
   await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
   expect(evil.registrations.length).toBeGreaterThan(0);
   expect(evil.tokenRequests).toHaveLength(0);
+});
+
+it('calls what a subclass of our provider overrides', async () => {
+  const { mcp, call } = await setUp();
+  const shown: URL[] = [];
+  class OwnPage extends MCPOAuthClientProvider {
+    override async redirectToAuthorization(page: URL): Promise<void> {
+      shown.push(page);
+    }
+  }
+  const fetch = createOAuthFetch({ provider: new OwnPage({ redirectUrl, clientMetadata }), serverUrl: mcp.url });
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  expect(shown).toHaveLength(1);
 });
