@@ -83,7 +83,23 @@ describe('stored terms', () => {
       expect(await idsOf(store, 'boat')).toEqual([]);
       expect(await idsOf(store, 'museum')).toEqual(['a']);
       expect(await idsOf(store, 'harbour')).toEqual(['b', 'c']);
+      await store.deleteVectors({ indexName, ids: ['b'] });
     });
+    expect(await open((store) => idsOf(store, 'harbour'))).toEqual(['c']);
+  });
+
+  it('leave with the texts when the log is written anew', async () => {
+    await createHouses();
+    await open(async (store) => {
+      const many = Array.from({ length: 1100 }, (_, n) => [`n${n}`, 'A boat'] as const);
+      await upsert(store, Object.fromEntries(many));
+      expect(await idsOf(store, 'boat')).toHaveLength(50);
+      expect(await readdir(path)).toContain('docs.qvwords');
+      await store.truncateIndex({ indexName });
+      expect(await readdir(path)).not.toContain('docs.qvwords');
+      await upsert(store, houses);
+    });
+    expect(await open((store) => idsOf(store, 'house'))).toEqual(['a']);
   });
 
   it('are not used when they are damaged, or those of another analyzer, state or index', async () => {
