@@ -27,7 +27,7 @@ import {
   toEmbedder,
   verifyQuotes,
 } from './index.js';
-import { exportIndexToFile, importIndexFromFile } from './node/index.js';
+import { exportIndexToFile, importIndexFromFile } from './transfer/index-files.js';
 import { ChromaVector } from './stores/chroma/index.js';
 import { LanceVectorStore } from './stores/lance/index.js';
 import { LibSQLVector } from './stores/libsql/index.js';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportIndexToFile, importIndexFromFile } from '../node/index.js';
+import { exportIndexToFile, importIndexFromFile } from './index-files.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
 import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';

@@ -9,8 +9,8 @@ import {
   type ExportIndexOptions,
   type ExportPosition,
   type ExportScope,
-} from '../transfer/export-index.js';
-import { importChecks, importIndex, parseHeader, type ImportIndexOptions } from '../transfer/import-index.js';
+} from './export-index.js';
+import { importChecks, importIndex, parseHeader, type ImportIndexOptions } from './import-index.js';
 
 /** Options of `exportIndexToFile()`. */
 export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {

@@ -1,1 +1,0 @@
-export { exportIndexToFile, importIndexFromFile, type ExportIndexToFileOptions } from './index-files.js';
