@@ -52,7 +52,7 @@ export function mergeFigures(known, measured) {
   return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Replaces what stands between `<!-- bench: name -->` and `<!-- end -->` in a page; a page without them stays as it is. */
+/** Replaces the text between `<!-- bench: name -->` and `<!-- end -->` in a page; a page without them is unchanged. */
 export function replaceRegion(text, name, output) {
   const start = `<!-- bench: ${name} -->`;
   const from = text.indexOf(start);

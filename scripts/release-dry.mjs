@@ -131,7 +131,7 @@ function checkLicenses(folder) {
   }
 }
 
-/** Runs the programs of the README that end by themselves, as printed, and the server of the documentation. */
+/** Runs the programs of the README that end without a signal, as printed, and the server of the documentation. */
 function runPrograms(folder, runtime) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const [server, , search] = Array.from(readme.matchAll(/```ts\n(.*?)```/gs), ([, program]) => program);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const packages = fileURLToPath(new URL('../../node_modules/.pnpm', import.meta.url));
 const readmes = new Set(['README.md', 'readme.md', 'CHANGELOG.md']);
-/** Larger files are data that nobody searches for, such as all icons of a set. */
+/** Larger files are data that users do not search for, such as all icons of a set. */
 const longest = 1_000_000;
 
 /**

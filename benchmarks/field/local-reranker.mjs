@@ -1,4 +1,4 @@
-// What a sentence encoder in the process gains as the reranker of keyword search, without a key.
+// Gain of a sentence encoder in the process as the reranker of keyword search, without a key.
 //   node scripts/run-built.mjs benchmarks/field/local-reranker.mjs
 //   node scripts/run-built.mjs benchmarks/field/local-reranker.mjs --candidates 30 --all-windows
 // `--all-windows` scores a passage by its best window, at six times the cost, in place of the window with the most words of the query.

@@ -12,7 +12,7 @@ const causes = JSON.parse(readFileSync(new URL('error-causes.json', import.meta.
 
 interface Area {
   title: string;
-  /** What these errors are about, in words that people search for. */
+  /** Subject of these errors, in words that people search for. */
   about: string;
   codes: RegExp;
 }

@@ -1,5 +1,5 @@
 // Search as the guides of LlamaIndex.TS show it: a VectorStoreIndex in memory and its retriever. It fuses nothing: no store in the process of
-// LlamaIndex.TS 0.12 has a hybrid search, and its BM25 retriever stands alone.
+// LlamaIndex.TS 0.12 has a hybrid search, and its BM25 retriever has no other.
 import { BaseEmbedding } from '@llamaindex/core/embeddings';
 import { TextNode } from '@llamaindex/core/schema';
 import { Settings, storageContextFromDefaults, VectorStoreIndex } from 'llamaindex';

@@ -14,7 +14,7 @@ const rows = [
   ['**Quiver**, rate limit, time limit and audit', 'quiver', 'middleware'],
 ];
 
-/** What follows the name of another library, by mode. */
+/** Text after the name of another library, by mode. */
 const suffixes = { stateless: '', static: ', static token', jwt: ', JWT (ES256)' };
 
 function rowsOf(anchors) {

@@ -25,7 +25,7 @@ let scratch: string;
 let notes: string;
 let index: string;
 
-/** Two sections, each long enough to be a passage of its own. */
+/** Two sections, each long enough to be a separate passage. */
 const tea = (degrees: number): string =>
   `# Tea\n\nGreen tea wants water of ${degrees} degrees. It is steamed or roasted soon after it was picked, so its leaves stay green. Steep it for two minutes at most, because it turns bitter after that, and use the same leaves a second and a third time.\n\n## Milk\n\nNever in green tea. Its taste is too fine for it. Black tea from Assam or Ceylon is strong enough; pour the tea first and the milk after it, so that you can see how much of it the cup still takes, and add sugar last if you like.\n`;
 

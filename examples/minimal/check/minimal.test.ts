@@ -9,7 +9,7 @@ import { MCPClient } from '@quiver/mcp/client';
 const sources = fileURLToPath(new URL('../src/', import.meta.url));
 const notes = fileURLToPath(new URL('../notes', import.meta.url));
 
-/** The programs run in an empty folder, as somebody who reads the README saves them: as JavaScript. */
+/** The programs run in an empty folder, as a reader of the README saves them: as JavaScript. */
 const folder = mkdtempSync(join(sources, '../check/saved-'));
 after(() => rmSync(folder, { recursive: true }));
 for (const name of readdirSync(sources))

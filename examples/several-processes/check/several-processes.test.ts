@@ -8,7 +8,7 @@ import { Client } from 'pg';
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const run = promisify(execFile);
 
-/** Runs the program, which fails when a call is lost or run twice, a user is not asked once, or a subscriber misses a change.
+/** Runs the program, which fails when a call is lost or run twice, a user does not receive exactly one question, or a subscriber misses a change.
  *  Answers of users meet a balancer that fails during restarts. */
 async function runProgram(...args: string[]): Promise<void> {
   const flags = process.execArgv.filter((flag) => !flag.startsWith('--test'));

@@ -6,7 +6,7 @@ import { ElicitRequestSchema, ResourceUpdatedNotificationSchema } from '@modelco
 import { MCPClient } from '@quiver/mcp';
 import { repeated } from './balancer.ts';
 
-/** What the trial needs of a client. */
+/** The part of a client that the trial needs. */
 export interface TrialClient {
   call(tool: string, args: Record<string, unknown>, onProgress?: () => void): Promise<string>;
   read(uri: string): Promise<string>;

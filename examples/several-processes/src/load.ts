@@ -3,7 +3,7 @@ import { kinds, type Connect, type TrialClient } from './clients.ts';
 
 const weatherUri = 'weather://oslo';
 
-/** What the clients of a kind do, again and again. With two subscribers they are 16. */
+/** Repeated work of the clients of a kind. With two subscribers they are 16. */
 const roles = {
   short: { clients: 6, tool: 'work', steps: 1 },
   slow: { clients: 3, tool: 'work', steps: 1 },

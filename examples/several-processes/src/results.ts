@@ -12,7 +12,7 @@ export async function readNotes(sharedStore: SharedStore, log: 'started' | 'done
   return notes;
 }
 
-/** What became of the calls of one kind of client. */
+/** Outcomes of the calls of one kind of client. */
 export interface Counts {
   calls: number;
   /** Calls in flight on a killed process, which ended with an error. */
@@ -20,7 +20,7 @@ export interface Counts {
   /** Other calls that failed, or have a result and no effect. */
   lost: number;
   repeated: number;
-  /** Orders, whose user must be asked once. */
+  /** Orders, each with exactly one question to its user. */
   orders: number;
   /** Orders that asked never or again, or had no result. */
   unanswered: number;

@@ -78,7 +78,7 @@ describe('observe', () => {
     expect(seen[0]?.[1]).toMatchObject({ toolCallId: ids[0] });
   });
 
-  it('leaves options as they are, also instances of classes', async () => {
+  it('leaves options unchanged, also instances of classes', async () => {
     class CallOptions {
       #signal = new AbortController().signal;
       get abortSignal(): AbortSignal {

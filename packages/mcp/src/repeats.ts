@@ -7,7 +7,7 @@ import { ProtocolError } from './protocol/protocol-error.js';
  * May a call be sent twice? For a cause of this table only: the server provably has not started the call, or twice has the effect of once.
  * The comments say why, and how often. Every other failure reaches the caller, because the call may have had effects.
  *
- * What comes before a call is not here: the choice of the transport (`open-connection.ts`) and of the protocol era (`negotiate.ts`), and the
+ * The steps before a call are not here: the choice of the transport (`open-connection.ts`) and of the protocol era (`negotiate.ts`), and the
  * requests to authorization servers (`auth/client`).
  */
 export const repeats = {

@@ -103,7 +103,7 @@ describe('createToolIndex', () => {
 });
 
 describe('withToolSearch', () => {
-  it('shows a short list as it is, and counts its tokens', () => {
+  it('shows a short list unchanged, and counts its tokens', () => {
     const { total, servers } = toolTokens(tools);
     expect(servers).toEqual({
       github: expect.any(Number),

@@ -80,7 +80,7 @@ describe('evaluationToHtml', () => {
     );
   });
 
-  it('limits the questions and says so', () => {
+  it('limits the questions and reports it', () => {
     const one = report('keyword', [0, ...Array<number>(501).fill(1)]);
     const page = evaluationToHtml({ ...evaluation, cases: 502, configurations: [one], comparisons: [] });
     expect(page).toContain('2 more questions are not shown.');

@@ -44,7 +44,7 @@ export interface ViewGraphOptions extends TrustedFilterOptions {
   queryText: string;
   /** Number of results. Default 10. */
   topK?: number;
-  /** How the chunks at which the walk begins are searched. */
+  /** Search for the chunks at which the walk begins. */
   seeds?: QueryMode;
   /** Options of the graph, as of `createGraphRAGTool()`. */
   graphOptions?: GraphOptions;

@@ -321,7 +321,7 @@ describe('a cassette', () => {
   });
 });
 
-/** A server whose version is its process id. It does not end by itself. */
+/** A server whose version is its process id. It ends only when it is stopped. */
 const program = `
 setInterval(() => {}, 1000);
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {

@@ -63,7 +63,7 @@ export interface EvaluatedCall {
 /** One run of a case. */
 export interface ToolRun {
   calls: EvaluatedCall[];
-  /** What was wrong; absent for a run that passed. */
+  /** Reason of the failure; absent for a run that passed. */
   problem?: string;
 }
 

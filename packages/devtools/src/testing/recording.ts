@@ -17,7 +17,7 @@ export interface RecordedRequest {
   responses: RecordedResponse[];
 }
 
-/** What the server answers a handshake with. */
+/** Response of the server to a handshake. */
 export type RecordedServer = Params;
 
 /** The lists of a server that has just been connected, by method: all pages, or the error in place of them. */

@@ -166,7 +166,7 @@ export class SchemaType {
     }
   }
 
-  /** Writes an array, or a tuple. Its elements are required, unless `minItems` says otherwise; it has no others, unless their schema is there. */
+  /** Writes an array, or a tuple. Its elements are required, unless `minItems` specifies another number; it has no others, unless their schema is there. */
   #array({ prefixItems, items, additionalItems, minItems }: Schema, place: Place): TypeText {
     const elements = Array.isArray(prefixItems) ? prefixItems : items;
     if (!Array.isArray(elements)) return arrayOf(this.#write(items, place));

@@ -19,7 +19,7 @@ interface SampledPage {
 }
 
 /**
- * The HTML pages of a folder. What most of them repeat, such as a footer, is not searched.
+ * The HTML pages of a folder. Text that most of them repeat, such as a footer, is not searched.
  *
  * A page is compared with up to 12 pages below the nearest folder that has at least 6. They are those whose paths have the lowest hashes: a
  * page that is added or removed replaces at most one of them, and one page that differs changes nothing for the others. So the texts of a

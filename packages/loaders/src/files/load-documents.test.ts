@@ -419,7 +419,7 @@ describe('listFiles', () => {
 });
 
 describe('paths', () => {
-  test('loads these files only, and skips those that do not exist any more', async () => {
+  test('loads these files only, and skips those that no longer exist', async () => {
     await write({ 'a.md': 'A', 'b.md': 'B' });
     expect(sources(await load({ paths: ['b.md', 'gone.md'] }))).toEqual(['b.md']);
     expect(skipped).toMatchObject([{ path: 'gone.md', reason: 'unreadable' }]);

@@ -56,7 +56,7 @@ describe('HTML', () => {
     expect(text).toBe('[A](https://cdn.example.com/docs/a.html) B');
   });
 
-  test('does not search a title that stands alone before the contents of the page', async () => {
+  test('does not search a title that is alone before the contents of the page', async () => {
     const contents = `<ul>${Array.from({ length: 9 }, (_, n) => `<li><a href="#s${n}">Section ${n}</a></li>`).join('')}</ul>`;
     const start = (title: string): string =>
       page('<title>Upsert</title>', `<div>${title}</div>${contents}<h2>Use</h2><p>${prose.repeat(6)}</p>`);

@@ -87,7 +87,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)('a crawl continues after %s where it e
   expect(requested()).toEqual(['/1', '/5', '/6', '/7']);
   expect(requests.find(({ url }) => url === '/1')?.headers).not.toHaveProperty('if-none-match');
 
-  // The file has no texts any more, and the next run asks for changes.
+  // The file no longer has texts, and the next run asks for changes.
   await writePageState(path, state);
   expect((await stat(path)).size).toBeLessThan(2_000);
   requests = [];

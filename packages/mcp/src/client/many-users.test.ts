@@ -266,7 +266,7 @@ describe('a view', () => {
     expect(users).toEqual(['alice']);
   });
 
-  test('rejects a missing request context, which would be sent as nobody', () => {
+  test('rejects a missing request context, which would be sent without a user', () => {
     const mcp = clientOf({ url: urls.quiver, headers });
     for (const context of [undefined, null, { user: 'alice' }])
       expect(() => mcp.forRequest(context as never)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));

@@ -329,7 +329,7 @@ describe('results', () => {
   });
 });
 
-test('a model receives the structured content beside an image, once', async () => {
+test('a model receives the structured content with an image, once', async () => {
   const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
   const rows = { rows: [1, 2] };
   const texts: Record<string, unknown[]> = {

@@ -7,7 +7,7 @@ import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../
 /** Transport of a message, as trace events name it. */
 export type ServerTransport = Extract<McpTraceEvent['transport'], 'http' | 'stdio'>;
 
-/** What a transport knows of the origin of a request. */
+/** Origin of a request, as its transport knows it. */
 interface CallerFacts {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;

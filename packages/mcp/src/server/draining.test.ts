@@ -484,7 +484,7 @@ describe('a task that ends while the server drains', () => {
     expect(lines).toEqual([]);
   });
 
-  test('is logged by the name of its tool when nobody reads it', async () => {
+  test('is logged by the name of its tool when no client reads it', async () => {
     const { server } = await startTask();
     gates.get('a')?.();
     await server.close({ grace: 50 });

@@ -4,7 +4,7 @@ import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import { RETRY_AFTER_CLOSED_SECONDS } from './limits.js';
 
 /**
- * State of a server: `draining` serves requests and expects that clients leave, `closed` refuses them. There is no way back.
+ * State of a server: `draining` serves requests and expects that clients leave, `closed` refuses them. No state returns to an earlier one.
  */
 export type LifecycleState = 'open' | 'draining' | 'closed';
 

@@ -210,7 +210,7 @@ export class MCPServer implements AsyncDisposable {
    *
    * @param name - begin of the names of tools and prompts, before `_`. Without it, they keep their names
    * @param target - `{ client, server }` for a server of an `MCPClient`, or a definition as in its `servers`
-   * @returns the server, when the lists of the other one are known or it is unavailable: then it is tried again by itself
+   * @returns the server, when the lists of the other one are known or it is unavailable: then it is retried automatically
    * @throws `PROXY_NAME_TAKEN` when two items have the same name or URI; `OPTIONS_INVALID`,
    *   `MCP_SERVER_UNKNOWN`
    * @example
@@ -296,7 +296,7 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Prepares the end of the server, so that balancers and clients leave: `health()` reports `draining`, the responses of HTTP/1.1 end their
    * connections, and requests are served as before. Open subscriptions, and with a shared store the GET streams of sessions, end, so that
-   * clients open them elsewhere. Settles when no call is in flight, or after `grace`. There is no way back; `close()` follows.
+   * clients open them elsewhere. Settles when no call is in flight, or after `grace`. The server does not open again; `close()` follows.
    *
    * @throws `OPTIONS_INVALID`
    */

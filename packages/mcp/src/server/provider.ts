@@ -14,7 +14,7 @@ export interface RequestedItems {
 export type RequestedList = keyof RequestedItems;
 
 /**
- * What offers items besides the tools and callbacks of a server: other servers. `visible` and scopes apply to the items of all providers. Requests are
+ * Source of items in addition to the tools and callbacks of a server: other servers. `visible` and scopes apply to the items of all providers. Requests are
  * `ServerRequest`s, which implementations declare: the file of that class imports this one.
  */
 export interface Provider {

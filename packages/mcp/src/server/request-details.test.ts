@@ -149,7 +149,7 @@ function membersOf(value: object): string[] {
 }
 
 test.each(['legacy', 'modern'] as const)(
-  'a tool and a hook of the %s era reach their declared members and nothing of the server',
+  'a tool and a hook of the %s era reach their declared members and no others',
   async (era) => {
     const seen: Record<string, string[]> = {};
     const spy = createTool({

@@ -73,7 +73,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     this.#channel = channel;
   }
 
-  /** What the client has declared. */
+  /** Declarations of the client. */
   abstract get client(): ClientDeclarations;
   /** Sends a request to the client and returns its checked result. */
   protected abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
@@ -137,7 +137,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     ));
   }
 
-  /** What {@link ServerRequest.endRound} kept in the round before. */
+  /** State that {@link ServerRequest.endRound} kept in the round before. */
   get kept(): unknown {
     return undefined;
   }

@@ -93,7 +93,7 @@ describe('Instance', () => {
     expect(await two.responds(one.id)).toBe(false);
   });
 
-  it('does not take another one for dead while its own inbox receives nothing', async () => {
+  it('does not treat another one as dead while its own inbox receives nothing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const store = new InMemoryStore();
     const [one, two] = [createInstance(store), createInstance(store)];

@@ -196,7 +196,7 @@ export class Instance {
       const end = (): void => {
         clearTimeout(timer);
         stop();
-        // Without a reply of its own, this instance does not receive what others send.
+        // Without a separate reply, this instance does not receive what others send.
         resolve(replies.has(id) || !replies.has(this.id));
       };
       const timer = unref(setTimeout(end, PROBE_TIMEOUT));

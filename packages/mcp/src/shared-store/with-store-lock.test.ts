@@ -43,7 +43,7 @@ describe('withStoreLock', () => {
   });
 
   it('renews the lock while the function runs', async () => {
-    // Its time stands still: the lease does not end on a busy machine.
+    // Its clock is stopped: the lease does not end on a busy machine.
     const store = new InMemoryStore(() => 0);
     await withStoreLock(
       store,

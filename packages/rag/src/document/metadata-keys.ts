@@ -9,12 +9,12 @@ interface MetadataKey {
    * - `part`: a place that tells the parts of a file apart. The texts of two parts both count their positions from 0, and are never joined.
    * - `description`: something else about the text or its document. Copies may differ in it.
    * - `summary`: a text of a model about the chunk. Copies may differ in it, and further vectors of the chunk do not repeat it.
-   * - `owner`: whom or what the record belongs to. Records that differ in it are not copies, as with each key that is not in the table.
+   * - `owner`: owner of the record. Records that differ in it are not copies, as with each key that is not in the table.
    */
   readonly kind: 'place' | 'part' | 'description' | 'summary' | 'owner';
   /** Whether Quiver relies on its value, so that no scope, heading or extractor can write it. Always so for keys of ingestion and queries. */
   readonly isFixed?: true;
-  /** `header`: it stands above the text of a passage. `hidden`: no filter of a model needs it. Always so for keys of ingestion. */
+  /** `header`: it is above the text of a passage. `hidden`: no filter of a model needs it. Always so for keys of ingestion. */
   readonly model?: 'header' | 'hidden';
 }
 
@@ -93,7 +93,7 @@ export const partKeys: readonly PartKey[] = select(({ kind }) => kind === 'part'
 export const placeKeys: readonly PlaceKey[] = select(({ kind }) => kind === 'part' || kind === 'place');
 
 /**
- * Metadata keys that describe a text or its document, and restrict nobody: loaders, chunking and extractors write them. Copies of a text are
+ * Metadata keys that describe a text or its document, and restrict no caller: loaders, chunking and extractors write them. Copies of a text are
  * one result although they differ in these. Every other key is the application's own, such as a tenant or a team.
  */
 export const descriptionKeys: readonly string[] = select(
@@ -125,7 +125,7 @@ export const fixedKeys: ReadonlySet<string> = new Set([
 /** Metadata keys that no filter of a model needs. */
 export const hiddenKeys: ReadonlySet<string> = new Set([...ingestKeys, ...select(({ model }) => model === 'hidden')]);
 
-/** Metadata keys of the part of a file that stands above the text of a passage. */
+/** Metadata keys of the part of a file that is above the text of a passage. */
 export const headerKeys: readonly PartKey[] = select(({ kind, model }) => kind === 'part' && model === 'header');
 
 /** Metadata key of the context that the extractor `context` writes. */

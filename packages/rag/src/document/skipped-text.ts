@@ -38,7 +38,7 @@ export function blankOut(text: string, parts: readonly SkippedText[]): string {
 }
 
 /**
- * Returns the spans without the parts. A span around a part is divided. Headings right before a part are left out with it: their titles
+ * Returns the spans without the parts. A span around a part is split. Headings right before a part are left out with it: their titles
  * are the headings of the text behind it, and alone they match queries and answer none.
  */
 export function cutOut(spans: readonly Span[], text: string, parts: readonly SkippedText[]): Span[] {

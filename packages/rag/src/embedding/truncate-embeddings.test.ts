@@ -15,7 +15,7 @@ it('keeps a vector of zeros', async () => {
   expect(await truncateEmbeddings(zeros, 2).embed(['a'])).toEqual([new Float32Array(2)]);
 });
 
-it('rejects vectors that are shorter, and dimensions that are no whole number above 0', async () => {
+it('rejects vectors that are shorter, and dimensions that are not a whole number above 0', async () => {
   await expect(truncateEmbeddings(whole, 4).embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
   for (const dimension of [0, 1.5, Number.NaN]) expect(() => truncateEmbeddings(whole, dimension)).toThrow('dimension');
 });

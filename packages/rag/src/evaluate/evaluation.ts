@@ -14,7 +14,7 @@ export interface ReportedResult {
   isRelevant: boolean;
 }
 
-/** How well a configuration separates questions that the documents answer from the others. */
+/** Degree to which a configuration separates questions that the documents answer from the others. */
 export interface SeparationReport {
   /** How often a question with an answer has a larger confidence than one without: 1 always, .5 by chance (area under the ROC curve). */
   auc: number;

@@ -14,7 +14,7 @@ const operatorNames: ReadonlyMap<string, string> = new Map(
  * Corrects a filter of a model where only one meaning is possible: `{ Year: { gte: '2020' } }` becomes `{ year: { $gte: 2020 } }`. Operators get
  * their `$`, names and known values their case, and texts and numbers the type of their field. Everything else is unchanged.
  *
- * @param filter - an unchecked filter, or its JSON text. What is not plain data, or too large, is returned unchanged
+ * @param filter - an unchecked filter, or its JSON text. A value that is not plain data, or too large, is returned unchanged
  * @param names - names of the declared fields
  * @param fieldOf - returns the declaration of a field
  */

@@ -36,7 +36,7 @@ export interface GraphData {
   readonly edges: readonly Edge[];
 }
 
-/** What a later build need not search for again: the neighbors of each vector. */
+/** Parts that a later build need not search for again: the neighbors of each vector. */
 export interface SearchedNeighbors {
   readonly ids: readonly string[];
   /** Fingerprint of each vector. */

@@ -72,7 +72,7 @@ test('rates the matches, and reports that nothing was found above the least conf
   expect(nothing.trace[0]?.queries).toMatchObject([{ found: 2, inResult: 0 }]);
 });
 
-test('counts the copies of a text as one, whichever of them each query finds first', async () => {
+test('counts the copies of a text as one, regardless of which one each query finds first', async () => {
   const store = new LocalVector();
   const texts = ['Storage costs 40 francs.', 'Storage costs 40 francs.', 'Storage of the team.'];
   const metadata = [{ source: 'offer.eml' }, { source: 'prices.pptx' }, { source: 'team.md' }];

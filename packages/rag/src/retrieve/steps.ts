@@ -94,7 +94,7 @@ const promptVersion = '1';
 const mostQueries = 10;
 
 /**
- * Runs the steps that were asked for. A failed step has an `error`; the others are not affected.
+ * Runs the requested steps. A failed step has an `error`; the others are not affected.
  *
  * @returns the question, rewritten if asked for, and one answer per step
  * @throws `OPTIONS_INVALID` before the first request; the abort reason
@@ -228,7 +228,7 @@ const checks: OptionChecks<Pick<StepInput, 'steps'>> = {
   }),
 };
 
-/** Returns the steps that were asked for. @throws `OPTIONS_INVALID` */
+/** Returns the requested steps. @throws `OPTIONS_INVALID` */
 function requireSteps(input: StepInput): StepName[] {
   const { steps = {}, history = [] } = input;
   checkOptions('retrieve', { steps }, checks);

@@ -197,7 +197,7 @@ describe('ingest and deleteDocuments', () => {
     documents: fc.dictionary(fc.constantFrom(...sources), fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 4 })),
   });
 
-  it('keep every other place of a text, whatever is changed, removed and interrupted', async () => {
+  it('keep every other place of a text, regardless of what is changed, removed and interrupted', async () => {
     const broken: Embedder = { ...lexical, embed: () => Promise.reject(new Error('The model failed.')) };
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 8 }), async (changes) => {

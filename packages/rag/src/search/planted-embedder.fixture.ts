@@ -12,7 +12,7 @@ export interface FieldPassage {
 export interface FieldQuestion {
   readonly question: string;
   readonly relevant: readonly string[];
-  /** Whether the question uses other words than the answer. */
+  /** Whether the query uses other words than the answer. */
   readonly isReworded: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { largestTopK } from './options.js';
 
-// How many records a search reads: each number is decided here, and a stage below reads no more than it is asked for.
+// How many records a search reads: each number is decided here, and a stage below reads no more than is requested.
 //
 // | search                            | ids                  | records with texts            |
 // | --------------------------------- | -------------------- | ----------------------------- |

@@ -16,7 +16,7 @@ export function startOfText(text: string): string {
   return text.slice(0, 300);
 }
 
-/** What stands above a text: empty strings and lists where a record has none. */
+/** Text above a text: empty strings and lists where a record has none. */
 export interface TextAbove {
   readonly title: string;
   /** Title that a model gave the document. */
@@ -30,7 +30,7 @@ export interface TextAbove {
   readonly context: string;
 }
 
-/** Returns what stands above a text. Metadata of applications can have any values under these keys. */
+/** Returns the text above a text. Metadata of applications can have any values under these keys. */
 export function textAbove(metadata: VectorMetadata): TextAbove {
   const { title, documentTitle, source: path, headings, [contextKey]: context } = metadata as Record<string, unknown>;
   const source = toText(path);

@@ -5,7 +5,7 @@ import type { QueryMode, VectorMatch } from './vector-store.js';
 export interface Ranking<Match> {
   readonly matches: readonly Match[];
   readonly weight: number;
-  /** A record without a word of the query has the keyword relevance 0, while every record has a similarity. */
+  /** A record without a term of the query has the keyword relevance 0, while every record has a similarity. */
   readonly mode: QueryMode;
 }
 

@@ -77,7 +77,7 @@ export interface QueryCall extends CallSettings {
   /** The records that match both filters: that of the model can narrow the search, never widen it. */
   readonly read: IndexRead;
   readonly requestContext: AnyRequestContext;
-  /** Embedder of the model. @throws in the mode `filter`, which has none */
+  /** Embedder of the model. @throws in the mode `filter`, which lacks it */
   readonly embedder: () => Embedder;
 }
 

@@ -61,7 +61,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   topK?: number;
   /** Largest number of passages that a call receives; larger requests are reduced to it. Default 50, or `topK` if that is more. */
   maxTopK?: number;
-  /** Largest number of characters of a question. Default 8000. */
+  /** Largest number of characters of a query. Default 8000. */
   maxQuestionLength?: number;
   /**
    * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound`, and `nearestTopics` if any are near, so that a

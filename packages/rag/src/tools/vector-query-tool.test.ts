@@ -215,7 +215,7 @@ describe('the options of query tools', () => {
   ];
 
   it.each(tools)(
-    'of %s filter by the application, whatever model and request context ask for',
+    'of %s filter by the application, regardless of what model and request context ask for',
     async (_name, toolOf) => {
       const idsOf = async (options: object, filter?: object, context?: object): Promise<string[]> => {
         const requestContext = new RequestContext<unknown>(context ? [['filter', context]] : []);

@@ -62,7 +62,7 @@ async function loadBulgarian(): Promise<StemmerModule> {
     const letters = [...word];
     return Object.assign(letters, { substring: (start: number, end: number) => letters.slice(start, end).join('') });
   };
-  // It reads nothing of a string but its letters, its length and `substring`.
+  // It reads of a string only its letters, its length and `substring`.
   return { stemmer: (word) => stemmer(toLetters(word) as string) };
 }
 

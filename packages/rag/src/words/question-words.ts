@@ -1,5 +1,5 @@
 /**
- * Words that people use when they ask, and documents rarely, by language (ISO 639-1): they address somebody, ask politely, or say what is
+ * Words that people use when they ask, and documents rarely, by language (ISO 639-1): they address a person, ask politely, or say what is
  * wanted. In texts they are rare, and therefore would decide which one is found: “What does a dataclass do for me?” found `cancel_me`.
  * Forms of the words that are among the stop words are left out, as are languages that need no stop words. Written for Quiver.
  */

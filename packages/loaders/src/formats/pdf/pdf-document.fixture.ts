@@ -5,7 +5,7 @@ export interface PlacedText {
   y: number;
   /** Default 10. */
   size?: number;
-  /** Default Helvetica. `Typewriter` has letters of one width, and does not say so. */
+  /** Default Helvetica. `Typewriter` has letters of one width, and does not declare it. */
   font?: 'Courier' | 'Helvetica-Bold' | 'Typewriter';
 }
 

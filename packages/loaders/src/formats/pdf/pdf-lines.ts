@@ -14,7 +14,7 @@ export interface PdfFont {
   readonly widths: Map<number, number>;
 }
 
-/** What the letters of a text object share. */
+/** Values that the letters of a text object share. */
 interface Typeface {
   readonly font: PdfFont;
   readonly size: number;
@@ -58,7 +58,7 @@ export interface Line {
   isFull: boolean;
 }
 
-/** What the reading of a page's lines needs. */
+/** Input of the reading of a page's lines. */
 export interface PageContext {
   readonly number: number;
   readonly fonts: Map<string, PdfFont>;

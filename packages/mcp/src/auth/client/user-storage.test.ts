@@ -25,7 +25,7 @@ test('has one file per server, client and list of scopes', async () => {
   expect(await read(new URL('/other', url), client)).toBeUndefined();
 });
 
-test('is in memory for a user without a home, and says so', () => {
+test('is in memory for a user without a home, and logs it', () => {
   for (const name of ['XDG_CONFIG_HOME', 'APPDATA', 'HOME', 'USERPROFILE']) vi.stubEnv(name, '');
   const usual = getDefaultLogger();
   const lines: string[] = [];

@@ -32,7 +32,7 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
 
 describe('the challenge', () => {
-  it('names the metadata, and neither a scope that nobody configured nor an error, when no token was sent', async () => {
+  it('names the metadata, and neither a scope that is not configured nor an error, when no token was sent', async () => {
     const { url, origin } = await start({ validateToken });
     const { status, headers, json } = await call(url);
     expect(status).toBe(401);

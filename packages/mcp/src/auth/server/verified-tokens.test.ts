@@ -69,7 +69,7 @@ describe('a verified token', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('gives each request an identity of its own', async () => {
+  it('gives each request a separate identity', async () => {
     const { calls, validateToken } = counting({ cacheFor: 60_000, scopes: ['read'], claims: { roles: ['user'] } });
     const resource = 'https://mcp.example.com/mcp';
     const protect = createWebOAuth({ oauth: { resource, authorizationServers: [resource], validateToken } });

@@ -14,7 +14,7 @@ const maxTokens = 10_000;
 
 /**
  * Valid tokens whose validators allow further requests without another validation, by the digest of the token. They end at their expiry, and
- * as soon as their validator says so.
+ * as soon as their validator withdraws them.
  */
 export class VerifiedTokens {
   readonly #maxAge: number;

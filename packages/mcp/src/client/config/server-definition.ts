@@ -175,7 +175,7 @@ export interface HttpServerDefinition extends ServerOptions {
 
 /** A server in this process. */
 export interface InProcessServerDefinition extends ServerOptions {
-  /** An `MCPServer`, or a transport of your own. */
+  /** An `MCPServer`, or your own transport. */
   server: InProcessServer | MessageTransport;
   command?: never;
   url?: never;

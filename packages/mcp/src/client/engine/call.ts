@@ -26,7 +26,7 @@ export interface Relay {
   notify(notification: JsonRpcNotification): void;
 }
 
-/** What responds to the requests of a server during a request: its own handlers, or a relay. */
+/** Handlers of the requests of a server during a request: its own handlers, or a relay. */
 export interface RelayedHandlers extends RequestHandlers {
   readonly relay?: Relay | undefined;
 }

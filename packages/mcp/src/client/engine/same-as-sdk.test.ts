@@ -346,7 +346,7 @@ const scenarios: Record<string, Scenario> = {
       ({ message, response }) =>
         void stream(response, event({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: 'no' } })).end(),
   },
-  // The SDK's client waits until its time-out.
+  // The SDK's client waits until its timeout.
   'a stream that ends': { ...events(() => ': nothing\n\n'), timeout: 5000 },
   'a stream that breaks': {
     timeout: 5000,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summarizeOutput } from './summarize-output.js';
 
-/** What programs wrote before they ended. Those of Node.js run in `crash-message.test.ts`. */
+/** Output of programs before they ended. The ones of Node.js run in `crash-message.test.ts`. */
 const outputs: [name: string, output: string, summary: string][] = [
   [
     'a Python traceback',

@@ -25,7 +25,7 @@ export interface FetchedList<Item> {
   readonly error?: unknown;
 }
 
-/** Who needs a list. */
+/** Caller that needs a list. */
 export interface ListCaller {
   readonly requestContext?: AnyRequestContext | undefined;
   readonly via?: Via | undefined;

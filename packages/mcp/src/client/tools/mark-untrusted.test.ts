@@ -71,7 +71,7 @@ test('an error message is marked too', async () => {
   await expect(docs_fail?.execute?.({})).rejects.toThrow(/^<untrusted server="docs" tool="fail">[^]*&lt;\/untrusted>/);
 });
 
-test('without the option nothing is marked', async () => {
+test('nothing is marked without the option', async () => {
   const { docs_read } = await open();
   expect(await shown(docs_read)).toEqual({ type: 'text', value: attack });
 });

@@ -50,7 +50,7 @@ export class StdioChannel implements Channel {
       stdio: ['pipe', 'pipe', stderr],
       shell: false,
       windowsHide: true,
-      // `setsid` makes a group of its own: as the leader of one, it would start the server in another process and end.
+      // `setsid` makes a separate group: as the leader of one, it would start the server in another process and end.
       detached: process.platform !== 'win32' && basename(command) !== 'setsid',
       ...(cwd !== undefined && { cwd }),
     });

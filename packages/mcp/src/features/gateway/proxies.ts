@@ -76,7 +76,7 @@ export class Proxies implements Provider {
   }
 
   /**
-   * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and tried again by itself.
+   * Adds a server. Settles when its lists are known, or it is unavailable: then it is logged, and retried automatically.
    *
    * @throws `OPTIONS_INVALID`, `MCP_SERVER_UNKNOWN`; `PROXY_NAME_TAKEN` for a name that is taken
    */
@@ -135,7 +135,7 @@ export class Proxies implements Provider {
     return `server-${number}`;
   }
 
-  /** Adds a server of this process, which receives nothing of a caller but the identity. */
+  /** Adds a server of this process, which receives only the identity of a caller. */
   async mount(name: string, server: MountedServer, options: ProxyOptions): Promise<void> {
     this.#requireOther(name, server);
     await this.add(name, toDefinition(name, server), options, (requestContext) => identityOf(requestContext) ?? '');
@@ -246,7 +246,7 @@ export class Proxies implements Provider {
       const { sessions, subscribers } = this.#state;
       if ((this.#watched.get(uri) ?? 0) > 0 || [...sessions].some(({ client }) => client.subscriptions.has(uri)))
         return subscribers.publishHere({ kind: 'resource_updated', uri });
-      // No client is subscribed any more.
+      // No client is subscribed now.
       this.#watched.delete(uri);
       if (!onResourceUpdated) remote.subscriptions.unsubscribe(uri).catch(() => {});
     };

@@ -57,7 +57,7 @@ export interface UpstreamOptions {
   readonly continuing: readonly CallExtension[];
   /** Returns whether a name with the prefix belongs to another server, whose prefix is longer. */
   readonly isForeign: (name: string) => boolean;
-  /** Called when a list arrives after a request that did without it. */
+  /** Called when a list arrives after a request that was sent without it. */
   readonly onLateList: (method: ListMethod) => void;
 }
 

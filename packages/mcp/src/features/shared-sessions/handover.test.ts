@@ -149,7 +149,7 @@ for (const [service, open, isAvailable] of stores) {
       },
     );
 
-    test('receives the answer of a user through another instance, and its session continues there', async () => {
+    test('receives the response of a user through another instance, and its session continues there', async () => {
       const session = await openSession(a.url, {}, { elicitation: {} });
       const stream = await streamCall(session, 'ask');
       const closing = a.server.close();

@@ -13,7 +13,7 @@ export interface SessionState {
   readonly reader: string | undefined;
 }
 
-/** State as JSON: the members of the client stand beside the others. */
+/** State as JSON: with the members of the client among the others. */
 interface SessionJson extends Omit<ClientFacts, 'initialized' | 'subscriptions'> {
   readonly owner: string;
   readonly reader?: string | undefined;

@@ -345,7 +345,7 @@ describe('requests for input', () => {
     });
   });
 
-  test('fail with the error of a call when a client reports that nobody can provide them', async () => {
+  test('fail with the error of a call when a client reports that it cannot provide them', async () => {
     const server = serve('optional', (_input, { mcp }) => mcp.roots());
     const caller = callerOf(server);
     const taskId = await startTask(caller);

@@ -13,7 +13,7 @@ interface ContinuedRequest {
   readonly isDiscarded: boolean;
 }
 
-/** What became of a round. */
+/** Outcome of a round. */
 type Outcome = { readonly result: Result } | { readonly error: ProtocolError };
 
 interface Round {

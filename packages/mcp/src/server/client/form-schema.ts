@@ -35,7 +35,7 @@ function invalid(path: string, given: unknown, expected: string): QuiverError {
     type === undefined ? (JSON.stringify(given) ?? 'missing').slice(0, 100) : `of type ${JSON.stringify(type)}`;
   return new QuiverError(
     'ELICITATION_SCHEMA_INVALID',
-    `Cannot send the elicitation request: ${path} is ${found}; it needs ${expected}. A form has no nested values: make each one a field of its own.`,
+    `Cannot send the elicitation request: ${path} is ${found}; it needs ${expected}. A form has no nested values: make each one a separate field.`,
     { details: { path } },
   );
 }

@@ -71,7 +71,7 @@ describe('the end of standard input', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('ends a process whose shared store does not answer any more', async () => {
+  test('ends a process whose shared store no longer answers', async () => {
     const { child, report } = await start('silent-store');
     child.stdin?.end();
     expect(await once(child, 'close')).toEqual([0, null]);

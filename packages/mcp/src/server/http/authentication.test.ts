@@ -61,7 +61,7 @@ const staticTokens = createStaticTokenValidator([
   { token: 'ada-token', subject: 'ada', scopes: ['read'], claims: { tenant: 'acme' } },
 ]);
 
-describe('a function', () => {
+describe('authenticate as a function', () => {
   const users = new Map([
     ['ada-token', { userId: 'ada', tenant: 'acme', scopes: ['read'], scope: { tenant: 'acme' } }],
   ]);
@@ -107,7 +107,7 @@ describe('a function', () => {
     ['returns a text', () => 'ada'],
     ['returns scopes in one text', () => ({ userId: 'ada', scopes: 'read' })],
     ['returns a half result', () => ({ valid: 'yes', userId: 'ada' })],
-  ])('that %s lets nobody in, and the log has no token', async (_what, broken) => {
+  ])('rejects every request when it %s, and logs no token', async (_what, broken) => {
     logged.length = 0;
     const url = await listen(broken as never);
     const answer = await send(url, { body: rpc('ping'), headers: bearer('ada-token') });
@@ -116,7 +116,7 @@ describe('a function', () => {
     expect(logged.join()).not.toContain('ada-token');
   });
 
-  it('that accepts a request without a token must name its subject', async () => {
+  it('must return a subject for a request without a token', async () => {
     const url = await listen(() => ({ valid: true }));
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 500 });
   });
@@ -140,7 +140,7 @@ describe('a function', () => {
   });
 });
 
-describe('a validator of the package', () => {
+describe('authenticate as a validator of the package', () => {
   it('takes the place of the function, without an issuer', async () => {
     const url = await listen(staticTokens);
     const expected = {
@@ -153,14 +153,14 @@ describe('a validator of the package', () => {
     expect(await send(url, { body: rpc('ping'), headers: bearer('other') })).toMatchObject({ status: 401 });
   });
 
-  it('that compares the audience is refused at the start without a resource', async () => {
+  it('is refused at the start when it compares the audience and there is no resource', async () => {
     const issuer = { issuer: 'https://a.example', jwksUri: 'https://a.example/jwks' };
     await expect(listen(createJwtValidator(issuer))).rejects.toMatchObject({ code: 'OAUTH_RESOURCE_INVALID' });
     await listen(createJwtValidator({ ...issuer, audience: 'https://mcp.example.com/mcp' }));
   });
 });
 
-describe('OAuth options', () => {
+describe('authenticate as OAuth options', () => {
   const oauth = {
     resource: 'https://mcp.example.com/mcp',
     authorizationServers: ['https://auth.example.com'],
@@ -180,7 +180,7 @@ describe('OAuth options', () => {
     expect(await send(url, request)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });
 
-  it('that would protect nothing are refused at the start', async () => {
+  it('are refused at the start when they would protect nothing', async () => {
     const refused = { ...oauth, authorizationServers: [] };
     await expect(listen(refused)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_SERVERS_MISSING' });
     await expect(listen({ ...oauth, validateToken: 1 } as never)).rejects.toMatchObject({
@@ -191,7 +191,7 @@ describe('OAuth options', () => {
 });
 
 describe('the paths', () => {
-  it('are protected but for the health of the server, and others stay unknown', async () => {
+  it('are protected except for the health of the server, and others stay unknown', async () => {
     const url = await listen(staticTokens, { healthPath: '/health' });
     expect((await fetch(new URL('/health', url))).status).toBe(200);
     expect((await fetch(new URL('/favicon.ico', url))).status).toBe(404);

@@ -9,7 +9,7 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
   /**
    * Authenticates every request: a function that returns the caller, such as `{ userId, tenant }`, or a validator of this package; OAuth
    * options, as of `createOAuthMiddleware()`, serve the resource metadata too. Others receive 401. Tools find the caller as
-   * `context.mcp.extra.authInfo`, and its members in their request context. Default: no authentication, or that of your own middleware.
+   * `context.mcp.extra.authInfo`, and its members in their request context. Default: no authentication, or your own middleware.
    */
   authenticate?: Authenticate | OAuthServerOptions | undefined;
   /**

@@ -19,7 +19,7 @@ export interface HttpRequest {
   readonly repeatsHost: boolean;
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
   readonly isRebindable: boolean;
-  /** What authorization reads of the request. */
+  /** The part of the request that authorization reads. */
   readonly head: RequestHead;
   /** Identity of the caller, from authentication. */
   authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
@@ -42,7 +42,7 @@ export interface HttpReply {
    * @param endsConnection - whether the connection ends with the stream. Default `false`
    */
   stream(headers: Readonly<Record<string, string>>, endsConnection?: boolean): EventSink;
-  /** Adds headers to the response, whichever it will be. */
+  /** Adds headers to any response. */
   addHeaders(headers: Readonly<Record<string, string>>): void;
   /** Lets the connection end with this response, where its headers are not sent yet. */
   endConnection(): void;

@@ -64,7 +64,7 @@ export async function concernsResource(request: ServerRequest, uri: string): Pro
   return found !== undefined || areFiltered(server) !== true;
 }
 
-/** Learns with the first subscription whether callers may read different resources, so that no update precedes the answer. */
+/** Learns with the first subscription whether callers may read different resources, so that no update precedes the response. */
 export async function learnScopes(request: ServerRequest): Promise<void> {
   if (hasResources(request.server) && areFiltered(request.server) === undefined)
     await findResource(request, '').catch(() => {});

@@ -41,7 +41,7 @@ export interface HookedRequest extends Pick<
 
 let readRequest: (context: HookContext) => HookedRequest;
 
-/** A request as hooks of middleware, and `visible`, receive it: it has the declared members and nothing of the server. */
+/** A request as hooks of middleware, and `visible`, receive it: it has the declared members and no others. */
 export class HookContext implements MiddlewareContext, CatalogCaller {
   readonly sessionId?: string;
   readonly authInfo?: McpAuthInfo;

@@ -485,7 +485,7 @@ describe('middleware', () => {
 test.each([
   { content: [], isError: true },
   { isError: true, content: [] },
-])('an error result of a hook is an error in traces, wherever its member is: %j', async (result) => {
+])('an error result of a hook is an error in traces, at any place of its member: %j', async (result) => {
   const failed: unknown[] = [];
   const stop = observe((event, phase) => {
     if (event.type === 'mcp' && phase === 'end') failed.push(event.isToolError);

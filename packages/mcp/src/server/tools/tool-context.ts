@@ -57,7 +57,7 @@ export interface ToolRequest {
 let readRequest: (context: ToolContext) => ToolRequest;
 
 /**
- * `context.mcp` and `context.mcp.extra` of tools and callbacks, one object: it has the declared members and nothing of the server.
+ * `context.mcp` and `context.mcp.extra` of tools and callbacks, one object: it has the declared members and no others.
  * Functions need no `this`, so that tools may take them apart: `const { sample } = context.mcp`.
  *
  * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the

@@ -113,7 +113,7 @@ function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
   return {
     send: ([command = '', ...values]) => client.call(command, ...values),
     openSubscriber: ({ onMessage, onReady }) => {
-      // Whatever the client has: commands wait until it is connected, and channels are restored after a reconnect.
+      // Regardless of the settings of the client: commands wait until it is connected, and channels are restored after a reconnect.
       const subscriber = client.duplicate({ enableOfflineQueue: true, autoResubscribe: true });
       subscriber.on('error', ignoreError);
       subscriber.on('message', onMessage);

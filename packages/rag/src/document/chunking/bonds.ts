@@ -1,7 +1,7 @@
 import { endOfWhiteSpace, startOfWhiteSpace } from './text-boundary.js';
 
 /**
- * How strongly the texts before and behind a cut belong together. `strong`: the first means nothing at the end of a chunk, such as a term
+ * Strength of the bond between the texts before and behind a cut. `strong`: the first means nothing at the end of a chunk, such as a term
  * before its definition. `weak`: the second explains the first, such as a note.
  */
 export const Bond = { none: 0, weak: 1, strong: 2 } as const;

@@ -4,7 +4,7 @@ import { createChunker } from './chunking-strategy.js';
 import { findViolation } from './find-violation.fixture.js';
 import type { Span } from './pack-spans.js';
 
-/** A part of a generated document. Each has a letter and a number of its own, so that its place in the text is known. */
+/** A part of a generated document. Each has a letter and a separate number, so that its place in the text is known. */
 type Part = { kind: 'heading' | 'paragraph' | 'term' | 'list' | 'fence' | 'table' | 'note'; text: string };
 
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `word${n % 7}`).join(' ');

@@ -109,7 +109,7 @@ function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
 export type ChunkParams =
   | {
       [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & {
-        /** How the document is split. Default: by the format of the document. */
+        /** Strategy of the split. Default: by the format of the document. */
         strategy: Name;
       };
     }[StrategyName]

@@ -2,7 +2,7 @@ import { createSizeLimit, type PackOptions } from './pack-spans.js';
 import { endOfWhiteSpace, skipWhiteSpace, startOfWhiteSpace } from './text-boundary.js';
 
 /**
- * What a block is, where that matters to a cut. A `term` stays with the next block. Overlap begins neither in `code`, nor in a row, whose
+ * Kind of a block, where it matters to a cut. A `term` stays with the next block. Overlap begins neither in `code`, nor in a row, whose
  * first block is a `row` and each further one a `cell`.
  */
 export type BlockKind = 'item' | 'term' | 'code' | 'row' | 'cell';

@@ -333,7 +333,7 @@ describe('context of a chunk', () => {
     expect(prompts[0]).toMatch(/^<document>\n# Travel/);
   });
 
-  test('is asked for again only where the cache has none', async () => {
+  test('is requested again only where the cache has none', async () => {
     answer = situate;
     const cache = new Map<string, unknown>();
     const first = await contextsOf({ cache });

@@ -118,7 +118,7 @@ export interface ExtractParams {
   /** Your own fields, as a schema. */
   schema?: SchemaExtractorOptions;
   /**
-   * What situates a chunk within its document: title, headings and date, then one or two sentences by the model. `'prefix'` leaves out the
+   * Text that situates a chunk within its document: title, headings and date, then one or two sentences by the model. `'prefix'` leaves out the
    * sentences and needs no model. Only for chunks.
    */
   context?: boolean | 'prefix' | ContextExtractorOptions;

@@ -5,7 +5,7 @@ import { loadAnalyzer, type TermAnalyzer } from '../../words/term-analyzer.js';
 /** Terms are stored again when more than this share of the texts has changed: a reopened index analyzes no more than these. */
 const storedAgain = 1 / 64;
 
-/** Where the terms of an index are stored. */
+/** Storage of the terms of an index. */
 export interface WordStorage {
   /** Version of the index that the stored terms are of; `undefined` without them. */
   readonly version: string | undefined;
@@ -71,7 +71,7 @@ export class LocalWords {
     this.#changed = 0;
   }
 
-  /** The index has another version without a change of its rows, because its log was written anew. */
+  /** The index has another version without a change of its rows, because its log was rewritten. */
   async renew(version: string): Promise<void> {
     await this.#storage?.delete();
     this.#version = version;

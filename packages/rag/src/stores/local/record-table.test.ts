@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type EncodedRows, RecordTable } from './record-table.js';
 
-it('needs nothing of an entry whose rows are all decoded', () => {
+it('does not need an entry whose rows are all decoded', () => {
   const rowsOf = (...ids: readonly string[]): EncodedRows => ({
     count: ids.length,
     row: (place) => ({ id: ids[place] as string, metadata: {} }),

@@ -237,7 +237,7 @@ describe('PineconeVector', () => {
       });
   });
 
-  it('rejects a key beside a client', () => {
+  it('rejects a key next to a client', () => {
     const error = {
       code: 'OPTIONS_INVALID',
       message: expect.stringContaining("'client' or 'apiKey', not both"),
