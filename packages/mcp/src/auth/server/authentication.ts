@@ -57,7 +57,7 @@ export function acceptRequests(validator: TokenValidator, needsResource?: string
 
 function resourceMissing(validator: string): QuiverError {
   return new QuiverError(
-    'OAUTH_RESOURCE_INVALID',
+    'OPTIONS_INVALID',
     `${validator} has no resource to compare the audience of a token with. Pass authenticate: { resource, authorizationServers, validateToken }, or set its audience.`,
   );
 }

@@ -155,7 +155,7 @@ describe('authenticate as a validator of the package', () => {
 
   it('is refused at the start when it compares the audience and there is no resource', async () => {
     const issuer = { issuer: 'https://a.example', jwksUri: 'https://a.example/jwks' };
-    await expect(listen(createJwtValidator(issuer))).rejects.toMatchObject({ code: 'OAUTH_RESOURCE_INVALID' });
+    await expect(listen(createJwtValidator(issuer))).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await listen(createJwtValidator({ ...issuer, audience: 'https://mcp.example.com/mcp' }));
   });
 });
