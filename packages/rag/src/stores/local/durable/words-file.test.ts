@@ -88,6 +88,20 @@ describe('stored terms', () => {
     expect(await open((store) => idsOf(store, 'harbour'))).toEqual(['c']);
   });
 
+  it('follow a text that takes the row of a removed one, also where another process stores them again', async () => {
+    await createHouses();
+    await open((store) => find(store, 'house'));
+    await using reader = new LocalVector({ path });
+    await reader.describeIndex({ indexName });
+    await open((store) => store.deleteVectors({ indexName, ids: ['a'] }));
+    await open(async (store) => {
+      expect(await idsOf(store, '房子')).toEqual(['c']);
+      expect(await idsOf(store, 'house')).toEqual([]);
+    });
+    expect(await idsOf(reader, '房子')).toEqual(['c']);
+    expect(await idsOf(reader, 'Haus')).toEqual(['b']);
+  });
+
   it('leave with the texts when the log is written anew', async () => {
     await createHouses();
     await open(async (store) => {
