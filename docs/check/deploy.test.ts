@@ -60,6 +60,29 @@ for (const framework of ['express', 'fastify', 'hono']) {
   });
 }
 
+test('the program with callers for Express checks the scopes of tools', async (t) => {
+  const [, main = ''] = blocksOf('deploy/express.md', 'ts');
+  const folder = writeFiles(t, { 'main.ts': main, 'free-port.mjs': freePort });
+  const child = spawn(process.execPath, ['--import', './free-port.mjs', 'main.ts'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  t.after(() => child.kill());
+  const [port] = (await once(child, 'message')) as [number];
+  const url = `http://127.0.0.1:${port}/mcp`;
+  assert.equal((await fetch(url, { method: 'POST', headers, body: JSON.stringify(call) })).status, 401);
+  const resultOf = async (token: string, name: string): Promise<unknown> => {
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    const mcp = new MCPClient({ id: token + name, servers: { it: { url, requestInit } } });
+    t.after(() => mcp.disconnect());
+    return (await mcp.callTool({ serverName: 'it', name })).content;
+  };
+  const textOf = (text: string): object[] => [{ type: 'text', text }];
+  assert.deepEqual(await resultOf('reader', 'describeCaller'), textOf('ada of acme: orders:read'));
+  assert.deepEqual(await resultOf('writer', 'closeOrder'), textOf('Closed.'));
+  await assert.rejects(resultOf('reader', 'closeOrder'), /403|insufficient_scope|scope/);
+});
+
 test('the program for Workers is one file that needs no package and no Node module', async (t) => {
   const [main = ''] = blocksOf('deploy/cloudflare-workers.md', 'ts');
   const [command = ''] = blocksOf('guides/bundle.md', 'sh');
