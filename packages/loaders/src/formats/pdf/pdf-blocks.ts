@@ -81,7 +81,7 @@ export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>
   return blocks;
 }
 
-const listItem = /^(?:[-•◦▪‣·∙●○■⋄◇◆–*]|\(?(?:\d{1,3}|[a-z])[.)])\s/;
+const listItem = /^(?:[•◦▪‣∙●○■⋄◇◆]|(?:[-·–*]|\(?(?:\d{1,3}|[a-z])[.)])\s)/;
 const sentenceEnd = /[.!?:;。！？：]["”’»)\]]*$/;
 
 /** Whether a line continues a paragraph or a listing. */

@@ -48,21 +48,23 @@ export function differentTexts(lines: Iterable<Line>): string[] {
   return texts.filter((text) => seen.size < seen.add(text.replace(/\d+|\b[ivxlc]+$/gi, '#')).size);
 }
 
-/** Least number of entries of a list, and of entries with leader dots; most lines from one of these to the next. */
-const [leastEntries, leastLeaders, longestRest] = [8, 3, 5];
+/** Least number of entries of a list; of entries with leader dots, their share of a page of contents, and most lines from one to the next. */
+const [leastEntries, leastLeaders, wholePage, longestRest] = [8, 3, 0.75, 5];
 const leaders = /(?:(?:\.\s?){2}|(?:[·…]\s?){4})\s*(?:(?:\d{1,4}(?:–\d{1,4})?(?:, ?|$)){1,20}|[ivxlc]{1,7})$/;
-const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}){0,40}\.?$/u;
+const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}){0,40}[.,]?$/u;
 
 /**
  * Finds the lines of tables of contents and indexes on a page: lists of page numbers, which have the words of all questions and no answer.
  */
 export function findLists(lines: readonly Line[]): Map<Line, string> {
   const list = (kind: string, of: readonly Line[]): Map<Line, string> => new Map(of.map((line) => [line, kind]));
-  const least = Math.max(leastEntries, lines.length / 2);
+  // Lines of numbers continue an entry.
+  const least = Math.max(leastEntries, lines.filter(({ text }) => /\p{L}/u.test(text)).length / 2);
   const terms = lines.flatMap(({ text }) => term.exec(text.slice(0, 250))?.[1]?.toLowerCase() ?? []);
   if (terms.length >= least && isSorted(terms)) return list('index', lines);
   const led = lines.flatMap(({ text }, index) => (leaders.test(text.slice(-100)) ? [index] : []));
-  if (led.length >= leastLeaders) return list('contents', led.length < least ? findRuns(lines, led) : lines);
+  const isWhole = led.length >= leastEntries && led.length >= lines.length * wholePage;
+  if (led.length >= leastLeaders) return list('contents', isWhole ? lines : findRuns(lines, led));
   const numbers = lines.flatMap(({ text }) => (/\p{L}{2}/u.test(text) ? (/\s(\d{1,4})$/.exec(text)?.[1] ?? []) : []));
   return list('contents', numbers.length >= least && isSorted(numbers.map(Number)) ? lines : []);
 }

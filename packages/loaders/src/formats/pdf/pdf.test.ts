@@ -147,6 +147,15 @@ describe('PDF pages', () => {
     expect((await document.chunk()).map(({ text }) => text)).toEqual([left.join(' '), '```\n10, 11\n```']);
   });
 
+  test('have lists, also without spaces behind the bullets', async () => {
+    const items = column(60, 700, [
+      '\u0095 Engines compare vectors.',
+      '\u0095Filters remove rows.',
+      '(c) Readers wait.',
+    ]);
+    expect(await read([items])).toEqual(['- Engines compare vectors.\n\n- Filters remove rows.\n\n(c) Readers wait.']);
+  });
+
   test('escape text that looks like a heading', async () => {
     expect(await read([[{ text: '# not a heading', x: 60, y: 700 }]])).toEqual([String.raw`\# not a heading`]);
   });
