@@ -34,6 +34,20 @@ describe('the graph of an index', () => {
     expect(scans(calls)).toBe(1);
   });
 
+  it('takes one search and at most two reads for a query', async () => {
+    const { store, calls } = watched(new LocalVector());
+    await fill(store, facts);
+    await buildGraph({ vectorStore: store, indexName });
+    calls.length = 0;
+    const { sources } = await toolOver(store).execute(
+      { queryText: 'Where works Ada Quill, founded by whom?', topK: 3 },
+      { onFailure: 'throw' },
+    );
+    expect(idsOf(sources)).toContain('institute');
+    expect(calls.filter((call) => call === 'query')).toHaveLength(1);
+    expect(calls.filter((call) => call === 'get').length).toBeLessThanOrEqual(2);
+  });
+
   it('follows additions, changes and deletions like a new graph', async () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
