@@ -97,6 +97,7 @@ export function readLines(pdfium: Pdfium, page: number, context: PageContext): L
   return lines;
 }
 
+/** Reads words: letters without a space or a gap between them. It makes no object for a letter, which would take as long as PDFium. */
 function readWords(pdfium: Pdfium, page: number, context: PageContext): Word[] {
   const { call, out } = pdfium;
   const content = call.FPDFText_LoadPage(page);
