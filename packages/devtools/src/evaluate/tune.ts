@@ -49,6 +49,7 @@ export interface TuneGrid {
 
 /** Options of `tune()`. The store holds one index `tune-<chunk size>` for each chunk size, until the end. */
 export interface TuneOptions {
+  /** Store in which each configuration is indexed. */
   vectorStore: VectorStore;
   /** Documents that each configuration indexes. */
   documents: readonly MDocument[];

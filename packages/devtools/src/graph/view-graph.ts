@@ -36,7 +36,9 @@ import type { GraphView, GraphViewNode } from './graph-view.js';
 
 /** Options of `viewGraph()`. The model embeds the query; it must be the one of the index. */
 export interface ViewGraphOptions extends TrustedFilterOptions {
+  /** Store of the index. */
   vectorStore: VectorStore;
+  /** Embedding model of the query: a model of the AI SDK, a model string, or an `Embedder`. */
   model: EmbedderInput;
   /** Index whose graph is shown. */
   indexName: string;
