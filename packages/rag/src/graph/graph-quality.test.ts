@@ -8,8 +8,6 @@ import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 
 /** The queries of XQuAD are more than a test has time for. */
 const maxCases = 240;
-/** A part of the change that one query causes. */
-const allowedMrrLoss = 0.001;
 const { collections, missing } = readTestCollections(readTestVariable('QUIVER_DATA'), maxCases);
 if (missing.length > 0)
   process.stderr.write(
@@ -41,6 +39,6 @@ describe.runIf(collections.length > 0)('on a test collection, the graph with its
         { name: 'graph', retrieve: createGraphRAGTool({ vectorStore: store, indexName, model }) },
       ],
     });
-    expect(findRegressions(name, evaluation, allowedMrrLoss)).toEqual([]);
+    expect(findRegressions(name, evaluation)).toEqual([]);
   });
 });

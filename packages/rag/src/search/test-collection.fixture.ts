@@ -65,28 +65,28 @@ export const guardedMetrics = ['ndcgAt10', 'recallAt5', 'recallAt10', 'allAt5', 
 const leastRecall: Readonly<Record<string, number>> = { '2wiki': 0.87, hotpotqa: 0.94 };
 /** Greatest loss of nDCG on collections whose queries need no connections. */
 const greatestLoss: Readonly<Record<string, number>> = { cisi: 0.01, cranfield: 0.01 };
-/** Greatest loss of MRR: one of the 76 queries of CISI changes it by .007, one of the 225 of Cranfield by .002. */
-const greatestMrrLoss: Readonly<Record<string, number>> = { cisi: 0.01, cranfield: 0.002 };
+/** Greatest loss of MRR: one of the 76 queries of CISI changes it by .007, one of the 225 of Cranfield by .002, one of the 1,190 of XQuAD by up to .0008. */
+const greatestMrrLoss: Readonly<Record<string, number>> = {
+  cisi: 0.01,
+  cranfield: 0.002,
+  'xquad-de': 0.001,
+  'xquad-ru': 0.001,
+};
 
 /**
  * Compares the configuration `graph` of an evaluation with `keyword`, its first one: the graph must help where queries need several
  * documents, and must not reduce quality elsewhere.
  *
  * @param name - name of the collection
- * @param allowedMrrLoss - for an evaluation of fewer queries than the collection has
  * @returns a sentence for each failure
  */
-export function findRegressions(
-  name: string,
-  { configurations, comparisons }: Evaluation,
-  allowedMrrLoss = 0,
-): string[] {
+export function findRegressions(name: string, { configurations, comparisons }: Evaluation): string[] {
   const differenceOf = (metric: string): number =>
     comparisons.find((one) => one.configuration === 'graph' && one.metric === metric)?.difference.mean ?? Number.NaN;
   const recall = configurations.find((one) => one.name === 'graph')?.metrics.recallAt5?.mean ?? Number.NaN;
   const guards: [holds: boolean, failure: string][] = [
     [
-      differenceOf('mrrAt10') >= -(greatestMrrLoss[name] ?? allowedMrrLoss),
+      differenceOf('mrrAt10') >= -(greatestMrrLoss[name] ?? 0),
       `MRR@10 of the graph differs from keyword search by ${differenceOf('mrrAt10')}`,
     ],
     [
