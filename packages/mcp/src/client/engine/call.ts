@@ -8,27 +8,22 @@ import type { ProgressUpdate, RequestHandlers } from '../config/handlers.js';
 import type { Sending } from '../transports/channel.js';
 import type { RequestClock } from './request-clocks.js';
 
-/** Another party that a request is sent for: what the server sends during the request is passed on to it, unchanged. */
+/** A caller in another program that a request is sent for: what the server sends during the request is passed on to it, unchanged. */
 export interface Relay {
-  /** Capabilities that the party has declared; a modern request declares them. */
+  /** Capabilities that the caller has declared; a modern request declares them. */
   readonly capabilities: ClientCapabilities;
-  /** Log level of the party, which a modern request declares. */
+  /** Log level of the caller, which a modern request declares. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Stands for the party: where the transport does not tell which request the server asks for, any request of one caller is as good. */
+  /** Stands for the caller: where the transport does not tell which request the server asks for, any request of one caller is as good. */
   readonly caller: unknown;
-  /** Whether an `input_required` result is returned, because the party provides the input itself. */
+  /** Whether an `input_required` result is returned, because the caller provides the input itself. */
   readonly returnsInput: boolean;
   /** Whether the server may run the call as a task. */
   readonly acceptsTasks: boolean;
-  /** @throws `ProtocolError` for an error of the party */
+  /** @throws `ProtocolError` for an error of the caller */
   respond(method: string, params: Params, signal: AbortSignal): Promise<Params>;
   /** Receives notifications during the request, except progress. */
   notify(notification: JsonRpcNotification): void;
-}
-
-/** Handlers of the requests of a server during a request: its own handlers, or a relay. */
-export interface RelayedHandlers extends RequestHandlers {
-  readonly relay?: Relay | undefined;
 }
 
 /** Changes of an extension of the protocol to a modern request. */
@@ -45,7 +40,9 @@ export interface RequestExtension {
 }
 
 /** Options of a request. Each layer passes on the same object. */
-export interface EngineRequestOptions extends RelayedHandlers {
+export interface EngineRequestOptions extends RequestHandlers {
+  /** Receives what the server sends during the request, where no handler does. */
+  readonly relay?: Relay | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds; 0 for no limit. Default: that of the connection. */
   readonly timeout?: number | undefined;
@@ -123,7 +120,7 @@ export interface ClientDescription {
   readonly logLevel?: LoggingLevel | undefined;
 }
 
-/** Capabilities that the handshake of a connection declares whose requests have relays: each party may have others. */
+/** Capabilities that the handshake of a connection declares whose requests have relays: each caller may have others. */
 export const relayedCapabilities: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
@@ -147,12 +144,12 @@ export function createEnvelope(
   };
 }
 
-/** Returns the same as {@link createEnvelope}, with what one request declares. @param extension - extension of the protocol */
+/** Returns the same as {@link createEnvelope}, with what one request declares. */
 export function createRequestEnvelope(
   client: ClientDescription,
   protocolVersion: string | undefined,
   method: string,
-  { onElicitation, onSampling, relay, extension }: RelayedHandlers & { readonly extension?: string | undefined },
+  { onElicitation, onSampling, relay, extension }: EngineRequestOptions,
 ): Params {
   const { clientInfo } = client;
   const { logLevel } = relay ?? client;
@@ -161,8 +158,7 @@ export function createRequestEnvelope(
     const extensions = { ...relay.capabilities.extensions, ...capabilities.extensions };
     capabilities = { ...relay.capabilities, ...capabilities, extensions };
   }
-  if (extension !== undefined)
-    capabilities = { ...capabilities, extensions: { ...capabilities.extensions, [extension]: {} } };
+  if (extension) capabilities = { ...capabilities, extensions: { ...capabilities.extensions, [extension.name]: {} } };
   if (onElicitation || onSampling) capabilities = { ...declareHandlers(onElicitation, onSampling), ...capabilities };
   const envelope = createEnvelope({ clientInfo, capabilities }, protocolVersion);
   if (logLevel !== undefined && findMethod(method)?.isInteractive) envelope[metaKeys.logLevel] = logLevel;

@@ -327,10 +327,8 @@ export class Engine implements Receiver {
   #describe(method: string, params: Params, options: EngineRequestOptions, progressToken?: string): Params {
     const token = progressToken !== undefined && { progressToken };
     if (!this.isModern && !token) return params;
-    const { onElicitation, onSampling, relay, extension } = options;
-    const declared = { onElicitation, onSampling, relay, extension: extension?.name };
     const { protocolVersion } = this.server;
-    const envelope = this.isModern && createRequestEnvelope(this.#options, protocolVersion, method, declared);
+    const envelope = this.isModern && createRequestEnvelope(this.#options, protocolVersion, method, options);
     return { ...params, _meta: { ...envelope, ...(params['_meta'] as Params), ...token } };
   }
 

@@ -4,15 +4,15 @@ import { isObject, type JsonRpcNotification, type Params } from '../../protocol/
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerMessage } from '../config/handlers.js';
-import type { RelayedHandlers } from './call.js';
+import type { EngineRequestOptions } from './call.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
   /**
-   * @param responder - the client's request that this one belongs to
+   * @param call - options of the client's request that this one belongs to
    * @throws `ProtocolError` for a method without a handler
    */
-  respond(method: string, params: Params, signal: AbortSignal, responder?: RelayedHandlers): Promise<Params>;
+  respond(method: string, params: Params, signal: AbortSignal, call?: EngineRequestOptions): Promise<Params>;
   notify(notification: JsonRpcNotification): void;
   /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined;
@@ -41,8 +41,8 @@ export interface InputRequired {
   readonly round: number;
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
-  /** Handlers of the request. */
-  readonly handlers: RelayedHandlers;
+  /** Those of the request, with its handlers. */
+  readonly options: EngineRequestOptions;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface InputRequired {
  */
 export async function provideInput(
   application: Application,
-  { method, result, round, maxInputRounds = defaultMaxInputRounds, handlers }: InputRequired,
+  { method, result, round, maxInputRounds = defaultMaxInputRounds, options }: InputRequired,
   signal: AbortSignal,
 ): Promise<Params> {
   const { resultType, inputRequests, requestState } = result;
@@ -68,7 +68,7 @@ export async function provideInput(
   }
   const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
     key,
-    await respondToInput(application, key, request, signal, handlers),
+    await respondToInput(application, key, request, signal, options),
   ];
   const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
   return { inputResponses: Object.fromEntries(responses), ...state };
@@ -86,12 +86,12 @@ export async function respondToInput(
   key: string,
   request: unknown,
   signal: AbortSignal,
-  handlers: RelayedHandlers,
+  options: EngineRequestOptions,
 ): Promise<Params> {
   const { method, params = {} } = isObject(request) ? request : {};
   if (typeof method !== 'string' || !isObject(params))
     throw new TypeError(`Invalid input request '${key}': method and params are required`);
-  const responding = application.respond(method, params, signal, handlers);
+  const responding = application.respond(method, params, signal, options);
   application.onMessage?.({ method, params });
   try {
     return await responding;

@@ -4,17 +4,14 @@ import type { JsonRpcRequest, JsonRpcResponse, Params, RequestId } from '../../p
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import type { Caller } from '../config/caller.js';
 import { createBackOff } from '../../back-off.js';
-import { abortHandlers, UndeliveredError, type Call, type RelayedHandlers } from './call.js';
+import { abortHandlers, UndeliveredError, type Call, type EngineRequestOptions } from './call.js';
 import { provideInput, type Application } from './provide-input.js';
 import { isLostConnection, statusOf } from './request-error.js';
 import type { RequestClocks } from './request-clocks.js';
 import { createMessageEvent, type TracedConnection } from './traced-connection.js';
 
 const channel = traceChannels['quiver:mcp.client'];
-
-type RelayedCaller = Caller & RelayedHandlers;
 
 /** Milliseconds in which the tool of a call that was canceled, or timed out, may still send requests. */
 const lateRequestTime = 10 * 60_000;
@@ -123,7 +120,7 @@ export class Responder {
   async provideInput(call: Call, result: Params, round: number): Promise<Params> {
     const { application, maxInputRounds } = this.#options;
     const controller = new AbortController();
-    const required = { method: call.method, result, round, maxInputRounds, handlers: call.options };
+    const required = { method: call.method, result, round, maxInputRounds, options: call.options };
     this.#pause(call, controller);
     try {
       return await provideInput(application, required, controller.signal);
@@ -160,9 +157,9 @@ export class Responder {
   }
 
   /** Returns whether a request of the server may belong to an abandoned call of another caller. */
-  #mayBelongToOther(caller: RelayedCaller): boolean {
+  #mayBelongToOther(options: EngineRequestOptions): boolean {
     if (monotonicNow() >= this.#abandonedUntil) this.#abandoned.clear();
-    const own = callerOf(caller);
+    const own = callerOf(options);
     return [...this.#abandoned].some((other) => other !== own);
   }
 
@@ -178,7 +175,7 @@ export class Responder {
 }
 
 /** Without a request context, calls with one handler ask one user. `undefined` stands for a caller too: that of calls with neither. */
-function callerOf({ relay, requestContext, onElicitation, onSampling }: RelayedCaller): unknown {
+function callerOf({ relay, requestContext, onElicitation, onSampling }: EngineRequestOptions): unknown {
   return relay?.caller ?? requestContext ?? onElicitation ?? onSampling;
 }
 

@@ -7,7 +7,7 @@ import { findShapeError } from '../../protocol/schemas.js';
 import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
 import type { Application } from '../engine/provide-input.js';
-import type { RelayedHandlers } from '../engine/call.js';
+import type { EngineRequestOptions } from '../engine/call.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { answerElicitation } from './elicitation.js';
 
@@ -27,11 +27,11 @@ async function respond(
   method: string,
   params: Params,
   signal: AbortSignal,
-  own: RelayedHandlers = {},
+  call: EngineRequestOptions = {},
 ): Promise<Params> {
   const { name: serverName, handlers } = server;
   const { roots } = handlers;
-  const { onElicitation: elicitation = handlers.elicitation, onSampling: sampling = handlers.sampling } = own;
+  const { onElicitation: elicitation = handlers.elicitation, onSampling: sampling = handlers.sampling } = call;
   if (method === 'elicitation/create' && elicitation) {
     if (typeof params['message'] !== 'string') throw invalidParams('Invalid params: message is required');
     try {
@@ -52,7 +52,7 @@ async function respond(
     return { ...(await sampleFromModel(sampling, request, signal)) };
   }
   if (method === 'roots/list' && roots) return { roots: typeof roots === 'function' ? await roots() : roots };
-  if (own.relay) return own.relay.respond(method, params, signal);
+  if (call.relay) return call.relay.respond(method, params, signal);
   throw methodNotFound(method);
 }
 

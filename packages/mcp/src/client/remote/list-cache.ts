@@ -7,6 +7,7 @@ import { errorCodes, viaKey } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
+import type { RequestOptions } from '../config/caller.js';
 import type { ServerOptions } from '../config/server-definition.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
@@ -25,12 +26,9 @@ export interface FetchedList<Item> {
   readonly error?: unknown;
 }
 
-/** Caller that needs a list. */
-export interface ListCaller {
-  readonly requestContext?: AnyRequestContext | undefined;
+/** Caller that needs a list. The request ends when the signals of all callers that wait for the list have fired. */
+export interface ListCaller extends Readonly<RequestOptions> {
   readonly via?: Via | undefined;
-  /** Ends the request when the last caller that waits for the list has left. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A request of a list that callers wait for. */

@@ -6,11 +6,10 @@ import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { repeats } from '../../repeats.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { InteractiveRequestOptions } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
 import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
-import type { RelayedHandlers } from '../engine/call.js';
+import type { EngineRequestOptions } from '../engine/call.js';
 import { RequestClocks, type RequestClock } from '../engine/request-clocks.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../../back-off.js';
@@ -19,15 +18,11 @@ import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescrip
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
-export interface AwaitTaskOptions extends InteractiveRequestOptions, RelayedHandlers {
-  /** Milliseconds until the task must have ended; 0 for no limit. Default: `tasks.timeout` of the server. */
-  readonly timeout?: number | undefined;
-  /** Whether a new status message restarts the timeout. */
-  readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Milliseconds that status messages cannot extend. */
-  readonly maxTotalTimeout?: number | undefined;
-  /** Receives the status messages. */
-  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+/**
+ * Options of the call that became a task. Its `timeout` is until the task must have ended, by default `tasks.timeout` of the server; status
+ * messages are its progress.
+ */
+export interface AwaitTaskOptions extends EngineRequestOptions {
   /** The progress token. */
   readonly runId: string;
   /** State in which the server has created the task. */
@@ -240,9 +235,7 @@ class AwaitedTask {
   }
 
   /** Sends a request that may be repeated, until the server responds. */
-  async #send<Result>(
-    send: (options: InteractiveRequestOptions & { timeout: number }) => Promise<Result>,
-  ): Promise<Result> {
+  async #send<Result>(send: (options: EngineRequestOptions) => Promise<Result>): Promise<Result> {
     const { signal } = this.#end;
     const { requestContext, onElicitation, onSampling, relay } = this.#options;
     const options = { signal, requestContext, onElicitation, onSampling, relay, timeout: pollTimeout };

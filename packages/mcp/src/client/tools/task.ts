@@ -3,7 +3,7 @@ import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { RequestOptions } from '../config/caller.js';
+import type { EngineRequestOptions } from '../engine/call.js';
 import { checkResult, requireTaskStatus } from '../engine/check-result.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { tasksExtension } from '../remote/server-tasks.js';
@@ -94,15 +94,12 @@ function isPositive(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY;
 }
 
-/** Timeout of a request in milliseconds. Default: that of the server. */
-type Timed = RequestOptions & { timeout?: number };
-
 /**
  * Requests the state of a task.
  *
  * @throws `MCP_TASK_NOT_FOUND`, `MCP_TASKS_UNSUPPORTED`, and as `RemoteServer.request`
  */
-export function getTask(server: RemoteServer, taskId: string, options: Timed): Promise<RemoteTask> {
+export function getTask(server: RemoteServer, taskId: string, options: EngineRequestOptions): Promise<RemoteTask> {
   return request(server, 'tasks/get', { taskId }, options, (received) => readTask(taskId, received)).catch(
     (error: unknown) => {
       const task = isQuiverError(error) ? readUnsupported(taskId, error.cause) : undefined;
@@ -117,13 +114,13 @@ export async function updateTask(
   server: RemoteServer,
   taskId: string,
   inputResponses: Record<string, unknown>,
-  options: Timed,
+  options: EngineRequestOptions,
 ): Promise<void> {
   await request(server, 'tasks/update', { taskId, inputResponses }, options, (received) => received);
 }
 
 /** Requests that the server cancels a task; a task that has ended does not change. @throws as {@link getTask} */
-export async function cancelTask(server: RemoteServer, taskId: string, options: Timed): Promise<void> {
+export async function cancelTask(server: RemoteServer, taskId: string, options: EngineRequestOptions): Promise<void> {
   await request(server, 'tasks/cancel', { taskId }, options, (received) => received);
 }
 
@@ -131,7 +128,7 @@ function request<Result>(
   server: RemoteServer,
   method: string,
   params: Params & { taskId: string },
-  options: Timed,
+  options: EngineRequestOptions,
   read: (received: Params) => Result | Promise<Result>,
 ): Promise<Result> {
   const { name } = server;
