@@ -25,7 +25,7 @@ import {
   sessionIdInvalid,
   sessionNotFound,
   type SessionLimits,
-  type SessionOwner,
+  type SessionCaller,
   type StreamOptions,
 } from '../../server/http/sessions.js';
 import { SharedEventStore, streamIdOf } from './shared-event-store.js';
@@ -49,12 +49,6 @@ export interface SharedServer {
   drop(session: HttpSession): void;
 }
 
-/** Identity that a shared session belongs to and counts for. */
-export interface SharedOwner extends Partial<SessionOwner> {
-  /** Digest of the principal. */
-  readonly owner: string;
-}
-
 /** A session of all instances, as one of them knows it: its record is in the shared store, its requests and streams are here. */
 export class SharedSession extends HttpSession {
   readonly #server: SharedServer;
@@ -68,9 +62,15 @@ export class SharedSession extends HttpSession {
   #renewed = -Infinity;
   readonly #readers: SharedReaders;
 
-  constructor(server: SharedServer, id: string, owner: SharedOwner, limits: Partial<SessionLimits>) {
-    super(id, owner, limits);
-    this.owner = owner.owner;
+  constructor(
+    server: SharedServer,
+    id: string,
+    owner: string,
+    caller: Partial<SessionCaller>,
+    limits: Partial<SessionLimits>,
+  ) {
+    super(id, caller, limits);
+    this.owner = owner;
     this.#server = server;
     this.#lifetime = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
     // A call in flight may be quiet for longer than a session may be idle.

@@ -11,16 +11,16 @@ import type { Feature } from '../../server/feature.js';
 import type { HttpRequest } from '../../server/http/message.js';
 import { parseSessionState, sessionMessages, type ForwardedMessage, type SessionNews } from './session-record.js';
 import {
-  ownerOf,
+  sessionCallerOf,
   requireSessionId,
   sessionNotFound,
   SessionStore,
   type CommonSessions,
   type HttpSession,
   type SessionLimits,
-  type SessionOwner,
+  type SessionCaller,
 } from '../../server/http/sessions.js';
-import { SharedSession, type SharedOwner, type SharedServer } from './shared-session.js';
+import { SharedSession, type SharedServer } from './shared-session.js';
 
 /** Characters of a session id that is looked up. */
 const MAX_SESSION_ID_LENGTH = 256;
@@ -60,19 +60,20 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
 
   /** As for sessions in memory. The limits count the sessions that this instance opened or served. */
   override async create(
-    owner: SessionOwner,
+    caller: SessionCaller,
     limits: Partial<SessionLimits>,
     createId: () => string,
   ): Promise<HttpSession> {
     // The client may receive what other instances send.
     await this.#guard(this.instance.start());
-    const digest = await digestOf(owner.principal);
-    return this.#add(this.requireNewId(owner, limits, createId), { ...owner, owner: digest }, limits);
+    const owner = await digestOf(caller.principal);
+    const id = this.requireNewId(caller, limits, createId);
+    return this.add(new SharedSession(this, id, owner, caller, limits));
   }
 
   override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
     const id = requireSessionId(request);
-    const { principal, callerKey } = ownerOf(request);
+    const { principal, callerKey } = sessionCallerOf(request);
     const session = await this.find(id, limits, callerKey);
     if (!session) throw sessionNotFound('it ended');
     if (session.principal !== principal) {
@@ -99,7 +100,7 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
       return undefined;
     }
     try {
-      session ??= this.#add(id, { owner: parseSessionState(record).owner, callerKey }, limits);
+      session ??= this.add(new SharedSession(this, id, parseSessionState(record).owner, { callerKey }, limits));
       session.load(record);
     } catch (error) {
       this.onStoreError(error);
@@ -157,10 +158,6 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
       this.onStoreError(error);
       throw refused(503, 'The store that the instances of this server share is unavailable; try again later');
     }
-  }
-
-  #add(id: string, owner: SharedOwner, limits: Partial<SessionLimits>): SharedSession {
-    return this.add(new SharedSession(this, id, owner, limits));
   }
 
   #copyOf(id: string): SharedSession | undefined {

@@ -23,11 +23,10 @@ import {
 } from '../../server/http/message.js';
 import {
   callerOf,
-  ownerOf,
-  principalOfCaller,
   requireRoom,
+  sessionCallerOf,
+  type SessionCaller,
   type SessionLimits,
-  type SessionOwner,
 } from '../../server/http/sessions.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
@@ -60,7 +59,7 @@ export type ServedRoute = (SSERoute | { messagePath: string; url?: undefined; ss
 };
 
 /** One client of the HTTP+SSE transport. */
-interface SSEConnection extends SessionOwner, Pick<ServedRoute, 'servedBy'> {
+interface SSEConnection extends SessionCaller, Pick<ServedRoute, 'servedBy'> {
   readonly connection: Connection;
   readonly sink: EventSink;
   readonly keepAlive: NodeJS.Timeout;
@@ -128,8 +127,8 @@ export class SSEEndpoint implements Transport {
     { messagePath, servedBy }: Pick<ServedRoute, 'messagePath' | 'servedBy'>,
     options: SSEOptions,
   ): void {
-    const owner = ownerOf(request);
-    requireRoom(this.#connections, owner, options);
+    const caller = sessionCallerOf(request);
+    requireRoom(this.#connections, caller, options);
     const sessionId = crypto.randomUUID();
     const sink = reply.stream(eventStreamHeaders, true);
     const connection = new Connection({
@@ -138,7 +137,7 @@ export class SSEEndpoint implements Transport {
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
     const keepAlive = unref(setInterval(() => sink.write(keepAliveComment), KEEP_ALIVE_INTERVAL));
-    this.#connections.set(sessionId, { ...owner, servedBy, connection, sink, keepAlive });
+    this.#connections.set(sessionId, { ...caller, servedBy, connection, sink, keepAlive });
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';
     sink.write(`event: endpoint\ndata: ${messagePath}${separator}sessionId=${sessionId}\n\n`);
@@ -175,7 +174,7 @@ export class SSEEndpoint implements Transport {
     const printable = sessionId.slice(0, 64).replaceAll(/[^\w-]/g, '?');
     const refuse = (): void => reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
     const receiver = this.#connections.get(sessionId);
-    if (receiver?.principal !== principalOfCaller(request)) return refuse();
+    if (receiver?.principal !== sessionCallerOf(request).principal) return refuse();
     requireJsonBody(request);
     const body = await request.readJson(maxBodyBytes);
     requireNotClosed(this.#lifecycle, reply);

@@ -54,9 +54,8 @@ export class PossibleTask implements Continuation {
     // With time before the task, requests for input end the round.
     if (!run.isOpen || (options.after > 0 && run.isEnding)) return;
     const { answers, requestCount } = run;
-    const { principal = '' } = host.caller;
     const call = options.resume ? storedCallOf(host, this.#arguments, this.#tasks.callerData) : undefined;
-    const start = { options, principal, host, answers, requestCount, call };
+    const start = { options, host, answers, requestCount, call };
     const creating = this.#tasks.begin(start, (task) => run.continueAs(task));
     if (creating) run.respond(creating.then((record) => Result.of(commonMembers(record), { type: 'task' })));
     else if (options.mode === 'required') run.fail(noRoom());

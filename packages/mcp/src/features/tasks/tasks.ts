@@ -38,7 +38,6 @@ export interface TasksConfig extends TasksOptions {
 /** A run that becomes a task. */
 export interface TaskStart {
   readonly options: TaskOptions;
-  readonly principal: string;
   readonly host: TaskHost;
   /** Results of the input rounds before. */
   readonly answers: RequestState['answers'];
@@ -105,7 +104,8 @@ export class Tasks {
    *   a limit is reached
    */
   begin(start: TaskStart, run: (task: RunningTask) => Promise<string>): Promise<TaskRecord> | undefined {
-    const { options, principal, host, requestCount } = start;
+    const { options, host, requestCount } = start;
+    const { principal = '' } = host.caller;
     if (!this.hasRoom(principal)) return undefined;
     const { ttlMs } = options;
     const task = this.#createRun({ id: this.#stored.createId(), host, ttlMs, requestCount, run: firstRun });
@@ -118,7 +118,7 @@ export class Tasks {
 
   async #store(
     task: RunningTask,
-    { options, principal, host, answers, call }: TaskStart,
+    { options, host, answers, call }: TaskStart,
     run: Promise<string>,
   ): Promise<TaskRecord> {
     const createdAt = new Date().toISOString();
@@ -132,7 +132,7 @@ export class Tasks {
         lastUpdatedAt: createdAt,
         ttlMs: options.ttlMs,
         pollIntervalMs: options.pollIntervalMs,
-        owner: await digestOfOwner(principal),
+        owner: await digestOfOwner(host.caller.principal),
         creator: instance.id,
         instance: instance.id,
         run: firstRun,
@@ -350,6 +350,6 @@ const diedWithProcess: TaskEnd = {
 };
 
 /** Identifies the caller of a task. A digest, because the principal may contain a token. */
-function digestOfOwner(principal: string): Promise<string> {
+function digestOfOwner(principal = ''): Promise<string> {
   return digestOf(['task', principal]);
 }

@@ -25,7 +25,7 @@ import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js
 import { sendError, type HttpReply, type HttpRequest } from './message.js';
 import { ResponseWriter, type HttpEndpointState } from './response-writer.js';
 import { openStandaloneStream } from './standalone-stream.js';
-import { ownerOf, SessionStore } from './sessions.js';
+import { sessionCallerOf, SessionStore } from './sessions.js';
 
 /** All sessions of `startHTTP()`. */
 export interface StreamableHTTPServerTransport {
@@ -252,7 +252,7 @@ async function startSession(response: ResponseWriter, message: JsonRpcRequest): 
   if (options.refuseSessionsWhileDraining && lifecycle.state !== 'open' && (await server.instance.hasOthers()))
     throw serverClosed();
   const { sessionIdGenerator = () => crypto.randomUUID(), onsessioninitialized } = options;
-  const session = await endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
+  const session = await endpoint.sessions.create(sessionCallerOf(request), options, sessionIdGenerator);
   session.traceSession();
   try {
     await onsessioninitialized?.(session.id);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import { ownerOf, SessionStore, type HttpSession } from './sessions.js';
+import { sessionCallerOf, SessionStore, type HttpSession } from './sessions.js';
 import type { HttpRequest } from './message.js';
 
 describe('the store', () => {
@@ -161,7 +161,7 @@ describe('over HTTP', () => {
 
   test('counts sessions without authentication by network address, except for loopback addresses', () => {
     const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
-      ownerOf({ remoteAddress } as HttpRequest),
+      sessionCallerOf({ remoteAddress } as HttpRequest),
     );
     expect(callers.map(({ callerKey }) => callerKey)).toEqual([
       'address 192.0.2.7',
@@ -170,7 +170,10 @@ describe('over HTTP', () => {
       undefined,
       undefined,
     ]);
-    const { principal, callerKey } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
+    const { principal, callerKey } = sessionCallerOf({
+      remoteAddress: '192.0.2.7',
+      authInfo: { token: 'ada' },
+    } as HttpRequest);
     expect(callerKey).toBe(principal);
   });
 
@@ -183,7 +186,7 @@ describe('over HTTP', () => {
     [['fe80::2%eth0'], 'address fe80::2%eth0'],
     [['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7'], 'address 192.0.2.7'],
   ])('counts the addresses %j of one site as one caller', (addresses, key) => {
-    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).callerKey);
+    const callers = addresses.map((remoteAddress) => sessionCallerOf({ remoteAddress } as HttpRequest).callerKey);
     expect(new Set(callers)).toEqual(new Set([key]));
   });
 

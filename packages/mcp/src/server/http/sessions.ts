@@ -31,15 +31,15 @@ export interface SessionLimits {
   readonly maxRequestsPerSession: number;
 }
 
-/** Identity that a session belongs to and counts for. */
-export interface SessionOwner {
-  /** Principal that owns the session. Other principals receive 404. */
+/** Caller that a session belongs to and counts for. */
+export interface SessionCaller {
+  /** Empty without authentication. Other principals receive 404. */
   readonly principal: string;
   /** Key that {@link SessionLimits.maxSessionsPerCaller} counts by; `undefined` when there is no such limit. */
   readonly callerKey: string | undefined;
 }
 
-export function ownerOf(request: HttpRequest): SessionOwner {
+export function sessionCallerOf(request: HttpRequest): SessionCaller {
   const { principal = '', key } = callerOf(request);
   return { principal, callerKey: key };
 }
@@ -49,19 +49,14 @@ export function callerOf(request: HttpRequest, sessionId?: string): Caller {
   return new Caller({ authInfo: request.authInfo, sessionId, transport: 'http', http: request });
 }
 
-/** Returns the principal of a request; empty without authentication. */
-export function principalOfCaller(request: HttpRequest): string {
-  return callerOf(request).principal ?? '';
-}
-
 /**
  * Refuses a session that would exceed a limit.
  *
  * @throws ProtocolError with HTTP status 503 when the server is full, 429 when the caller has too many sessions
  */
 export function requireRoom(
-  open: ReadonlyMap<string, Pick<SessionOwner, 'callerKey'>>,
-  { callerKey }: SessionOwner,
+  open: ReadonlyMap<string, Pick<SessionCaller, 'callerKey'>>,
+  { callerKey }: SessionCaller,
   {
     maxSessions = DEFAULT_MAX_SESSIONS,
     // One caller must not be able to take all sessions.
@@ -88,7 +83,7 @@ export interface StreamOptions {
 /** Session of one legacy client over HTTP, between `initialize` and `DELETE`. Small: thousands of them are normal. */
 export class HttpSession extends LegacySession {
   override readonly id: string;
-  /** Principal that owns the session; in a shared one `undefined` before this instance has served a request of it. */
+  /** Principal of the caller; in a shared one `undefined` before this instance has served a request of it. */
   principal: string | undefined;
   readonly callerKey: string | undefined;
   protected readonly idleTimeout: number;
@@ -100,7 +95,7 @@ export class HttpSession extends LegacySession {
   streams: Map<string, EventStream> | undefined;
   #streamCount = 0;
 
-  constructor(id: string, { principal, callerKey }: Partial<SessionOwner>, limits: Partial<SessionLimits>) {
+  constructor(id: string, { principal, callerKey }: Partial<SessionCaller>, limits: Partial<SessionLimits>) {
     const { maxRequestsPerSession = DEFAULT_MAX_REQUESTS_PER_SESSION, idleTimeout = DEFAULT_IDLE_TIMEOUT } = limits;
     super({ maxRequests: maxRequestsPerSession });
     this.id = id;
@@ -194,16 +189,16 @@ export class SessionStore {
   }
 
   /**
-   * @throws ProtocolError with HTTP status 503 or 429 when no session can be opened for this owner
+   * @throws ProtocolError with HTTP status 503 or 429 when no session can be opened for this caller
    * @throws `SESSION_ID_INVALID` when the id is in use or is not a valid header value
    */
-  async create(owner: SessionOwner, limits: Partial<SessionLimits>, createId: () => string): Promise<HttpSession> {
-    return this.add(new HttpSession(this.requireNewId(owner, limits, createId), owner, limits));
+  async create(caller: SessionCaller, limits: Partial<SessionLimits>, createId: () => string): Promise<HttpSession> {
+    return this.add(new HttpSession(this.requireNewId(caller, limits, createId), caller, limits));
   }
 
   /** @throws errors of {@link SessionStore.create} */
-  protected requireNewId(owner: SessionOwner, limits: Partial<SessionLimits>, createId: () => string): string {
-    requireRoom(this.open, owner, limits);
+  protected requireNewId(caller: SessionCaller, limits: Partial<SessionLimits>, createId: () => string): string {
+    requireRoom(this.open, caller, limits);
     const id = createId();
     if (this.isId(id) && !this.open.has(id)) return id;
     throw sessionIdInvalid();
@@ -222,7 +217,7 @@ export class SessionStore {
   async require(request: HttpRequest, _limits: Partial<SessionLimits>): Promise<HttpSession> {
     const session = this.open.get(requireSessionId(request));
     if (session?.isExpired(monotonicNow())) this.drop(session);
-    else if (session?.principal === principalOfCaller(request)) return session;
+    else if (session?.principal === sessionCallerOf(request).principal) return session;
     throw sessionNotFound('it ended, or another process has it');
   }
 
