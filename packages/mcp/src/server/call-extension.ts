@@ -3,7 +3,7 @@ import type { ToolLike } from '@quiver/core/tools';
 import type { Era } from '../protocol/constants.js';
 import type { ParamHeader } from '../protocol/param-headers.js';
 import type { CatalogItem, ListedTool, ToolType } from './tools/catalog.js';
-import type { JsonRpcRequest, Params } from '../protocol/json-rpc.js';
+import type { JsonRpcRequest } from '../protocol/json-rpc.js';
 import type { Continuation } from './continued-run.js';
 
 /** A tool that a server offers. */
@@ -77,15 +77,4 @@ export function resolveCall(
     if (resolved) return resolved;
   }
   return undefined;
-}
-
-/** Returns the parameters of the call that a request stands for. */
-export function callParamsOf({
-  params,
-  resolved,
-}: {
-  readonly params: Params | undefined;
-  readonly resolved: ResolvedCall | undefined;
-}): Params | undefined {
-  return resolved ? { ...params, name: resolved.name, arguments: resolved.arguments } : params;
 }

@@ -7,30 +7,27 @@ import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../
 /** Transport of a message, as trace events name it. */
 export type ServerTransport = Extract<McpTraceEvent['transport'], 'http' | 'stdio'>;
 
-/** Origin of a request, as its transport knows it. */
-interface CallerFacts {
-  readonly authInfo?: McpAuthInfo | undefined;
-  readonly sessionId?: string | undefined;
+/** Caller of a request: the client, and the person or program that it acts for. */
+export class Caller {
+  readonly authInfo: McpAuthInfo | undefined;
+  readonly sessionId: string | undefined;
   /** Transport that the request arrived over; absent for a call that runs again without its client. */
-  readonly transport?: ServerTransport | undefined;
+  readonly transport: ServerTransport | undefined;
   /** HTTP request that carries the message; present over HTTP. */
-  readonly http?:
+  readonly http:
     | {
         readonly headers: Readonly<Record<string, string>>;
         readonly toolAccess: ToolAccessCheck | undefined;
         readonly remoteAddress?: string | undefined;
       }
     | undefined;
-}
 
-/** Caller of a request: the client, and the person or program that it acts for. */
-export class Caller {
-  readonly authInfo: McpAuthInfo | undefined;
-  readonly sessionId: string | undefined;
-  readonly transport: ServerTransport | undefined;
-  readonly http: CallerFacts['http'];
-
-  constructor({ authInfo, sessionId, transport, http }: CallerFacts = {}) {
+  constructor({
+    authInfo,
+    sessionId,
+    transport,
+    http,
+  }: Partial<Pick<Caller, 'authInfo' | 'sessionId' | 'transport' | 'http'>> = {}) {
     this.authInfo = authInfo;
     this.sessionId = sessionId;
     this.transport = transport;

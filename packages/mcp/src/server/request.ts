@@ -7,7 +7,7 @@ import { errorText, isObject, type JsonRpcRequest, type Params, type RequestId }
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import { requestEntriesOf } from '../request-entries.js';
-import { callParamsOf, resolveCall, type ResolvedCall } from './call-extension.js';
+import { resolveCall, type ResolvedCall } from './call-extension.js';
 import type { Continuation, ProgressUpdate } from './continued-run.js';
 import type { Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
@@ -16,6 +16,7 @@ import type { ClientDeclarations, LegacySession, Work } from './client/legacy-se
 import { HookContext, type HookedRequest } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
+import type { CallbackContext } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
 import type { ResponseChannel } from './response-channel.js';
 import type { ProvidedTools } from './tools/tool-registry.js';
@@ -98,6 +99,12 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   /** Parameters as the client sent them. */
   get params(): Params | undefined {
     return this.#message.params;
+  }
+
+  /** Parameters of the call that the request stands for. */
+  get callParams(): Params | undefined {
+    const { params, resolved } = this;
+    return resolved ? { ...params, name: resolved.name, arguments: resolved.arguments } : params;
   }
 
   /** Name of the tool or prompt, or URI of the resource. */
@@ -219,7 +226,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
     const { transport = 'custom', sessionId, http } = caller;
     const { protocolVersion } = this.client;
     const origin = { requestId, protocolVersion, sessionId, clientAddress: http?.remoteAddress };
-    return createMessageEvent('received', method, callParamsOf(this), { ...origin, transport });
+    return createMessageEvent('received', method, this.callParams, { ...origin, transport });
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
@@ -332,6 +339,11 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   /** `context.mcp` and `context.mcp.extra` of tools. Created on first use. */
   get toolContext(): ToolContext {
     return (this.#toolContext ??= new ToolContext(this));
+  }
+
+  /** Request as the callbacks of resources and prompts receive it. */
+  get callbackContext(): CallbackContext {
+    return { mcp: this.toolContext, extra: this.toolContext };
   }
 
   /** Request as hooks and `visible` receive it. Created on first use. */

@@ -1,7 +1,7 @@
 import { QuiverError, type Logger } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
-import { requireOAuthOptions, type OAuthServerOptions } from './oauth-options.js';
-import { createAuthorizer, type RequestAuthorizer } from './request-authorizer.js';
+import type { OAuthServerOptions } from './oauth-options.js';
+import { createAuthorizer, createRequestAuthorizer, type RequestAuthorizer } from './request-authorizer.js';
 import type { RequestHead } from './request-head.js';
 import type { TokenValidationResult, TokenValidator } from './token-validator.js';
 
@@ -71,11 +71,7 @@ export function createAuthenticator(
   authenticate: Authenticate | OAuthServerOptions,
   logger: Logger,
 ): RequestAuthorizer {
-  if (typeof authenticate === 'object') {
-    const options = { oauth: authenticate, logger };
-    requireOAuthOptions(options);
-    return createAuthorizer(options);
-  }
+  if (typeof authenticate === 'object') return createRequestAuthorizer({ oauth: authenticate, logger });
   const known = tokenValidators.get(authenticate);
   if (!known) return createAuthorizer({ oauth: {}, logger, validate: toValidation(authenticate) });
   if (known.needsResource !== undefined) throw resourceMissing(known.needsResource);

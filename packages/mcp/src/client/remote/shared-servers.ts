@@ -39,7 +39,7 @@ const listChecks: OptionChecks<ListOptions> = { perServerTimeoutMs: anyValue, re
  */
 const live = new Set<SharedServers>();
 
-/** The servers of one configuration and their users: clients and leases. The last user that releases them ends their connections. */
+/** The servers of one configuration and their users, which are clients. The last user that releases them ends their connections. */
 export class SharedServers {
   readonly byName: ReadonlyMap<string, RemoteServer>;
   readonly #configuration: { readonly id?: string };

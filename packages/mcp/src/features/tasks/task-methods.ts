@@ -4,7 +4,6 @@ import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../../server/caller.js';
-import { callParamsOf } from '../../server/call-extension.js';
 import { missingCapabilities } from '../../server/client/client-requests.js';
 import { toJsonSafe } from '../../server/tools/json-safe.js';
 import type { ServerRequest } from '../../server/request.js';
@@ -44,9 +43,9 @@ export function storedCallOf(
   args: Params | undefined,
   callerData: readonly string[],
 ): StoredCall {
-  const { requestId, caller, requestContext } = request;
+  const { requestId, caller, callParams, requestContext } = request;
   const { authInfo } = caller;
-  const { inputResponses: _, requestState: __, ...kept } = callParamsOf(request) ?? {};
+  const { inputResponses: _, requestState: __, ...kept } = callParams ?? {};
   const entries = callerData
     .filter((key) => requestContext.has(key))
     .map((key) => [key, toJsonSafe(requestContext.get(key))] as const);

@@ -3,7 +3,6 @@ import { invalidParams } from '../../protocol/protocol-error.js';
 import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
-import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
 import { requireVisiblePrompt } from './prompts.js';
@@ -23,7 +22,7 @@ export async function complete(request: ServerRequest): Promise<Result> {
     throw invalidParams('The argument of completion/complete needs name and value, both strings.');
   const given = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
   const resolved = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  const asked = { value, resolved: Object.fromEntries(resolved), ...callbackContextOf(request) };
+  const asked = { value, resolved: Object.fromEntries(resolved), ...request.callbackContext };
   const suggest = async (): Promise<unknown> => {
     const { type, name: prompt, uri: uriTemplate } = ref;
     if (type === 'ref/prompt' && typeof prompt === 'string') {

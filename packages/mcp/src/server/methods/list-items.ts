@@ -5,7 +5,6 @@ import type { ServerState } from '../definition/server-state.js';
 import type { RequestedItems, RequestedList } from '../provider.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
-import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 
@@ -47,7 +46,7 @@ export function listItems<Method extends RequestedList>(
   const { itemType } = requestMethods[method];
   const title = requestMethods[method].title.toLowerCase();
   return runCallback(server, `Listing ${title}`, async () => {
-    const given = await run(server, callbackContextOf(request));
+    const given = await run(server, request.callbackContext);
     const listed = isOptional ? (given ?? []) : given;
     if (!Array.isArray(listed)) refuseResult(option, `an array of ${title}`);
     server.catalog.observe(itemType, listed);

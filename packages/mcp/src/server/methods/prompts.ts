@@ -4,7 +4,6 @@ import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from 
 import { Result } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
-import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { answerList, listVisibleItems } from './list-items.js';
 
@@ -34,7 +33,7 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
   const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
   requireArguments(prompt, args);
   return runCallback(server, `The prompt ${name}`, async () => {
-    const options = { name, ...(version !== undefined && { version }), args, ...callbackContextOf(request) };
+    const options = { name, ...(version !== undefined && { version }), args, ...request.callbackContext };
     return toPromptResult(await server.prompts?.getPromptMessages?.(options), prompt);
   });
 }

@@ -7,7 +7,6 @@ import { Result } from '../../content.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
-import { callbackContextOf } from '../tools/tool-context.js';
 import type { ServerRequest } from '../request.js';
 import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
@@ -32,7 +31,7 @@ export async function readResource(request: ServerRequest): Promise<Result> {
     const content = await server.resources?.getResourceContent({
       uri,
       variables: found.variables,
-      ...callbackContextOf(request),
+      ...request.callbackContext,
     });
     if (content === undefined || content === null) throw resourceNotFound(uri);
     const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));

@@ -1,12 +1,13 @@
 import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
 import type { ListMethod } from '../../protocol/methods.js';
+import type { CatalogCaller } from '../tools/catalog.js';
 
 /** A value, or a promise of it. */
 export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /** A request on its way through the middleware of a server, after authentication. */
-export interface MiddlewareContext {
+export interface MiddlewareContext extends Pick<CatalogCaller, 'principal' | 'scopes'> {
   /** For example `tools/call`. */
   readonly method: string;
   /** Name of the tool or prompt, or URI of the resource, as the client sent it; `undefined` for other methods. */
@@ -15,10 +16,6 @@ export interface MiddlewareContext {
   arguments: Record<string, unknown> | undefined;
   /** Parameters of the request, as the client sent them. */
   readonly params: Readonly<Record<string, unknown>> | undefined;
-  /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
-  readonly principal: string | undefined;
-  /** Scopes of the caller; empty without authentication. */
-  readonly scopes: readonly string[];
   readonly era: Era;
   /** Absent over stdio and in requests without a session. */
   readonly sessionId?: string;

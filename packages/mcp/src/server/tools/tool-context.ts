@@ -161,14 +161,6 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   }
 }
 
-/** Returns `mcp` and `extra`, as the callbacks of resources and prompts receive them. */
-export function callbackContextOf({ toolContext }: { readonly toolContext: ToolContext }): {
-  mcp: ToolMcpContext;
-  extra: McpExtra;
-} {
-  return { mcp: toolContext, extra: toolContext };
-}
-
 /** Returns the request behind a context, for tools of the server itself. */
 export function toolRequestOf(context: ToolMcpContext | undefined): ToolRequest {
   // The cast: the server passes no other contexts.

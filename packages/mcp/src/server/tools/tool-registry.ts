@@ -30,12 +30,6 @@ export interface ToolsRequest extends CatalogRequest {
   readonly providedTools?: readonly ProvidedTools[];
 }
 
-/** The part of a `tools/list` request that decides about its result. */
-interface ListRequest extends PageRequest, ToolsRequest {
-  readonly server: PageRequest['server'] & VaryingServer;
-  readonly era: Era;
-}
-
 /**
  * Tools of a server. Schemas are converted once. Where all callers see the same tools, the first page of `tools/list` is cached until the
  * tools change.
@@ -150,7 +144,7 @@ export class ToolRegistry {
    *
    * @throws ProtocolError -32602 for an unknown cursor
    */
-  list(request: ListRequest): Result {
+  list(request: PageRequest & ToolsRequest & { readonly server: VaryingServer; readonly era: Era }): Result {
     const { era, params } = request;
     const isShared = variesByCaller(request.server, 'tool') !== true;
     const encode = (): Result => {
