@@ -192,7 +192,7 @@ export class RemoteServer {
     }
   }
 
-  /** Lets handshakes declare what the parties behind relays may be able to do. */
+  /** Lets handshakes declare what the callers behind relays may be able to do. */
   declareRelays(): void {
     this.#connection.declareRelays();
   }

@@ -132,7 +132,7 @@ export class ServerConnection {
     return this.connect().then((engine) => (this.declaresHandlers ? engine : this.connect()));
   }
 
-  /** Lets handshakes declare what the parties behind relays may be able to do. */
+  /** Lets handshakes declare what the callers behind relays may be able to do. */
   declareRelays(): void {
     this.#declareForRequests('relay');
   }

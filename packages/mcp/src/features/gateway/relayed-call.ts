@@ -153,7 +153,7 @@ export class RelayedCall implements Relay {
   }
 }
 
-/** Returns what stands for the client: over stdio there is one per connection, with one caller; elsewhere it has a session or an identity. */
+/** Returns what stands for the client: over stdio there is one per connection, with one caller; elsewhere it has a session or a principal. */
 function callerOf(host: ServerRequest): unknown {
   const { session, caller } = host;
   return session ?? caller.principal ?? (caller.transport === 'stdio' ? caller : host);

@@ -243,24 +243,12 @@ export class Upstream {
     const meta = this.metaOf(request);
     const result = await this.forward(request, async (options, continued) => {
       const runId = crypto.randomUUID();
-      const { relay, onProgress, ...others } = options;
-      const call = {
-        name: tool.name,
-        args,
-        meta,
-        tool,
-        continued,
-        relay,
-        ...others,
-        ...(onProgress && { onProgress }),
-      };
-      const sent = await sendCall(this.remote, call, runId);
+      const sent = await sendCall(this.remote, { ...options, name: tool.name, args, meta, tool, continued }, runId);
       if (!isCreatedTask(sent)) return sent;
       options.relay.continueNow();
-      const report = (update: { progress: number; message?: string }): void => options.relay.report(update);
       return awaitTask(this.remote, sent.taskId, {
         ...options,
-        onProgress: report,
+        onProgress: (update) => options.relay.report(update),
         runId,
         isOwner: true,
         created: sent,
