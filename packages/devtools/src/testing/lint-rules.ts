@@ -1,6 +1,6 @@
 import type { ProtocolTool } from '@quiver/mcp/client';
 import { hasInvisibleText } from '@quiver/mcp/internal';
-import { isObject } from '../json.js';
+import { isObject, resolvePointer } from '../json.js';
 
 /**
  * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parametersJsonSchema` of
@@ -188,7 +188,7 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
   'ref-unresolved': {
     source: 'https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3',
     inSchema: ({ $ref }, { root }) =>
-      typeof $ref === 'string' && !isResolved($ref, root)
+      typeof $ref === 'string' && resolvePointer(root, $ref) === undefined
         ? `'${$ref}' names no part of this schema. Add it to \`$defs\`, or write it in place.`
         : undefined,
   },
@@ -293,19 +293,6 @@ function requiredOf({ required }: Readonly<Record<string, unknown>>): unknown[] 
 
 function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
   return type === 'object' || properties !== undefined;
-}
-
-function isResolved(reference: string, root: unknown): boolean {
-  if (reference === '#') return true;
-  if (!reference.startsWith('#/')) return false;
-  let found = root;
-  for (const key of reference.slice(2).split('/')) {
-    if (typeof found !== 'object' || found === null) return false;
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (!Object.hasOwn(found, name)) return false;
-    found = (found as Record<string, unknown>)[name];
-  }
-  return true;
 }
 
 const maxNames = 5;

@@ -87,7 +87,7 @@ const cases: [title: string, tool: ProtocolTool, problems: string[]][] = [
   ],
   [
     'a reference with a type',
-    withParameter({ $ref: '#/$defs/a~1b', type: 'string' }, { $defs: { 'a/b': { type: 'string' } } }),
+    withParameter({ $ref: '#/$defs/a~1b%20c', type: 'string' }, { $defs: { 'a/b c': { type: 'string' } } }),
     [
       `reference ${parameter} gemini-parameters rejected`,
       `ref-siblings ${parameter} openai-strict,gemini,gemini-parameters rejected`,

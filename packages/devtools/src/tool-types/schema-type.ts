@@ -10,7 +10,7 @@ import {
   unknownType,
   type TypeText,
 } from './type-text.js';
-import { isObject } from '../json.js';
+import { isObject, resolvePointer } from '../json.js';
 
 type Schema = Record<string, unknown>;
 
@@ -93,7 +93,7 @@ export class SchemaType {
 
   #reference(pointer: unknown, owner: NamedType | undefined): TypeText {
     if (pointer === undefined) return unknownType;
-    const target = this.#resolve(pointer);
+    const target = resolvePointer(this.#root, pointer);
     if (target === false) return neverType;
     if (!isObject(target)) return unknownType;
     const named = this.#named.get(target) ?? this.#declare(target, String(pointer));
@@ -108,18 +108,6 @@ export class SchemaType {
     const named = { name, schema, direct: new Set<NamedType>() };
     this.#named.set(schema, named);
     return named;
-  }
-
-  /** Returns the target of a JSON pointer in this document. */
-  #resolve(pointer: unknown): unknown {
-    if (typeof pointer !== 'string' || !/^#(\/|$)/.test(pointer)) return undefined;
-    let target: unknown = this.#root;
-    for (const segment of decode(pointer).split('/').slice(1)) {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-      if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return undefined;
-      target = (target as Schema)[key];
-    }
-    return target;
   }
 
   #literals(schema: Schema): TypeText | undefined {
@@ -227,7 +215,7 @@ export class SchemaType {
       sum(listOf(schema['anyOf'])),
       sum(listOf(schema['oneOf'])),
       ...listOf(schema['allOf']).map(count),
-      ...(schema['$ref'] === undefined ? [] : [count(this.#resolve(schema['$ref']))]),
+      ...(schema['$ref'] === undefined ? [] : [count(resolvePointer(this.#root, schema['$ref']))]),
     ];
     const alternatives = factors.reduce((a, b) => a * b, schema['nullable'] === true ? 2 : 1);
     this.#alternatives.set(schema, alternatives);
@@ -306,12 +294,4 @@ function reaches(from: NamedType, to: NamedType): boolean {
     for (const next of named.direct) seen.add(next);
   }
   return false;
-}
-
-function decode(pointer: string): string {
-  try {
-    return decodeURIComponent(pointer);
-  } catch {
-    return pointer;
-  }
 }
