@@ -23,6 +23,20 @@ const usage = `Usage: npx @quiver/devtools types <tools> [-o weather.ts] [--chec
 where <tools> is a URL, 'a command with arguments' or recorded.json.`;
 const maxErrorLength = 2000;
 
+const argumentOptions = {
+  output: { type: 'string', short: 'o' },
+  name: { type: 'string' },
+  check: { type: 'boolean' },
+  provider: { type: 'string', multiple: true },
+  ignore: { type: 'string', multiple: true },
+  header: { type: 'string', multiple: true },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+type Arguments = ReturnType<
+  typeof parseArgs<{ args: string[]; allowPositionals: true; options: typeof argumentOptions }>
+>;
+
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
@@ -63,7 +77,7 @@ async function run(args: string[]): Promise<number> {
 }
 
 /** Writes a line for each problem. Returns the exit code. */
-function lint(definitions: ToolDefinitions, { provider, ignore }: { provider?: string[]; ignore?: string[] }): number {
+function lint(definitions: ToolDefinitions, { provider, ignore }: Arguments['values']): number {
   const tools: readonly ProtocolTool[] = Array.isArray(definitions) ? definitions : Object.values(definitions).flat();
   // `lintTools` checks the names.
   const problems = lintTools(tools, {
@@ -81,34 +95,9 @@ function packageVersion(): string {
   return String((createRequire(import.meta.url)('../package.json') as { version?: unknown }).version);
 }
 
-function readArguments(args: string[]): {
-  values: {
-    output?: string;
-    name?: string;
-    check?: boolean;
-    provider?: string[];
-    ignore?: string[];
-    header?: string[];
-    help?: boolean;
-    version?: boolean;
-  };
-  positionals: string[];
-} {
+function readArguments(args: string[]): Arguments {
   try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o' },
-        name: { type: 'string' },
-        check: { type: 'boolean' },
-        provider: { type: 'string', multiple: true },
-        ignore: { type: 'string', multiple: true },
-        header: { type: 'string', multiple: true },
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean', short: 'v' },
-      },
-    });
+    return parseArgs({ args, allowPositionals: true, options: argumentOptions });
   } catch (error) {
     throw new Error(`${toErrorMessage(error)} ${usage}`, { cause: error });
   }
