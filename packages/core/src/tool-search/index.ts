@@ -9,6 +9,7 @@ export {
   readInnerCall,
   requireFound,
   searchToolDefinitions,
+  type FoundTool,
   type InnerCall,
   type SearchToolDefinition,
   type SearchToolName,

@@ -25,6 +25,11 @@ function raw(port: number, ...parts: string[]): Promise<string> {
   });
 }
 
+/** Other test files of this process may have left some. */
+function countResources(type: string): number {
+  return process.getActiveResourcesInfo().filter((active) => active === type).length;
+}
+
 describe('closing', () => {
   test('serves requests until the calls in flight have ended, then refuses connections', async () => {
     const server = create();
@@ -82,13 +87,13 @@ describe('closing', () => {
   });
 
   test('open streams end, and nothing keeps the process alive', async () => {
+    const before = countResources('TCPServerWrap');
     const server = create();
     const { url } = await server.listen();
     const stream = await readEvents(url, { headers: await openSession(url) });
     await server.close();
     await stream.ended;
-    const types = process.getActiveResourcesInfo();
-    expect(types.filter((type) => type === 'TCPServerWrap')).toEqual([]);
+    expect(countResources('TCPServerWrap')).toBeLessThanOrEqual(before);
   });
 
   test('finishes in-flight requests after SIGTERM, then exits', async () => {
@@ -192,13 +197,13 @@ describe('slow and broken clients', () => {
           JSON.stringify(rpc('tools/call', { name: 'steps', _meta: { progressToken: 1 } }, Math.random().toString())),
         );
       });
+    const before = countResources('TCPSocketWrap');
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
     for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 25 }, abandon));
     await later(100);
-    const sockets = process.getActiveResourcesInfo().filter((type) => type === 'TCPSocketWrap').length;
-    expect(sockets).toBeLessThan(20);
+    expect(countResources('TCPSocketWrap')).toBeLessThan(before + 20);
     expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
     process.off('warning', onWarning);
     expect((await send(url, { headers: session, body: rpc('ping') })).status).toBe(200);
