@@ -105,10 +105,20 @@ test.each([
 });
 
 test('accepts every value of unchecked options, and no other name', () => {
-  const table: OptionChecks<{ query?: unknown; filter?: unknown }> = unchecked('query', 'filter');
+  type Options = { query?: unknown; filter?: unknown };
+  const table: OptionChecks<Options> = unchecked<Options>()('query', 'filter');
   expect(() => checkOptions('find', { query: 1, filter: null }, table)).not.toThrow();
   const misspelled = { query: 1, filtr: {} } as object;
   expect(() => checkOptions('find', misspelled, table)).toThrow("find has no option 'filtr'. Did you mean 'filter'?");
+});
+
+test('leaves no unchecked option out, and adds none that the options do not have', () => {
+  type Options = { query?: unknown; filter?: unknown };
+  // @ts-expect-error 'filter' is missing
+  const incomplete: OptionChecks<Options> = unchecked<Options>()('query');
+  // @ts-expect-error there is no option 'filtr'
+  const excessive: OptionChecks<Options> = unchecked<Options>()('query', 'filter', 'filtr');
+  expect([incomplete, excessive].map((table) => Object.keys(table).length)).toEqual([1, 3]);
 });
 
 test('lists the options when no name is near, also for names of objects and of any length', () => {

@@ -84,9 +84,18 @@ export function readAlias<Options extends object, Name extends keyof Options & s
 /** Accepts every value: the function checks it where it uses it. */
 export const anyValue: OptionCheck = () => undefined;
 
-/** Returns the part of a table whose options accept every value. The compiler finds a missing name, but not one that the options do not have. */
-export function unchecked<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, OptionCheck>> {
-  return Object.fromEntries(names.map((name) => [name, anyValue])) as Record<Name, OptionCheck>;
+/**
+ * Returns a function that makes the part of a table whose options accept every value. The compiler finds a missing name, and one that the
+ * options do not have. The first call names the type of the options, because a call infers all types or none.
+ *
+ * @example
+ * const checks: OptionChecks<PageOptions> = { ...unchecked<PageOptions>()('cursor', 'filter'), size: wholeNumber(1) };
+ */
+export function unchecked<Options>(): <const Name extends keyof Options & string>(
+  ...names: readonly Name[]
+) => Readonly<Record<Name, OptionCheck>> {
+  return (...names) =>
+    Object.fromEntries(names.map((name) => [name, anyValue])) as Record<(typeof names)[number], OptionCheck>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '../options.js';
+import { unchecked, checkOptions, type OptionChecks } from '../options.js';
 import type { AnyRequestContext, ToolContext } from '../tools/index.js';
 
 /**
@@ -27,15 +27,8 @@ export interface AskAgentOptions {
 
 /** Checks of {@link AskAgentOptions}. A tool may pass on its context, of which only these two members are used. */
 export const askAgentChecks: OptionChecks<AskAgentOptions & ToolContext> = {
-  requestContext: anyValue,
-  abortSignal: anyValue,
-  toolCallId: anyValue,
-  toolName: anyValue,
-  runId: anyValue,
-  mcp: anyValue,
-  agent: anyValue,
-  workflow: anyValue,
-  mastra: anyValue,
+  ...unchecked<AskAgentOptions & ToolContext>()('requestContext', 'abortSignal', 'toolCallId', 'toolName', 'runId'),
+  ...unchecked<AskAgentOptions & ToolContext>()('mcp', 'agent', 'workflow', 'mastra'),
 };
 
 /**

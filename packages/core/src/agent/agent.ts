@@ -3,6 +3,7 @@ import { explainModelError } from '../llm/model-provider.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
 import {
   anyValue,
+  unchecked,
   checkOptions,
   valueThat,
   type CheckOptionsSettings,
@@ -125,15 +126,12 @@ function isInstructions(value: unknown): boolean {
 const resolvedInstructions = valueThat(isInstructions, 'a text or a list of texts');
 
 const checks: OptionChecks<AgentOptions> = {
-  id: anyValue,
-  name: anyValue,
-  description: anyValue,
+  ...unchecked<AgentOptions>()('id', 'name', 'description'),
   instructions: valueThat(
     (value) => typeof value === 'function' || isInstructions(value),
     'a text, a list of texts, or a function that returns one of these',
   ),
-  model: anyValue,
-  tools: anyValue,
+  ...unchecked<AgentOptions>()('model', 'tools'),
   maxSteps,
   ai: anyValue,
 };
@@ -174,10 +172,7 @@ const settings: CheckOptionsSettings = {
 };
 
 const callChecks: OptionChecks<AgentCallOptions> = {
-  toolsets: anyValue,
-  requestContext: anyValue,
-  runtimeContext: anyValue,
-  abortSignal: anyValue,
+  ...unchecked<AgentCallOptions>()('toolsets', 'requestContext', 'runtimeContext', 'abortSignal'),
   maxSteps,
   // Ignored, it would let tools run that the caller wants to approve.
   requireToolApproval: (value, option) =>

@@ -13,7 +13,7 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import { anyValue, booleanValue, checkOptions, type OptionChecks } from '../options.js';
+import { unchecked, booleanValue, checkOptions, type OptionChecks } from '../options.js';
 import { observe } from '../trace.js';
 import type { McpTraceEvent, ToolTraceEvent, TraceEvent } from '../trace-events.js';
 import { captureInput, captureOutput } from './capture-content.js';
@@ -46,8 +46,7 @@ export interface InstrumentOptions {
 }
 
 const checks: OptionChecks<InstrumentOptions> = {
-  tracer: anyValue,
-  meter: anyValue,
+  ...unchecked<InstrumentOptions>()('tracer', 'meter'),
   captureContent: booleanValue,
   uriInSpanName: booleanValue,
 };

@@ -1,6 +1,6 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
-import { anyValue, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
+import { unchecked, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { traceChannels } from '../trace.js';
 import type { ToolTraceEvent } from '../trace-events.js';
@@ -30,19 +30,10 @@ function accept(value: unknown): Validation & { ok: true } {
 }
 
 const callChecks: OptionChecks<ToolCallOptions> = {
-  requestContext: anyValue,
-  abortSignal: anyValue,
-  toolCallId: anyValue,
-  toolName: anyValue,
-  runId: anyValue,
-  messages: anyValue,
-  mcp: anyValue,
-  workflow: anyValue,
-  mastra: anyValue,
+  ...unchecked<ToolCallOptions>()('requestContext', 'abortSignal', 'toolCallId', 'toolName', 'runId', 'messages'),
+  ...unchecked<ToolCallOptions>()('mcp', 'workflow', 'mastra'),
   onFailure: oneOf('return', 'throw'),
-  acceptOutput: anyValue,
-  context: anyValue,
-  experimental_context: anyValue,
+  ...unchecked<ToolCallOptions>()('acceptOutput', 'context', 'experimental_context'),
 };
 
 const noStreams = 'tools write to no stream. Report progress with context.mcp.progress().';

@@ -1,5 +1,6 @@
 import {
   anyValue,
+  unchecked,
   checkOptions,
   ignoredOption,
   objectOf,
@@ -21,42 +22,23 @@ const approval = valueThat(
 
 /** The values are checked by `MCPServer`, which leaves out tools that it cannot serve. */
 const taskChecks: OptionChecks<ToolTaskOptions> = {
-  mode: anyValue,
-  after: anyValue,
-  ttlMs: anyValue,
-  pollIntervalMs: anyValue,
-  resume: anyValue,
+  ...unchecked<ToolTaskOptions>()('mode', 'after', 'ttlMs', 'pollIntervalMs', 'resume'),
 };
 
 const mcpChecks: OptionChecks<ToolMcpOptions> = {
-  annotations: anyValue,
-  icons: anyValue,
-  _meta: anyValue,
-  scopes: anyValue,
-  resultLimit: anyValue,
+  ...unchecked<ToolMcpOptions>()('annotations', 'icons', '_meta', 'scopes', 'resultLimit'),
   task: (value, option, owner) =>
     typeof value === 'object' && value !== null ? objectOf(taskChecks)(value, option, owner) : undefined,
   toolType: ignoredOption('MCPServer sets the type of the tools that it makes from agents and workflows.'),
 };
 
 const checks: OptionChecks<ErasedToolOptions> = {
-  id: anyValue,
-  description: anyValue,
-  inputSchema: anyValue,
-  outputSchema: anyValue,
-  requestContextSchema: anyValue,
-  execute: anyValue,
-  title: anyValue,
+  ...unchecked<ErasedToolOptions>()('id', 'description', 'inputSchema', 'outputSchema', 'requestContextSchema'),
+  ...unchecked<ErasedToolOptions>()('execute', 'title'),
   mcp: objectOf(mcpChecks),
   requireApproval: approval,
-  toModelOutput: anyValue,
-  providerOptions: anyValue,
-  strict: anyValue,
-  inputExamples: anyValue,
-  onInputStart: anyValue,
-  onInputDelta: anyValue,
-  onInputAvailable: anyValue,
-  onOutput: anyValue,
+  ...unchecked<ErasedToolOptions>()('toModelOutput', 'providerOptions', 'strict', 'inputExamples', 'onInputStart'),
+  ...unchecked<ErasedToolOptions>()('onInputDelta', 'onInputAvailable', 'onOutput'),
   needsApproval: approval,
   parameters: anyValue,
   suspendSchema: ignoredOption(noSuspension),

@@ -3,6 +3,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { Agent, type AgentTools, type AiSdk } from '@quiver/core/agent';
 import {
   anyValue,
+  unchecked,
   booleanValue,
   bootstrapMean,
   checkOptions,
@@ -90,9 +91,7 @@ const defaultMaxSteps = 5;
 const none = 'none';
 
 const checks: OptionChecks<EvaluateToolsOptions> = {
-  tools: anyValue,
-  cases: anyValue,
-  model: anyValue,
+  ...unchecked<EvaluateToolsOptions>()('tools', 'cases', 'model'),
   runs: wholeNumber(1),
   instructions: stringValue,
   execute: booleanValue,

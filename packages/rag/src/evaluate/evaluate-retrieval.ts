@@ -1,6 +1,7 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import {
   anyValue,
+  unchecked,
   bootstrapMean,
   checkOptions,
   compareMeans,
@@ -66,9 +67,7 @@ const checks: OptionChecks<EvaluateRetrievalOptions> = {
   // `checkCases`, `checkConfigurations` and `checkMetrics` name the part that is invalid.
   cases: anyValue,
   unanswerable: listOf(valueThat((value) => typeof value === 'string' && value.trim() !== '', 'a question')),
-  configurations: anyValue,
-  model: anyValue,
-  metrics: anyValue,
+  ...unchecked<EvaluateRetrievalOptions>()('configurations', 'model', 'metrics'),
   onProgress: functionValue,
   signal: signalValue,
 };

@@ -1,5 +1,5 @@
 import {
-  anyValue,
+  unchecked,
   checkOptions,
   type OptionChecks,
   signalValue,
@@ -33,9 +33,7 @@ export interface DeleteDocumentsOptions {
 
 const optionChecks: OptionChecks<DeleteDocumentsOptions> = {
   vectorStore: storeValue,
-  indexName: anyValue,
-  sources: anyValue,
-  scope: anyValue,
+  ...unchecked<DeleteDocumentsOptions>()('indexName', 'sources', 'scope'),
   maxRetries: wholeNumber(0),
   signal: signalValue,
 };

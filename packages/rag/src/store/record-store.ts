@@ -1,5 +1,6 @@
 import {
   anyValue,
+  unchecked,
   booleanValue,
   checkOptions,
   invalidOptions,
@@ -122,16 +123,12 @@ const methodChecks = {
   createIndex: { ...indexChecks, dimension: anyValue, metric: anyValue } satisfies OptionChecks<CreateIndexParams>,
   upsert: {
     ...indexChecks,
-    vectors: anyValue,
-    metadata: anyValue,
-    ids: anyValue,
-    documents: anyValue,
+    ...unchecked<UpsertParams>()('vectors', 'metadata', 'ids', 'documents'),
   } satisfies OptionChecks<UpsertParams>,
   query: {
     ...readChecks,
     mode: modeValue,
-    queryVector: anyValue,
-    queryText: anyValue,
+    ...unchecked<QueryParams>()('queryVector', 'queryText'),
     fusion: fusionValue,
     mmr: mmrValue,
     topK: topKValue,
@@ -140,8 +137,7 @@ const methodChecks = {
   get: { ...readChecks, ids: anyValue } satisfies OptionChecks<GetParams>,
   updateVector: {
     ...indexChecks,
-    id: anyValue,
-    filter: anyValue,
+    ...unchecked<UpdateVectorParams>()('id', 'filter'),
     update: objectOf<UpdateVectorParams['update']>({ vector: anyValue, metadata: anyValue, document: anyValue }),
   } satisfies OptionChecks<UpdateVectorParams>,
   deleteVector: { ...indexChecks, id: anyValue },

@@ -25,7 +25,7 @@ export interface OAuthCallbackServer {
 }
 
 const checks: OptionChecks<OAuthCallbackServerOptions> = {
-  ...unchecked('redirectUrl', 'state', 'timeout'),
+  ...unchecked<OAuthCallbackServerOptions>()('redirectUrl', 'state', 'timeout'),
 };
 
 /**

@@ -14,9 +14,7 @@ export interface FileOAuthStorageOptions {
   encryptionKey?: string;
 }
 
-const checks: OptionChecks<FileOAuthStorageOptions> = {
-  ...unchecked('path', 'encryptionKey'),
-};
+const checks: OptionChecks<FileOAuthStorageOptions> = unchecked<FileOAuthStorageOptions>()('path', 'encryptionKey');
 
 /**
  * Stores tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.

@@ -29,7 +29,8 @@ import {
 } from './sign-in-state.js';
 
 export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
-  ...unchecked('redirectUrl', 'clientMetadata', 'clientInformation', 'clientMetadataUrl'),
+  ...unchecked<MCPOAuthClientProviderOptions>()('redirectUrl', 'clientMetadata'),
+  ...unchecked<MCPOAuthClientProviderOptions>()('clientInformation', 'clientMetadataUrl'),
   storage: storageValue,
   onRedirectToAuthorization: functionValue,
   stateGenerator: functionValue,

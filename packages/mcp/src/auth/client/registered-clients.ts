@@ -45,7 +45,7 @@ function createRegisteredClient(
 }
 
 const registeredChecks: OptionChecks<RegisteredClientOptions> = {
-  ...unchecked('clientId', 'clientSecret', 'issuer', 'scope'),
+  ...unchecked<RegisteredClientOptions>()('clientId', 'clientSecret', 'issuer', 'scope'),
   storage: storageValue,
 };
 
@@ -59,7 +59,7 @@ export interface ClientCredentialsOptions extends RegisteredClientOptions {
 
 const credentialsChecks: OptionChecks<ClientCredentialsOptions> = {
   ...registeredChecks,
-  ...unchecked('privateKey', 'algorithm'),
+  ...unchecked<ClientCredentialsOptions>()('privateKey', 'algorithm'),
 };
 
 /**
@@ -149,7 +149,7 @@ const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 const managedChecks: OptionChecks<EnterpriseManagedOptions> = {
   ...registeredChecks,
   identityProvider: objectOf<IdentityProvider>({
-    ...unchecked('tokenEndpoint', 'clientId', 'clientSecret'),
+    ...unchecked<IdentityProvider>()('tokenEndpoint', 'clientId', 'clientSecret'),
     idToken: functionValue,
   }),
   fetch: functionValue,

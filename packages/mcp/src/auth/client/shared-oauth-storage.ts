@@ -25,7 +25,7 @@ interface StoredText {
 }
 
 const checks: OptionChecks<SharedOAuthStorageOptions> = {
-  ...unchecked('store', 'owner', 'encryptionKey'),
+  ...unchecked<SharedOAuthStorageOptions>()('store', 'owner', 'encryptionKey'),
 };
 
 /**

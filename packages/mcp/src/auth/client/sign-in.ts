@@ -184,7 +184,7 @@ export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'pro
 }
 
 const checks: OptionChecks<FinishAuthorizationOptions> = {
-  ...unchecked('provider', 'serverUrl', 'fetch', 'callback'),
+  ...unchecked<FinishAuthorizationOptions>()('provider', 'serverUrl', 'fetch', 'callback'),
 };
 
 /**

@@ -22,7 +22,8 @@ export interface SimpleTokenProviderOptions {
 }
 
 const checks: OptionChecks<SimpleTokenProviderOptions> = {
-  ...unchecked('redirectUrl', 'clientMetadata', 'clientInformation', 'tokenType', 'refreshToken', 'expiresIn', 'scope'),
+  ...unchecked<SimpleTokenProviderOptions>()('redirectUrl', 'clientMetadata', 'clientInformation'),
+  ...unchecked<SimpleTokenProviderOptions>()('tokenType', 'refreshToken', 'expiresIn', 'scope'),
 };
 
 /**

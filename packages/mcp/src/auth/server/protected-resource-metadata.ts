@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, unchecked, checkOptions, type OptionChecks } from '@quiver/core/internal';
 
 /** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {
@@ -26,10 +26,7 @@ export interface ProtectedResourceOptions {
 }
 
 export const resourceChecks: OptionChecks<ProtectedResourceOptions> = {
-  resource: anyValue,
-  authorizationServers: anyValue,
-  scopesSupported: anyValue,
-  resourceName: anyValue,
+  ...unchecked<ProtectedResourceOptions>()('resource', 'authorizationServers', 'scopesSupported', 'resourceName'),
   resourceDocumentation: anyValue,
 };
 

@@ -1,5 +1,5 @@
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { anyValue, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
+import { unchecked, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
 import { readConfigEntry } from './config-entry.js';
 import { configError, type ConfigFile } from './config-variables.js';
@@ -37,8 +37,7 @@ export interface SkippedMcpSetting {
 }
 
 const checks: OptionChecks<LoadMcpConfigOptions> = {
-  env: anyValue,
-  inputs: anyValue,
+  ...unchecked<LoadMcpConfigOptions>()('env', 'inputs'),
   workspaceFolder: stringValue,
   onSkip: functionValue,
 };

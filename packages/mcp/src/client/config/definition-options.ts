@@ -28,13 +28,13 @@ import type { ToolSelection } from './tool-options.js';
 /** A root of the protocol. */
 const root = objectOf<{ uri: string; name?: string; _meta?: object }>({
   uri: stringValue,
-  ...unchecked('name', '_meta'),
+  ...unchecked<{ uri: string; name?: string; _meta?: object }>()('name', '_meta'),
 });
 
 export const rootList: OptionCheck = listOf(root);
 
 const serverChecks: OptionChecks<ServerOptions> = {
-  ...unchecked('timeout', 'connectTimeout'),
+  ...unchecked<ServerOptions>()('timeout', 'connectTimeout'),
   logger: functionValue,
   log: functionValue,
   enableServerLogs: booleanValue,
@@ -56,7 +56,7 @@ const serverChecks: OptionChecks<ServerOptions> = {
   processToolCall: functionValue,
   requireToolApproval: eitherOf('true, false or a function', booleanValue, functionValue),
   requestMeta: functionValue,
-  ...unchecked('retryIdempotent', 'maxRetries'),
+  ...unchecked<ServerOptions>()('retryIdempotent', 'maxRetries'),
   cache: eitherOf(
     'true, false or an object',
     booleanValue,
@@ -67,7 +67,7 @@ const serverChecks: OptionChecks<ServerOptions> = {
     }),
   ),
   includeReturnSchema: booleanValue,
-  ...unchecked('resultLimit', 'includeInstructions'),
+  ...unchecked<ServerOptions>()('resultLimit', 'includeInstructions'),
   untrusted: booleanValue,
   protocol: oneOf('auto', 'legacy', 'modern'),
   tools: objectOf<NonNullable<ToolSelection['tools']>>({
@@ -86,22 +86,23 @@ export const definitionChecks: {
   server: OptionChecks<Omit<InProcessServerDefinition, 'command' | 'url'>>;
 } = {
   command: {
-    ...unchecked('command', 'args', 'env', 'inheritDefaultEnv', 'cwd', 'stderr'),
+    ...unchecked<StdioServerDefinition>()('command', 'args', 'env', 'inheritDefaultEnv', 'cwd', 'stderr'),
     ...serverChecks,
   },
   url: {
     url: anyValue,
     transport: oneOf('auto', 'http', 'sse'),
-    ...unchecked('requestInit', 'headers', 'eventSourceInit'),
+    ...unchecked<HttpServerDefinition>()('requestInit', 'headers', 'eventSourceInit'),
     fetch: functionValue,
     authProvider: objectWith('a provider of OAuth, such as createLoopbackProvider()', 'tokens', 'saveTokens'),
     auth: oneOf('oauth'),
     tls: objectOf<TlsOptions>({
-      ...unchecked('ca', 'cert', 'key', 'passphrase', 'servername'),
+      ...unchecked<TlsOptions>()('ca', 'cert', 'key', 'passphrase', 'servername'),
       rejectUnauthorized: booleanValue,
     }),
     reconnectionOptions: objectOf<ReconnectionOptions>({
-      ...unchecked('initialReconnectionDelay', 'maxReconnectionDelay', 'reconnectionDelayGrowFactor', 'maxRetries'),
+      ...unchecked<ReconnectionOptions>()('initialReconnectionDelay', 'maxReconnectionDelay'),
+      ...unchecked<ReconnectionOptions>()('reconnectionDelayGrowFactor', 'maxRetries'),
     }),
     sessionId: anyValue,
     ...serverChecks,

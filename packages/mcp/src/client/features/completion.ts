@@ -22,7 +22,7 @@ export interface CompleteOptions extends RequestOptions {
 
 export const completeChecks: OptionChecks<CompleteOptions> = {
   ...requestChecks,
-  ...unchecked('serverName', 'ref', 'argument', 'context'),
+  ...unchecked<CompleteOptions>()('serverName', 'ref', 'argument', 'context'),
 };
 
 /** Returns at most 100 values; none from a server without completions. */

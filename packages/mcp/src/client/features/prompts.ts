@@ -36,7 +36,7 @@ export interface ClientPrompts {
 
 const getPromptChecks: OptionChecks<GetPromptOptions> = {
   ...interactiveChecks,
-  ...unchecked('serverName', 'name', 'args', 'version'),
+  ...unchecked<GetPromptOptions>()('serverName', 'name', 'args', 'version'),
 };
 
 export function createClientPrompts(servers: SharedServers, caller: Caller): ClientPrompts {

@@ -35,7 +35,8 @@ export interface CallToolOptions extends InteractiveRequestOptions {
 
 export const callToolChecks: OptionChecks<CallToolOptions> = {
   ...interactiveChecks,
-  ...unchecked('serverName', 'name', 'args', 'meta', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout'),
+  ...unchecked<CallToolOptions>()('serverName', 'name', 'args', 'meta'),
+  ...unchecked<CallToolOptions>()('timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout'),
   onProgress: functionValue,
   runId: anyValue,
 };

@@ -1,7 +1,7 @@
 // No import of a Node module: a Worker is one file, in which every static import runs at startup.
 import type { Readable, Writable } from 'node:stream';
 import { toErrorMessage, withinTime, type Logger } from '@quiver/core';
-import { anyValue, booleanValue, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, unchecked, booleanValue, type OptionChecks } from '@quiver/core/internal';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { endChildren } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
@@ -36,8 +36,7 @@ export interface StdioOptions {
 export const stdioChecks: OptionChecks<StdioOptions> = {
   authInfo: anyValue,
   exitOnDisconnect: booleanValue,
-  input: anyValue,
-  output: anyValue,
+  ...unchecked<StdioOptions>()('input', 'output'),
 };
 
 /** Standard input and output of the process, as served by `startStdio()`. */

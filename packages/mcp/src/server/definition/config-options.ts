@@ -1,5 +1,5 @@
 import {
-  anyValue,
+  unchecked,
   booleanValue,
   type CheckOptionsSettings,
   functionValue,
@@ -32,9 +32,7 @@ const cacheHint = objectOf<CacheHint>({ ttlMs: wholeNumber(0), cacheScope: oneOf
 
 /** Checks of the options of `MCPServer`. Descriptions of the server, such as `packages`, are values of the protocol. */
 export const configChecks: OptionChecks<ServerConfig> = {
-  id: anyValue,
-  name: anyValue,
-  version: anyValue,
+  ...unchecked<ServerConfig>()('id', 'name', 'version'),
   tools: record,
   agents: record,
   workflows: record,
@@ -49,17 +47,8 @@ export const configChecks: OptionChecks<ServerConfig> = {
     getPromptMessages: functionValue,
     completeArgument: functionValue,
   }),
-  description: anyValue,
-  title: anyValue,
-  icons: anyValue,
-  websiteUrl: anyValue,
-  instructions: anyValue,
-  repository: anyValue,
-  packageCanonical: anyValue,
-  packages: anyValue,
-  remotes: anyValue,
-  releaseDate: anyValue,
-  isLatest: anyValue,
+  ...unchecked<ServerConfig>()('description', 'title', 'icons', 'websiteUrl', 'instructions', 'repository'),
+  ...unchecked<ServerConfig>()('packageCanonical', 'packages', 'remotes', 'releaseDate', 'isLatest'),
   requestState: objectOf<RequestStateOptions>({ key: secretKey, ttlSeconds: numberIn({ above: 0 }) }),
   maskErrors: booleanValue,
   visible: functionValue,

@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks, invalidOptions } from '@quiver/core/internal';
+import { unchecked, checkOptions, numberIn, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { monotonicNow } from '../../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
@@ -35,10 +35,7 @@ export interface PostgresStoreOptions {
 }
 
 const checks: OptionChecks<PostgresStoreOptions> = {
-  pool: anyValue,
-  connectionString: anyValue,
-  schemaName: anyValue,
-  tablePrefix: anyValue,
+  ...unchecked<PostgresStoreOptions>()('pool', 'connectionString', 'schemaName', 'tablePrefix'),
   timeout: numberIn({ above: 0, below: 2 ** 31 }),
 };
 

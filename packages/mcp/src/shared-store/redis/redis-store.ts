@@ -1,5 +1,5 @@
 import { isQuiverError, toErrorMessage, withinTime } from '@quiver/core';
-import { anyValue, checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
+import { unchecked, checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 import { checkBucket, checkName, checkRecordOptions, checkText } from '../check-arguments.js';
 import { closedError, entryNotFound, fullError, unavailableError } from '../shared-store-errors.js';
 import type {
@@ -29,8 +29,7 @@ export interface RedisStoreOptions {
 }
 
 const checks: OptionChecks<RedisStoreOptions> = {
-  client: anyValue,
-  keyPrefix: anyValue,
+  ...unchecked<RedisStoreOptions>()('client', 'keyPrefix'),
   timeout: numberIn({ above: 0, below: 2 ** 31 }),
 };
 

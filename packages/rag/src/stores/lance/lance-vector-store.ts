@@ -1,5 +1,5 @@
 import { untilAborted } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
+import { anyValue, unchecked, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { toFilter } from '../../filter/index.js';
 import { requireIndexName } from '../../store/checks.js';
 import { objectValue } from '../../store/options.js';
@@ -29,8 +29,7 @@ export interface LanceVectorStoreOptions extends LanceConnectionOptions {
 }
 
 const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
-  uri: anyValue,
-  connection: anyValue,
+  ...unchecked<LanceVectorStoreOptions>()('uri', 'connection'),
   connectionOptions: objectValue,
   id: stringValue,
 };

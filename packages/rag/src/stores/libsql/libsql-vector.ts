@@ -2,6 +2,7 @@ import type { QuiverError } from '@quiver/core';
 import { isQuiverError, toErrorMessage } from '@quiver/core';
 import {
   anyValue,
+  unchecked,
   checkOptions,
   numberIn,
   type OptionChecks,
@@ -67,10 +68,7 @@ export interface LibSQLConfig {
 export interface LibSQLQueryParams extends QueryParams, LibSQLConfig {}
 
 const optionChecks: OptionChecks<LibSQLVectorConfig> = {
-  url: anyValue,
-  connectionUrl: anyValue,
-  authToken: anyValue,
-  syncUrl: anyValue,
+  ...unchecked<LibSQLVectorConfig>()('url', 'connectionUrl', 'authToken', 'syncUrl'),
   syncInterval: numberIn({ above: 0 }),
   encryptionKey: anyValue,
   maxRetries: wholeNumber(0),

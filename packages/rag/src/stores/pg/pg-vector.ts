@@ -1,5 +1,6 @@
 import {
   anyValue,
+  unchecked,
   booleanValue,
   checkOptions,
   eitherOf,
@@ -63,8 +64,7 @@ export interface PgVectorOptions extends PgConnectionOptions {
 }
 
 const optionChecks: OptionChecks<PgVectorOptions> = {
-  connectionString: anyValue,
-  host: anyValue,
+  ...unchecked<PgVectorOptions>()('connectionString', 'host'),
   port: wholeNumber(0),
   database: stringValue,
   user: stringValue,
@@ -74,9 +74,7 @@ const optionChecks: OptionChecks<PgVectorOptions> = {
   max: wholeNumber(1),
   idleTimeoutMillis: numberIn({ least: 0 }),
   pgPoolOptions: objectValue,
-  schemaName: anyValue,
-  pool: anyValue,
-  pglite: anyValue,
+  ...unchecked<PgVectorOptions>()('schemaName', 'pool', 'pglite'),
   id: stringValue,
 };
 
@@ -98,8 +96,7 @@ const indexConfigValue = objectOf<PgIndexConfig>({
 const createIndexChecks: OptionChecks<Omit<PgCreateIndexParams, keyof CreateIndexParams>> = {
   indexConfig: indexConfigValue,
   buildIndex: booleanValue,
-  vectorType: anyValue,
-  language: anyValue,
+  ...unchecked<Omit<PgCreateIndexParams, keyof CreateIndexParams>>()('vectorType', 'language'),
   metadataIndexes: stringList,
 };
 

@@ -1,4 +1,4 @@
-import { anyValue, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
+import { anyValue, unchecked, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/checks.js';
 import { nativeKeywordSearch, type OpenIndex, unboundedToScore } from '../../store/record-store.js';
 import { RemoteStore } from '../../store/remote-store.js';
@@ -40,8 +40,7 @@ export interface QdrantConfig {
 export interface QdrantQueryParams extends QueryParams, QdrantConfig {}
 
 const optionChecks: OptionChecks<QdrantVectorConfig> = {
-  url: anyValue,
-  apiKey: anyValue,
+  ...unchecked<QdrantVectorConfig>()('url', 'apiKey'),
   https: booleanValue,
   client: anyValue,
   id: stringValue,

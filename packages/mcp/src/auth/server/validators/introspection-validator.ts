@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import {
-  anyValue,
+  unchecked,
   booleanValue,
   checkOptions,
   functionValue,
@@ -44,14 +44,9 @@ export interface IntrospectionOptions {
 }
 
 const checks: OptionChecks<IntrospectionOptions> = {
-  clientId: anyValue,
-  clientSecret: anyValue,
-  issuer: anyValue,
+  ...unchecked<IntrospectionOptions>()('clientId', 'clientSecret', 'issuer'),
   allowMissingAudience: booleanValue,
-  timeout: anyValue,
-  cacheTtl: anyValue,
-  cacheSize: anyValue,
-  clockTolerance: anyValue,
+  ...unchecked<IntrospectionOptions>()('timeout', 'cacheTtl', 'cacheSize', 'clockTolerance'),
   logger: loggerValue,
   fetch: functionValue,
   now: functionValue,

@@ -1,6 +1,6 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import {
-  anyValue,
+  unchecked,
   booleanValue,
   checkOptions,
   functionValue,
@@ -54,15 +54,9 @@ const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
 
 const checks: OptionChecks<JwtValidatorOptions> = {
-  issuer: anyValue,
-  jwksUri: anyValue,
-  audience: anyValue,
-  algorithms: anyValue,
+  ...unchecked<JwtValidatorOptions>()('issuer', 'jwksUri', 'audience', 'algorithms'),
   allowMissingExpiry: booleanValue,
-  clockTolerance: anyValue,
-  timeout: anyValue,
-  cooldown: anyValue,
-  maxKeyAge: anyValue,
+  ...unchecked<JwtValidatorOptions>()('clockTolerance', 'timeout', 'cooldown', 'maxKeyAge'),
   logger: loggerValue,
   fetch: functionValue,
   now: functionValue,

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks, stringList, valueThat } from '@quiver/core/internal';
+import { unchecked, checkOptions, type OptionChecks, stringList, valueThat } from '@quiver/core/internal';
 import { acceptRequests, type RequestValidator } from '../authentication.js';
 import { invalidToken } from '../token-validator.js';
 
@@ -16,8 +16,7 @@ export interface StaticToken {
 
 /** Values are checked below: messages must not quote a token. */
 const checks: OptionChecks<StaticToken> = {
-  token: anyValue,
-  subject: anyValue,
+  ...unchecked<StaticToken>()('token', 'subject'),
   scopes: stringList,
   claims: valueThat((value) => typeof value === 'object' && value !== null, 'an object'),
 };
