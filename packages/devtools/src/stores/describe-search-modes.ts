@@ -303,28 +303,5 @@ export function describeSearchModes<Store extends VectorStore>(
         },
       );
     });
-
-    // I10
-    it('ends every call whose signal has fired, and changes nothing', async () => {
-      const signal = AbortSignal.abort(new Error('enough'));
-      const calls: (() => Promise<unknown>)[] = [
-        () => store.createIndex({ indexName: 'other', dimension: 3, signal }),
-        () => store.upsert({ indexName, vectors: [[1, 2, 3]], signal }),
-        () => store.query({ indexName, queryVector: [1, 2, 3], signal }),
-        () => store.get({ indexName, ids: ['pear'], signal }),
-        () => store.updateVector({ indexName, id: 'pear', update: { metadata: {} }, signal }),
-        () => store.deleteVector({ indexName, id: 'pear', signal }),
-        () => store.deleteVectors({ indexName, ids: ['pear'], signal }),
-        () => store.listVectors({ indexName, signal }),
-        () => store.listIndexes({ signal }),
-        () => store.describeIndex({ indexName, signal }),
-        () => store.truncateIndex({ indexName, signal }),
-        () => store.deleteIndex({ indexName, signal }),
-      ];
-      for (const call of calls) await expect(call(), String(call)).rejects.toThrow('enough');
-      expect(await store.listIndexes()).toEqual([indexName]);
-      expect(await store.describeIndex({ indexName })).toMatchObject({ count: passages.length });
-      expect(await store.get({ indexName, ids: ['pear'] })).toMatchObject([{ metadata: { place: 1 } }]);
-    });
   });
 }

@@ -51,29 +51,41 @@ export function describeVectorStore<Store extends VectorStore>(
       });
     }
 
+    /** Calls every method, with parameters in addition to its own. */
+    function callAll(more: object): Promise<unknown>[] {
+      const target = { indexName, ...more };
+      return [
+        store.createIndex({ ...target, indexName: 'other', dimension: 3 }),
+        store.upsert({ ...target, vectors: [vector] }),
+        store.query({ ...target, queryVector: vector }),
+        store.get({ ...target, ids: ['cat'] }),
+        store.updateVector({ ...target, id: 'cat', update: { metadata: {} } }),
+        store.deleteVector({ ...target, id: 'cat' }),
+        store.deleteVectors({ ...target, ids: ['cat'] }),
+        store.listVectors(target),
+        store.listIndexes(more),
+        store.describeIndex(target),
+        store.truncateIndex(target),
+        store.deleteIndex(target),
+      ];
+    }
+
     it('rejects unknown parameters in every method, because a misspelled filter would select all records', async () => {
       await seed();
-      const target = { indexName };
-      const calls: Record<string, (unknown: object) => Promise<unknown> | undefined> = {
-        createIndex: (unknown) => store.createIndex({ ...target, dimension: 3, ...unknown }),
-        upsert: (unknown) => store.upsert({ ...target, vectors: [vector], ...unknown }),
-        query: (unknown) => store.query({ ...target, queryVector: vector, ...unknown }),
-        get: (unknown) => store.get({ ...target, ids: ['cat'], ...unknown }),
-        updateVector: (unknown) => store.updateVector({ ...target, id: 'cat', update: {}, ...unknown }),
-        deleteVector: (unknown) => store.deleteVector({ ...target, id: 'cat', ...unknown }),
-        deleteVectors: (unknown) => store.deleteVectors({ ...target, ids: ['cat'], ...unknown }),
-        listVectors: (unknown) => store.listVectors({ ...target, ...unknown }),
-        version: (unknown) => store.version?.({ ...target, ...unknown }),
-        listIndexes: (unknown) => store.listIndexes(unknown),
-        describeIndex: (unknown) => store.describeIndex({ ...target, ...unknown }),
-        truncateIndex: (unknown) => store.truncateIndex({ ...target, ...unknown }),
-        deleteIndex: (unknown) => store.deleteIndex({ ...target, ...unknown }),
-      };
-      for (const call of Object.values(calls)) {
-        const result = call({ filters: { tenant: 'a' } });
-        if (result) await expectError(result, 'OPTIONS_INVALID');
-      }
-      expect((await store.get({ ...target, ids: ['cat', 'dog', 'whale'] })).length).toBe(3);
+      const more = { filters: { tenant: 'a' } };
+      const calls = [...callAll(more), ...(store.version ? [store.version({ indexName, ...more })] : [])];
+      await Promise.all(calls.map((call) => expectError(call, 'OPTIONS_INVALID')));
+      expect((await store.get({ indexName, ids: ['cat', 'dog', 'whale'] })).length).toBe(3);
+    });
+
+    // I10
+    it('ends every call whose signal has fired, and changes nothing', async () => {
+      await seed();
+      const before = await store.listVectors({ indexName });
+      const calls = callAll({ signal: AbortSignal.abort(new Error('enough')) });
+      await Promise.all(calls.map((call, place) => expect(call, `call ${place}`).rejects.toThrow('enough')));
+      expect(await store.listIndexes()).toEqual([indexName]);
+      expect(await store.listVectors({ indexName })).toEqual(before);
     });
 
     it('finds the nearest vectors, best first, with score, metadata and document', async () => {
