@@ -68,6 +68,10 @@ const resultChecks: OptionChecks<TaskResultOptions> = {
 };
 
 export function createClientTasks(servers: SharedServers, caller: Caller): ClientTasks {
+  const prepare = (method: string, handle: TaskHandle, given: RequestOptions) => {
+    checkOptions(`mcp.tasks.${method}`, given, requestChecks);
+    return { ...readHandle(handle), options: forCaller(caller, given) };
+  };
   return {
     start: async (given) => {
       checkOptions('mcp.tasks.start', given, callToolChecks);
@@ -84,9 +88,7 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
       );
     },
     get: async (handle, given = {}) => {
-      checkOptions('mcp.tasks.get', given, requestChecks);
-      const options = forCaller(caller, given);
-      const { serverName, taskId, result } = readHandle(handle);
+      const { serverName, taskId, result, options } = prepare('get', handle, given);
       if (result) return { status: 'completed', result };
       return servers.run('GET_TASK', serverName, (server) => getTask(server, taskId, options), options.signal);
     },
@@ -99,16 +101,12 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
       return servers.run('TOOL_EXECUTION', serverName, (server) => awaitTask(server, taskId, settings), options.signal);
     },
     cancel: async (handle, given = {}) => {
-      checkOptions('mcp.tasks.cancel', given, requestChecks);
-      const options = forCaller(caller, given);
-      const { serverName, taskId, result } = readHandle(handle);
+      const { serverName, taskId, result, options } = prepare('cancel', handle, given);
       if (result) return;
       await servers.run('CANCEL_TASK', serverName, (server) => cancelTask(server, taskId, options), options.signal);
     },
     update: async (handle, inputResponses, given = {}) => {
-      checkOptions('mcp.tasks.update', given, requestChecks);
-      const options = forCaller(caller, given);
-      const { serverName, taskId, result } = readHandle(handle);
+      const { serverName, taskId, result, options } = prepare('update', handle, given);
       if (result) return;
       if (!isObject(inputResponses))
         throw new QuiverError(
