@@ -51,9 +51,11 @@ describe('the site', { skip }, () => {
   const site = mkdtempSync(join(tmpdir(), 'quiver-site-'));
   after(() => rmSync(site, { recursive: true }));
   before(() => {
-    const program = join(docs, 'node_modules/.bin/vitepress');
-    const { status, stderr } = spawnSync(program, ['build', '--outDir', site], { cwd: docs, encoding: 'utf8' });
-    assert.equal(status, 0, stderr);
+    // TypeDoc writes the pages of the API.
+    for (const [program, ...options] of [['typedoc'], ['vitepress', 'build', '--outDir', site]] as const) {
+      const run = spawnSync(join(docs, 'node_modules/.bin', program), options, { cwd: docs, encoding: 'utf8' });
+      assert.equal(run.status, 0, run.stderr);
+    }
   });
 
   test('the search finds the page for what people type among the first three', async () => {
