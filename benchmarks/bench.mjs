@@ -18,7 +18,7 @@ import { drawPlots } from './plots.mjs';
 const parts = {
   server: { file: 'mcp/server.mjs', args: ['--with-anchors'], quick: ['--rounds', '3', '--seconds', '0.3'] },
   client: { file: 'mcp/client.mjs', args: ['--with-anchors'], quick: ['--rounds', '3', '--seconds', '0.3'] },
-  growth: { file: 'growth/growth.mjs', args: ['--rounds', '9'], quick: ['--rounds', '3'] },
+  growth: { file: 'growth/growth.mjs', args: ['--rounds', '9'], quick: ['--rounds', '9'] },
   chunking: { file: 'chunking/chunking.mjs', args: ['--with-anchors'], quick: ['--rounds', '2'] },
   ingestion: { file: 'ingestion/speed.mjs', args: [], quick: ['--rounds', '2'] },
   reopened: { file: 'ingestion/reopened.mjs', args: [], quick: ['--rounds', '3'] },
