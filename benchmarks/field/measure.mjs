@@ -52,7 +52,7 @@ export async function measure({ search }, cases, formatOf) {
       least,
       answerable: shareOf(answerable, ({ score }) => score >= least),
       unanswerable: shareOf(unanswerable, ({ score }) => score >= least),
-      // Of the first passages that a program would show.
+      // Share of the first passages that a program would show.
       relevant: shareOf(
         asked.filter(({ score }) => score >= least),
         ({ rank }) => rank === 1,

@@ -83,7 +83,7 @@ async function signIn(browser: Browser, name: string, ...steps: string[]): Promi
   }
 }
 
-test('signs users of two providers in, each with an ID of its own', async () => {
+test('signs users of two providers in, each with a separate ID', async () => {
   const ada = await signIn(new Browser(), 'First', 'sign-in/github', 'allow');
   assert.deepEqual(ada.user, { user: 'github:1815' });
   const grace = await signIn(new Browser(), 'Second', 'sign-in/google', 'allow');
@@ -136,7 +136,7 @@ test('refuses the return of a provider in another browser, at another provider, 
     const browser = new Browser();
     const { text } = await browser.open(authorization(clientId));
     const action = /action="([^"]+\/sign-in\/github)"/.exec(text)?.[1] ?? '';
-    // What the browser would do next is done by the test.
+    // The test does the next step of the browser.
     const { open } = browser;
     let callback = new URL(issuer);
     browser.open = async function (page, method) {

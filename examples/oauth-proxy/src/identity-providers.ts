@@ -2,14 +2,14 @@ import * as oauth from 'oauth4webapi';
 
 /** An identity provider at which this program is registered, by hand, as one client. */
 export interface IdentityProvider {
-  /** What users read on the button. */
+  /** Label of the button. */
   label: string;
   server: oauth.AuthorizationServer &
     Required<Pick<oauth.AuthorizationServer, 'authorization_endpoint' | 'token_endpoint' | 'userinfo_endpoint'>>;
   clientId: string;
   clientSecret: string;
   scope: string;
-  /** Member of the answer of `userinfo_endpoint` that identifies a user and never changes. */
+  /** Member of the response of `userinfo_endpoint` that identifies a user and never changes. */
   subject: 'id' | 'sub';
 }
 
@@ -47,7 +47,7 @@ export function entra(tenant: string, credentials: Credentials): IdentityProvide
   return { label: 'Microsoft', server, scope: 'openid', subject: 'sub', ...credentials };
 }
 
-/** What must be known of a sign-in when the user returns from the provider. */
+/** State of a sign-in, needed when the user returns from the provider. */
 export interface SignIn {
   name: string;
   state: string;
@@ -76,7 +76,7 @@ export async function beginSignIn(
 /**
  * Ends a sign-in and returns the ID of the user. The token of the provider is used for this one question and then forgotten.
  *
- * @throws for another state, a rejected code, or an answer without the ID
+ * @throws for another state, a rejected code, or a response without the ID
  */
 export async function endSignIn(
   { server, clientId, clientSecret, subject }: IdentityProvider,

@@ -13,7 +13,7 @@ export interface OAuthProxyOptions {
   providers: Record<string, IdentityProvider>;
 }
 
-/** Starts an authorization server with client registration, whose users sign in at providers that have none. */
+/** Starts an authorization server with client registration, whose users sign in at providers without it. */
 export async function startOAuthProxy({
   issuer,
   resource,

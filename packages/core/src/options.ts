@@ -109,7 +109,7 @@ export function valueThat(isValid: (value: unknown) => boolean, expected: string
   return check;
 }
 
-/** What checks of {@link valueThat} and {@link required} expect. */
+/** Expectations of the checks of {@link valueThat} and {@link required}. */
 const expectations = new WeakMap<OptionCheck, string>();
 /** Checks of {@link required}. */
 const requiredChecks = new WeakSet<OptionCheck>();

@@ -58,7 +58,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   const defined = new DefinedTool(options);
   const { id, description, inputSchema, outputSchema, requireApproval } = options;
   const { title, strict, inputExamples, mcp, providerOptions } = options;
-  // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Those of most tools are part of the literal,
+  // Own enumerable properties on a plain object: a copy made by spreading is still the tool. The members of most tools are part of the literal,
   // which takes no table of added properties. Rare ones are added one by one, which takes a fraction of the time of spreading them.
   const tool: Members = {
     id,

@@ -147,33 +147,36 @@ describe('evaluateTools', () => {
     ['5', models.v5, v5],
     ['6', models.v6, v6],
     ['7', models.v7, v7],
-  ] as const)('goes on with answers of a cassette, without effects, in AI SDK %s', async (_version, usedModel, ai) => {
-    const file = join(scratchFolder(), 'files.json');
-    const recording = connect(createCassette({ file, server, mode: 'record' }));
-    const recordedTools = await recording.listTools();
-    await recordedTools['files_read']?.execute({ path: 'a.txt' });
-    await recording.disconnect();
-    effects.splice(0);
-    const tools = await connect(createCassette({ file })).listTools();
-    const cases = [
-      { prompt: 'read a.txt', expect: { tool: 'files_read' } },
-      { prompt: 'purge a.txt', expect: { tool: 'files_remove' } },
-    ];
-    const steps: unknown[] = [];
-    const counting: typeof ai = {
-      ...ai,
-      generateText: (async (options: object) => {
-        const run = ai.generateText as (given: object) => Promise<{ steps: unknown[] }>;
-        const result = await run(options);
-        steps.push(result.steps.length);
-        return result;
-      }) as never,
-    };
-    const { passed } = await evaluateTools({ tools, cases, model: usedModel as never, ai: counting, execute: true });
-    expect(passed.mean).toBe(1);
-    expect(steps).toEqual([2, 2]);
-    expect(effects).toEqual([]);
-  });
+  ] as const)(
+    'continues with the responses of a cassette, without effects, in AI SDK %s',
+    async (_version, usedModel, ai) => {
+      const file = join(scratchFolder(), 'files.json');
+      const recording = connect(createCassette({ file, server, mode: 'record' }));
+      const recordedTools = await recording.listTools();
+      await recordedTools['files_read']?.execute({ path: 'a.txt' });
+      await recording.disconnect();
+      effects.splice(0);
+      const tools = await connect(createCassette({ file })).listTools();
+      const cases = [
+        { prompt: 'read a.txt', expect: { tool: 'files_read' } },
+        { prompt: 'purge a.txt', expect: { tool: 'files_remove' } },
+      ];
+      const steps: unknown[] = [];
+      const counting: typeof ai = {
+        ...ai,
+        generateText: (async (options: object) => {
+          const run = ai.generateText as (given: object) => Promise<{ steps: unknown[] }>;
+          const result = await run(options);
+          steps.push(result.steps.length);
+          return result;
+        }) as never,
+      };
+      const { passed } = await evaluateTools({ tools, cases, model: usedModel as never, ai: counting, execute: true });
+      expect(passed.mean).toBe(1);
+      expect(steps).toEqual([2, 2]);
+      expect(effects).toEqual([]);
+    },
+  );
 
   it('names what is wrong with options and cases in one line', async () => {
     const options = await optionsOf([]);

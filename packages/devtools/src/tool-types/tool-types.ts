@@ -27,7 +27,7 @@ const header = '// Types of MCP tools, written by `toolTypes` of @quiver/devtool
  * types, and descriptions and limits as comments. A tool without an output schema has the output `unknown`.
  *
  * Tools are ordered by name, and equal definitions give equal text. A comment with the {@link fingerprintTool} of each definition is what
- * {@link compareToolTypes} reads. What the types cannot express, and schemas of more than 5 000 parts or 24 levels, become `unknown`.
+ * {@link compareToolTypes} reads. Constraints that types cannot express, and schemas of more than 5 000 parts or 24 levels, become `unknown`.
  *
  * @throws `OPTIONS_INVALID`; `TOOL_TYPES_INVALID` for definitions that the protocol does not allow
  * @example

@@ -175,7 +175,7 @@ async function* readFolder(
  */
 const filesAhead = 4;
 
-/** Errors of the system that say nothing about the file. */
+/** System errors whose cause is not the file. */
 const passingErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'ENOMEM']);
 
 /** Files that `include` matches are text if their extension is unknown. */

@@ -99,7 +99,7 @@ function clientOf(definition: object): MCPClient {
 
 const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
 
-/** A person who answers the questions of `contact`. */
+/** A user who answers the elicitation requests of `contact`. */
 function personOf(
   name: string,
   begin: () => unknown = () => {},
@@ -204,7 +204,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
         onElicitation: personOf(user).onElicitation,
       });
     const results = await Promise.all([call('Ada'), call('Grace')]);
-    // The last question arrives when the other call has ended, at the earliest.
+    // The last request arrives when the other call has ended, at the earliest.
     expect(JSON.stringify(results)).toContain('Ada operator, ');
     expect(JSON.stringify(results)).toContain('Grace operator, ');
   });
@@ -285,7 +285,7 @@ function createPlainServer(ask: (server: Server, id: string | number) => Promise
 }
 
 describe('the official SDK', () => {
-  const ways: [string, (server: Server, id: string | number) => Promise<string>][] = [
+  const routes: [string, (server: Server, id: string | number) => Promise<string>][] = [
     [
       'on the stream of the call',
       async (sdk, relatedRequestId) => {
@@ -297,7 +297,7 @@ describe('the official SDK', () => {
     ['on the standalone stream', async (sdk) => String((await sdk.elicitInput(nameRequest)).content?.['name'])],
   ];
 
-  test.each(ways)('asks the user of a call %s', async (_way, ask) => {
+  test.each(routes)('asks the user of a call %s', async (_way, ask) => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() });
     await createPlainServer(ask).connect(transport as Parameters<Server['connect']>[0]);
     let listening = (): void => {};
@@ -382,7 +382,7 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
     expect(await ended).toBe(reason);
   });
 
-  test('a question to one user does not stop the clock of the others', async () => {
+  test('an elicitation request to one user does not stop the clock of the others', async () => {
     const mcp = clientOf(define());
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {

@@ -71,7 +71,7 @@ describe('a server that does not respond', () => {
     expect(sent).toEqual([0, 1]);
   });
 
-  test('is asked again and again by default', async () => {
+  test('receives every request by default', async () => {
     const mcp = clientOf({ it: silent });
     for (let time = 0; time < 4; time += 1) expect(await reasonOf(mcp)).toBe('MCP_REQUEST_TIMEOUT');
   });

@@ -43,7 +43,7 @@ describe.each(['legacy', 'modern'] as const)('a server that restarts on its port
     expect((await call).content).toMatchObject([{ text: 'echo' }]);
   });
 
-  test('is named when it stays away, without a word about effects', async () => {
+  test('is named when it stays away, without a warning about effects', async () => {
     const first = await start();
     const mcp = connect(first.url, { connectTimeout: 100 });
     await mcp.listTools();
@@ -56,7 +56,7 @@ describe.each(['legacy', 'modern'] as const)('a server that restarts on its port
   });
 });
 
-test('a server that restarts while a user is asked receives the answer', async () => {
+test('a server that restarts while a user is asked receives the response', async () => {
   const first = await start();
   const mcp = new MCPClient({ servers: { s: { url: first.url, protocol: 'modern', connectTimeout: 30_000 } } });
   onTestFinished(() => mcp.disconnect());

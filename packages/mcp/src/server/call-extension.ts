@@ -60,8 +60,8 @@ export interface CallExtension {
    */
   run?(request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result>;
   /**
-   * Returns what decides whether the run of a modern call continues after its response; `undefined` for one that does not. The first extension
-   * with an answer counts.
+   * Returns what decides whether the run of a modern call continues after its response; `undefined` for one that does not. The first result that is not `undefined`
+   * counts.
    */
   continuation?(request: object, registered: RegisteredTool): Continuation | undefined;
 }

@@ -192,7 +192,7 @@ test('serves requests over connections of a balancer until each was used once mo
   await closing;
 });
 
-describe('the answers of a user to a call in flight', () => {
+describe('the responses of a user to a call in flight', () => {
   test.each(['legacy', 'modern'] as const)('are accepted by drain() and close() in the %s era', async (protocol) => {
     for (const end of ['drain', 'close'] as const) {
       const { server, url } = await start();

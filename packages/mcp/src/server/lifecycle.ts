@@ -62,7 +62,7 @@ function interrupted(message: string): ProtocolError {
 export interface Transport {
   /** Number of requests in flight, without those that have no end of their own. */
   readonly inFlight: number;
-  /** Begins to drain: requests are served, and clients are asked to leave. */
+  /** Begins to drain: requests are served, and the responses make clients leave. */
   drain(): void;
   /**
    * Drains, waits for requests in flight, answers those that remain with an error, and ends.

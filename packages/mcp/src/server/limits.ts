@@ -1,4 +1,4 @@
-/** Limits and timeouts of the server: `DEFAULT_…` are defaults of options, the others cannot be changed. Those of one algorithm are in its file. */
+/** Limits and timeouts of the server: `DEFAULT_…` are defaults of options, the others cannot be changed. Limits of one algorithm are in its file. */
 
 /** Items per page of a list. */
 export const DEFAULT_PAGE_SIZE = 1_000;
@@ -50,7 +50,7 @@ export const DEFAULT_GRACE = 10_000;
 export const LAST_EVENTS_TIMEOUT = 1_000;
 /** Milliseconds without a request after which a server that closes ends idle connections: a request may be on its way. */
 export const QUIET_TIME = 50;
-/** As `QUIET_TIME`, for new connections and for servers behind a balancer, which would receive an error instead of a response. */
+/** {@link QUIET_TIME} for new connections and for servers behind a balancer, which would receive an error instead of a response. */
 export const LONG_QUIET_TIME = 1_000;
 /** Milliseconds in which the headers of a request must arrive. */
 export const DEFAULT_HEADERS_TIMEOUT = 10_000;

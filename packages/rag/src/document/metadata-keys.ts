@@ -3,7 +3,7 @@ interface MetadataKey {
   /** Writer of the key. Applications can write those of loaders themselves. */
   readonly writer: 'application' | 'loader' | 'chunking' | 'extractor' | 'ingestion' | 'query';
   /**
-   * What it says about a text:
+   * Facts about a text:
    *
    * - `place`: where the text is. Copies of a text list it in `alsoIn`.
    * - `part`: a place that tells the parts of a file apart. The texts of two parts both count their positions from 0, and are never joined.

@@ -7,7 +7,7 @@ export interface SkippedText {
   readonly start: number;
   readonly end: number;
   /**
-   * What it is. Loaders use `navigation`, `contents` (tables of contents and lists of figures), `index` (of terms), `boilerplate` (what most
+   * Kind of text. Loaders use `navigation`, `contents` (tables of contents and lists of figures), `index` (of terms), `boilerplate` (what most
    * pages or slides repeat), `heading` (of a chapter that has no text of its own), `signature`, `notice`, `quoted` (earlier mail) and `badges`.
    */
   readonly kind: string;

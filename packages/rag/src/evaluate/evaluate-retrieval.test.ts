@@ -166,7 +166,7 @@ describe('evaluateRetrieval', () => {
     expect(configurations[0]?.metrics).toMatchObject({ precisionAt1: { mean: 0 }, mrrAt3: { mean: 1 / 3 } });
   });
 
-  it('finds a quote in all of its places, also those that chunks divide', async () => {
+  it('finds a quote in all of its places, also those that chunks split', async () => {
     const measure = async (texts: readonly string[], quote: string, chosen: readonly string[]): Promise<unknown> => {
       const store = new LocalVector();
       await store.createIndex({ indexName: 'docs', dimension: 1 });

@@ -255,7 +255,7 @@ interface StoredHead {
   /** Names the scope. */
   readonly key: string;
   readonly version: string;
-  /** Of the second line. */
+  /** Hash of the second line. */
   readonly hash: string;
 }
 

@@ -22,7 +22,7 @@ export interface IndexQuery {
   readonly store: VectorStore;
   /** The records that the application allows: the graph consists of these only. */
   readonly allowed: IndexRead;
-  /** Those of them that match the filter of the model: other passages are neither found nor steps between others. */
+  /** Records of `allowed` that match the filter of the model: other passages are neither found nor steps between others. */
   readonly read: IndexRead;
   readonly queryText: string;
   /** The same, if it was read already. */

@@ -119,7 +119,7 @@ async function findCompletions(
   });
 }
 
-/** Returns which words of a question a passage contains, by their places. */
+/** Returns which words of a query a passage contains, by their places. */
 function wordsIn(question: Question, record: VectorRecord): number[] {
   const { above, lines } = question.findIn(record);
   const found = new Set([...above, ...lines.flat()]);
@@ -128,7 +128,7 @@ function wordsIn(question: Question, record: VectorRecord): number[] {
   );
 }
 
-/** Returns the weight of each word of a question: more, the fewer passages contain it. @param passages - words of each */
+/** Returns the weight of each word of a query: more, the fewer passages contain it. @param passages - words of each */
 function weighWords({ words }: Question, passages: readonly (readonly number[])[]): number[] {
   return words.map(({ weight }, word) => {
     const frequency = passages.filter((each) => each.includes(word)).length;

@@ -58,15 +58,15 @@ export interface RetrieveOptions extends TrustedFilterOptions {
   vectorStore: VectorStore;
   /** Embedding model of the index: an AI SDK model, a model string, or an `Embedder`. Required unless the mode is `keyword`. */
   model?: EmbedderInput;
-  /** Largest number of characters of the question. Default 8000. */
+  /** Largest number of characters of the query. Default 8000. */
   maxQuestionLength?: number;
   /** Index to search. */
   indexName: string;
-  /** Steps before the search, each one request to a language model. Default: none, the question is searched for unchanged. */
+  /** Steps before the search, each one request to a language model. Default: none, the query is searched for unchanged. */
   steps?: RetrievalSteps;
   /** Model of all steps. There is no default. */
   llm?: LanguageModelInput;
-  /** The conversation before the question, oldest turn first. Required by the step `rewrite`. */
+  /** The conversation before the query, oldest turn first. Required by the step `rewrite`. */
   history?: readonly ConversationTurn[];
   /** Default `vector`. */
   mode?: QueryMode;
@@ -80,7 +80,7 @@ export interface RetrieveOptions extends TrustedFilterOptions {
   reranker?: RerankConfig;
   /** Settings of the store, by its name. */
   databaseConfig?: DatabaseConfig;
-  /** Answers of the model, by a hash of the step, the question and the prompt. Default: none. */
+  /** Answers of the model, by a hash of the step, the query and the prompt. Default: none. */
   cache?: AnswerCache;
   /** Part of every key of the cache: change it with the model. Default empty. */
   cacheScope?: string;
@@ -135,7 +135,7 @@ export interface StepTrace {
   queries: QueryTrace[];
   /** Ids in the result that only queries of this step found. */
   contributed: string[];
-  /** Filter that the step `filter` wrote; absent when the question restricts nothing. */
+  /** Filter that the step `filter` wrote; absent when the query restricts nothing. */
   filter?: VectorFilter;
   /** Reason why the step failed, if `onStepFailure` was given. */
   error?: unknown;
@@ -145,16 +145,16 @@ export interface StepTrace {
 export interface Retrieval extends NothingFound {
   /** The best records, best first, with their confidence. */
   matches: RatedPassage<VectorMatch>[];
-  /** The question that was searched for: the given one, or the one that the step `rewrite` wrote. */
+  /** The query that was searched for: the given one, or the one that the step `rewrite` wrote. */
   question: string;
   /** Contribution of each step. A step that contributes nothing over many questions costs money and time for nothing. */
   trace: StepTrace[];
 }
 
 /**
- * Searches an index for a question, with steps that prepare the search. Without steps it is one search.
+ * Searches an index for a query, with steps that prepare the search. Without steps it is one search.
  *
- * The rankings of all queries are merged by their scores. The question has the weight 1; the queries of one step share its
+ * The rankings of all queries are merged by their scores. The given query has the weight 1; those of one step share its
  * weight. With a reranker, the best four times `topK` merged results are sorted by it.
  *
  * @throws `QUERY_SCOPE_MISSING`; `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
@@ -202,7 +202,7 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   return { matches, ...emptiness, question: planned.question, trace };
 }
 
-/** A query of the question or of a step. */
+/** The given query, or one of a step. */
 interface PlannedSearch {
   readonly step: 'question' | StepName;
   readonly text: string;

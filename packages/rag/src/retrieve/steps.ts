@@ -26,7 +26,7 @@ export interface StepOptions {
 
 /** Options of a step that writes queries. */
 export interface QueryStepOptions extends StepOptions {
-  /** Weight of all its queries together, where the question has 1. Default 1. */
+  /** Weight of all its queries together, where the given query has 1. Default 1. */
   weight?: number;
 }
 
@@ -44,16 +44,16 @@ export interface FilterStepOptions extends StepOptions {
 
 /** Steps of `retrieve()`; `true` means the default options. The others run at the same time, after `rewrite`. */
 export interface RetrievalSteps {
-  /** Rewrites the question with the conversation before it, so that it can be understood alone. */
+  /** Rewrites the query with the conversation before it, so that it can be understood alone. */
   rewrite?: boolean | StepOptions;
-  /** Writes a filter for the restrictions that the question names, over declared fields. It can narrow the search, never widen it. */
+  /** Writes a filter for the restrictions that the query names, over declared fields. It can narrow the search, never widen it. */
   filter?: FilterStepOptions;
-  /** Asks the question in other words. */
+  /** Writes the query in other words. */
   variants?: boolean | QueriesStepOptions;
-  /** Splits the question into simpler ones. */
+  /** Splits the query into simpler ones. */
   decompose?: boolean | QueriesStepOptions;
   /**
-   * Writes a passage that could answer the question, and searches for passages like it (hypothetical document embeddings).
+   * Writes a passage that could answer the query, and searches for passages like it (hypothetical document embeddings).
    *
    * @see Gao et al.: Precise Zero-Shot Dense Retrieval without Relevance Labels. ACL 2023. https://arxiv.org/abs/2212.10496
    */
@@ -96,7 +96,7 @@ const mostQueries = 10;
 /**
  * Runs the requested steps. A failed step has an `error`; the others are not affected.
  *
- * @returns the question, rewritten if asked for, and one answer per step
+ * @returns the query, rewritten if asked for, and one answer per step
  * @throws `OPTIONS_INVALID` before the first request; the abort reason
  */
 export async function runSteps(input: StepInput): Promise<{ question: string; answers: StepAnswer[] }> {

@@ -29,7 +29,7 @@ const embedder = (hybridWeight?: number): CustomEmbedder => ({
 });
 const question = 'output that grows: rotate files';
 
-it.each(['vector', 'hybrid'] as const)('rates how far a vector stands out, in the mode %s', async (mode) => {
+it.each(['vector', 'hybrid'] as const)('rates the lead of a vector, in the mode %s', async (mode) => {
   const vectorStore = await fill(60);
   const found = await vectorStore.query({ indexName, mode, queryVector, queryText: question, topK: 40 });
   const similarities = found.map(({ score }) => score);

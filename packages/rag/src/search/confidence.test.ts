@@ -17,7 +17,7 @@ describe('the confidence of a passage', () => {
     expect(three).toBeGreaterThan(two as number);
   });
 
-  it('is below .05 for a passage without a word, and above .9 for one with all of three near each other', () => {
+  it('is below .05 for a passage with none of the words, and above .9 for one with all of three near each other', () => {
     expect(rate('banana pancake recipe', 'terminal settings of the plot')).toBeLessThan(0.05);
     expect(rate('banana pancake recipe', 'the recipe of a banana pancake')).toBeGreaterThan(0.9);
   });
@@ -70,7 +70,7 @@ describe('the confidence of a passage', () => {
     expect(rate(question, other)).toBeLessThan(0.1);
   });
 
-  it('grows with how far a vector stands out, and stays low without a word of the question', () => {
+  it('grows with the lead of a vector, and stays low with none of the words of the query', () => {
     const rateVector = (document: string, standsOut?: number): number => {
       const question = new Question('restrict the values of an option');
       return confidenceOf(question, question.findIn({ id: 'passage', document, metadata: {} }), standsOut);

@@ -13,7 +13,7 @@ export interface NothingFound {
 /** A passage with its confidence. */
 export type RatedPassage<Passage> = Passage & {
   /**
-   * How much of what the question asks for is in the passage, between 0 and 1: .5 separates questions that the documents answer
+   * How much of what the query asks for is in the passage, between 0 and 1: .5 separates questions that the documents answer
    * from others best. Comparable between questions, modes and indexes, in contrast to `score`.
    */
   confidence: number;
@@ -21,7 +21,7 @@ export type RatedPassage<Passage> = Passage & {
 
 const maxTopics = 5;
 const digits = 1000;
-/** Confidence of a passage whose topic is named. That of a passage with none of the words of the query is .001. */
+/** Confidence of a passage whose topic is named. A passage with none of the words of the query has .001. */
 const leastNear = 0.01;
 
 /**
@@ -65,19 +65,19 @@ const leastShare = 0.5;
 const coefficients = { coverage: 4.7, nearness: 5.9, matched: 1.9, constant: -7.5 };
 
 /**
- * What a vector adds that stands out more than random ones do. The weight is that of an exponential distribution, whose density halves with each unit. It is
- * limited, so that a passage without a word of the question has .08 at most: encoders put texts of one language or form together, too.
+ * Confidence that a vector adds when it is nearer than random ones are. The weight is that of an exponential distribution, whose density halves with each unit. It is
+ * limited, so that a passage without any word of the query has .08 at most: encoders put texts of one language or form together, too.
  */
 const ofVector = { usual: 3, weight: Math.LN2, most: 5 };
 
 /**
- * Returns the confidence that a passage is about what a question asks for, between 0 and 1: .5 separates answered from unanswered
+ * Returns the confidence that a passage is about what a query asks for, between 0 and 1: .5 separates answered from unanswered
  * questions best.
  *
- * It depends on the share of the question's words that the passage contains, on the share that one line or sentence of it contains together
+ * It depends on the share of the query's words that the passage contains, on the share that one line or sentence of it contains together
  * with title, source and headings (words far apart are rarely an answer), and on their number: six of twelve words are more than one of two.
  *
- * @param standsOut - how far the vector of the passage stands out in the index, see `VectorMatch`; 0 where vectors have no meaning
+ * @param standsOut - lead of the vector of the passage in the index, see `VectorMatch`; 0 where vectors have no meaning
  */
 export function confidenceOf(question: Question, matches: QuestionMatches, standsOut = 0): number {
   const { usual, weight, most } = ofVector;

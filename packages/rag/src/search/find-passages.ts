@@ -32,7 +32,7 @@ export type PassageQuery = Omit<QueryParams, keyof IndexRead>;
 /**
  * Searches an index for passages, as the query tools and `retrieve()` do it: chunks by the best of their vectors, with the weights that the
  * embedder recommends, and, for a query with words, ranked again by {@link rankCandidates}. Searches by vectors alone and diverse results keep the
- * order of the store. The question keeps how far the vectors of passages stand out, for the confidence, if those of the embedder have a meaning.
+ * order of the store. The query keeps the lead of the vectors of passages, for the confidence, if those of the embedder have a meaning.
  *
  * @throws `QUERY_EMBEDDER_CHANGED` if another embedder made the vectors of the index; errors of the store
  */
@@ -44,7 +44,7 @@ export async function findPassages(
   const hasMeaning = index.embedder !== undefined && index.embedder.hybridWeight !== 0;
   const isRanked = mode !== 'vector' && !query.mmr;
   const fusion = mode === 'hybrid' ? fusionWith(embedder, query.fusion) : undefined;
-  // Fewer results do not show how far the first ones stand out.
+  // Fewer results do not show the lead of the first ones.
   const compared = isRanked ? rankedDepth : hasMeaning ? fusedDepth : 0;
   const params = { ...query, mode, topK, fusion };
   const toPassages = isRanked ? (chunks: VectorMatch[]) => rankPassages(question, chunks) : mergeCopies;

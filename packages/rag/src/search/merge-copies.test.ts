@@ -218,7 +218,7 @@ describe('ingest and deleteDocuments', () => {
             await deleteDocuments({ vectorStore: store, indexName, scope, sources: Object.keys(documents) });
             for (const source of Object.keys(documents)) own.delete(source);
           } else {
-            // What a run has stored before it failed does not disturb the next one.
+            // Records that a run stored before it failed do not disturb the next one.
             if (kind === 'crash') await ingest({ ...run, model: broken }).catch(() => undefined);
             await ingest({ ...run, cleanup: kind === 'mirror' ? 'all' : 'source' });
             if (kind === 'mirror') own.clear();

@@ -45,7 +45,7 @@ export function readFieldCases(): { passages: FieldPassage[]; questions: FieldQu
 const dimension = 64;
 
 /**
- * Creates an embedder of known quality: its vectors are random, and with the probability `quality` a question gets a vector near one of a passage
+ * Creates an embedder of known quality: its vectors are random, and with the probability `quality` a query gets a vector near one of a passage
  * that answers it. The same seed gives the same vectors.
  */
 export function plantedEmbedder({

@@ -11,7 +11,7 @@ import { TrigramSet } from './trigram-set.js';
 /** Default of `maxQuestionLength`. A search takes time for each word: megabytes would block the process for seconds. */
 const defaultMaxQuestionLength = 8000;
 
-/** @throws `OPTIONS_INVALID` for a question that is blank or longer than `maxLength` */
+/** @throws `OPTIONS_INVALID` for a query that is blank or longer than `maxLength` */
 export function checkQuestion(question: unknown, maxLength: number = defaultMaxQuestionLength): void {
   if (typeof question !== 'string' || question.trim() === '')
     throw invalidOptions('The question is empty. Pass a text to search for.');
@@ -21,7 +21,7 @@ export function checkQuestion(question: unknown, maxLength: number = defaultMaxQ
     );
 }
 
-/** A word of a question that has a subject. */
+/** A word of a query that has a subject. */
 export interface QuestionWord {
   /** In lower case. */
   readonly text: string;
@@ -31,7 +31,7 @@ export interface QuestionWord {
   readonly trigrams: readonly number[];
 }
 
-/** What a record contains of a question: numbers of trigrams. */
+/** Trigrams of a query that a record contains, as numbers. */
 export interface QuestionMatches {
   /** In title, source and headings. */
   readonly above: readonly number[];
@@ -49,12 +49,12 @@ const longestQuestion = 1000;
 const longestText = 20_000;
 
 /**
- * A question that texts are compared with, by three letters at a time, so that “hidden” resembles “hide”, and “PostgreSQL” “postgres”, in every
+ * A query that texts are compared with, by three letters at a time, so that “hidden” resembles “hide”, and “PostgreSQL” “postgres”, in every
  * language. The order of candidates and the confidence of passages depend on nothing else of a text.
  */
 export class Question {
   readonly words: readonly QuestionWord[];
-  /** How far the vectors of records stand out, by id, where they have a meaning. */
+  /** Lead of the vectors of records, by id, where they have a meaning. */
   readonly standsOut: Map<string, number> = new Map<string, number>();
   readonly #trigrams = new TrigramSet();
   readonly #known = new Map<string, QuestionMatches>();
@@ -72,7 +72,7 @@ export class Question {
     return this.#trigrams.size;
   }
 
-  /** Returns what a record contains of the question. Each record is read once. */
+  /** Returns the parts of the query that a record contains. Each record is read once. */
   findIn(record: Pick<VectorRecord, 'id' | 'document' | 'metadata'>): QuestionMatches {
     const matches = this.#known.get(record.id) ?? this.#read(record);
     this.#known.set(record.id, matches);
@@ -93,7 +93,7 @@ const wordExpression = /[\p{L}\p{M}\p{N}]+/gu;
 const hasDigitOrHump = /\p{N}|_|\p{Ll}\p{Lu}/u;
 const startsWithCapital = /^\p{Lu}/u;
 
-/** Returns the different words of a question with their weights, without words that have no subject; all of them if there are no others. */
+/** Returns the different words of a query with their weights, without words that have no subject; all of them if there are no others. */
 function weighWords(question: string): [word: string, weight: number][] {
   const { language, isCertain } = detectLanguage(question);
   const languages = isCertain ? [language] : [language, english];

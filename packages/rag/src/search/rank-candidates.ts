@@ -6,7 +6,7 @@ import type { Question, QuestionMatches } from './question.js';
 const lineWeight = 0.6;
 
 /**
- * Ranks the candidates of a search again, by how much of the question is above the text (title, source, headings), and how much of the rest
+ * Ranks the candidates of a search again, by how much of the query is above the text (title, source, headings), and how much of the rest
  * is in one line or sentence of it: a long text with one line that answers is not worse than a short one.
  *
  * Three letters count more, the fewer candidates contain them. Nothing but the candidates is read, so that every store gives the same order for

@@ -33,7 +33,7 @@ export interface RerankerOptions {
   queryEmbedding?: readonly number[] | Float32Array | undefined;
   /** Number of results. Default 3. */
   topK?: number;
-  /** Time that the model has, in milliseconds. Afterwards the results keep the order of the search, and `details.error` says so. Default: any. */
+  /** Time that the model has, in milliseconds. Afterwards the results keep the order of the search, and `details.error` is set. Default: any. */
   budget?: number;
   /** Aborts the ranking. */
   signal?: AbortSignal | undefined;

@@ -135,7 +135,7 @@ export class QuantizedRows {
     const ofPair = new Int32Array(buffer, pairAddress, 2);
     const list = new Uint32Array(buffer, listAddress, blockRows);
     const rows = new Int32Array(blockRows);
-    /** Of the query with the high half of each row. */
+    /** Products of the query with the high half of each row. */
     const products = new Int32Array(blockRows);
     /** With the low halves, where they are compared together. */
     const lowProducts = new Int32Array(buffer, lowAddress, blockRows);

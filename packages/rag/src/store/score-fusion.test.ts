@@ -137,7 +137,7 @@ describe('fuseScores', () => {
     expect(shares[3]).toBeGreaterThan(0.3);
   });
 
-  it('counts a ranking more whose first result stands out', () => {
+  it('counts a ranking more whose first result is far ahead', () => {
     const clear = ranking('keyword', { a: 10, b: 1, c: 1, d: 1 });
     const vague = full('vector', 'v', [0.9, 0.8]);
     const fused = fuseScores([vague, clear]);

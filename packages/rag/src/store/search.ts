@@ -148,7 +148,7 @@ export async function fuseSearches(
 }
 
 /**
- * Adds how far they stand out to the first records of a search by vectors. The largest similarities of a question with texts that do not answer it fall by
+ * Adds their lead to the first records of a search by vectors. The largest similarities of a query with texts that do not answer it fall by
  * about the same amount each time that the rank doubles.
  */
 function rateDistances(

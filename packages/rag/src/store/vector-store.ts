@@ -26,7 +26,7 @@ export interface VectorMatch extends VectorRecord {
   /** Searches of a hybrid query that found the record. A search that no match names found nothing that ranks among the results. */
   foundBy?: readonly ('vector' | 'keyword')[];
   /**
-   * How far its similarity is above that of the 20th nearest chunk. The unit is the distance from there to the 40th, or from the 10th, whichever is
+   * How far its similarity is above that of the 20th nearest chunk. The unit is the distance from there to the 40th, or from the 10th if that is
    * larger; the nearest of random vectors has about 3. Only where a search by vectors has found 40 chunks, in stores whose hybrid search is Quiver's.
    */
   standsOut?: number;

@@ -38,7 +38,7 @@ export function describeWords<Store extends VectorStore>(
     params?: Partial<CreateIndexParams> & { language?: string };
   },
 ): void {
-  describe(`${name} as an index of words`, () => {
+  describe(`${name} as a keyword index`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await open();

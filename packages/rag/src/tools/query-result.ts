@@ -13,7 +13,7 @@ export interface QueryResult {
   /** In [0, 1], larger is better; 1 in the mode `filter`. */
   score: number;
   /**
-   * How much of what the question asks for is in the passage, in [0, 1]: .5 separates questions that the documents answer from others
+   * How much of what the query asks for is in the passage, in [0, 1]: .5 separates questions that the documents answer from others
    * best. Comparable between questions, modes and indexes, in contrast to `score`. Absent in the mode `filter`. With `expand`, that of the best record.
    */
   confidence?: number;
@@ -71,7 +71,7 @@ const passageProperties = {
     type: 'number',
     minimum: 0,
     maximum: 1,
-    description: 'How much of what the question asks for is in the passage.',
+    description: 'How much of what the query asks for is in the passage.',
   },
   document: { type: 'string' },
   records: recordsSchema,

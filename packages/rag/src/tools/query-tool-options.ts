@@ -65,7 +65,7 @@ export interface VectorQueryToolOptions extends TrustedFilterOptions {
   maxQuestionLength?: number;
   /**
    * Leaves out passages with a lower `confidence`, from 0 to 1. A result without any passage has `nothingFound`, and `nearestTopics` if any are near, so that a
-   * model can say that the documents do not answer the question. Default 0.
+   * model can say that the documents do not answer the query. Default 0.
    */
   minConfidence?: number;
   /** Whether the model can filter by metadata. Default: whether `filterFields` is given. */

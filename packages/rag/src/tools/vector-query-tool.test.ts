@@ -275,7 +275,7 @@ describe('the options of query tools', () => {
     expect(() => toolOf({ filter: { $like: 1 } })).toThrow(expect.objectContaining({ code: 'FILTER_INVALID' }));
   });
 
-  it('that only a ranking needs are refused by a tool that lists records', () => {
+  it('are refused by a tool that lists records, if only a ranking needs them', () => {
     expect(() =>
       createVectorQueryTool({ vectorStore: store, indexName: 'animals', mode: 'filter', fusion: {} } as never),
     ).toThrow("createVectorQueryTool has no option 'fusion'.");

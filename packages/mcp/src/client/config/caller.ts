@@ -24,7 +24,7 @@ const handlerChecks: OptionChecks<RequestHandlers> = { onElicitation: functionVa
 export const callerChecks: OptionChecks<CallerHandlers> = { ...handlerChecks, onProgress: functionValue };
 export const interactiveChecks: OptionChecks<InteractiveRequestOptions> = { ...requestChecks, ...handlerChecks };
 
-/** Whom requests are sent for: all requests of a view, or none in particular. */
+/** Caller that requests are sent for: one for all requests of a view, otherwise none in particular. */
 export interface Caller extends CallerHandlers {
   readonly requestContext?: AnyRequestContext | undefined;
 }

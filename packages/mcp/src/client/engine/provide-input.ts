@@ -41,7 +41,7 @@ export interface InputRequired {
   readonly round: number;
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
-  /** Those of the request, with its handlers. */
+  /** Options of the request, with its handlers. */
   readonly options: EngineRequestOptions;
 }
 

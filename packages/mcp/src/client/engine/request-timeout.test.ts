@@ -156,7 +156,7 @@ test('no time passes for the call that the server asks about, if that is known',
   expect(await advance(0)).toEqual(['other', 'asking']);
 });
 
-test('the time that is left passes after the answer', async () => {
+test('the time that is left continues after the response of the user', async () => {
   hasStreams = true;
   call('asking', 'askAndHang', { timeout: 100 });
   await advance(10_000);

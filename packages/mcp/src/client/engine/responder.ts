@@ -39,7 +39,7 @@ export interface ResponderOptions {
  * is stopped meanwhile.
  *
  * Calls may have handlers of their caller, and stdio does not tell which call a request of the server belongs to. A third of this class decides
- * when only one caller is possible: a user must not be asked for another one.
+ * when only one caller is possible: no request may reach the user of another one.
  */
 export class Responder {
   readonly #options: ResponderOptions;
@@ -86,8 +86,8 @@ export class Responder {
   }
 
   /**
-   * Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. What is not about a
-   * call, such as the roots, is sent also when the call has ended meanwhile that it seems to belong to.
+   * Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. Responses that are not about a
+   * call, such as the roots, are sent also when the call has ended meanwhile that it seems to belong to.
    */
   async #deliver(response: JsonRpcResponse, method: string, call: Call | undefined): Promise<void> {
     const { engine, calls } = this.#options;

@@ -12,7 +12,7 @@ const ask = createTool({
     (await mcp.elicitation.sendRequest({ message: 'Go?', requestedSchema: { type: 'object', properties: {} } })).action,
 });
 
-/** A client of 2025-11-25 whose answers pass a balancer, which fails as often as the test wants. 0 breaks the connection. */
+/** A client of 2025-11-25 whose responses pass a balancer, which fails as often as the test wants. 0 breaks the connection. */
 async function connect(status: number, failures: number, timeout = 30_000) {
   const server = new MCPServer({ name: 'S', version: '1', tools: { ask } });
   const { port } = await server.listen();
@@ -50,13 +50,13 @@ async function connect(status: number, failures: number, timeout = 30_000) {
   return { call: () => mcp.callTool({ serverName: 's', name: 'ask' }), warnings, count: () => answers };
 }
 
-test.each([502, 503, 0])('sends an answer again that a balancer failed to pass on with status %s', async (status) => {
+test.each([502, 503, 0])('sends a response again that a balancer failed to pass on with status %s', async (status) => {
   const { call, count } = await connect(status, 2);
   expect((await call()).content).toMatchObject([{ text: 'accept' }]);
   expect(count()).toBe(3);
 });
 
-test('fails the call with the reason when the server refuses the answer', async () => {
+test('fails the call with the reason when the server refuses the response', async () => {
   const { call, warnings } = await connect(400, Infinity);
   const reason = 'the response to its request elicitation/create could not be sent: HTTP 400';
   await expect(call()).rejects.toThrow(reason);

@@ -50,7 +50,7 @@ interface Opening {
   readonly attempt: AbortController;
   /** Resolves when the connection is open and set up. */
   readonly opened: Promise<Engine>;
-  /** Whose handlers of a new kind were set after the connection had declared what it handles. */
+  /** Owners of handlers of a new kind that were set after the connection had declared what it handles. */
   readonly undeclared: Set<'server' | 'requests'>;
 }
 

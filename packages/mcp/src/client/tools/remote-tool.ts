@@ -32,7 +32,7 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
  * returns the structured content of the result; otherwise the whole result with its `content`.
  *
  * @param id - name that a model calls the tool by
- * @param caller - whom all calls are made for
+ * @param caller - caller that all calls are made for
  */
 export function createRemoteTool(server: RemoteServer, id: string, tool: ProtocolTool, caller: Caller): RemoteTool {
   // The types of `createTool` do not accept `undefined` members, and those of the AI SDK do not show all that the tool has.

@@ -110,7 +110,7 @@ function connect(server: MCPServer, protocol: Era, more: Partial<MastraMCPServer
   return client;
 }
 
-/** As `Promise.withResolvers`, which Node 20 does not have. */
+/** Does the same as `Promise.withResolvers`, which Node 20 does not have. */
 function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
   let resolve!: (value: Value) => void;
   const promise = new Promise<Value>((settle) => {

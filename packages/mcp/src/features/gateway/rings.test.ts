@@ -34,9 +34,9 @@ function createGateway(id: string): Gateway {
   return gateway;
 }
 
-const ways = ['proxy legacy', 'proxy modern', 'mount'] as const;
+const routes = ['proxy legacy', 'proxy modern', 'mount'] as const;
 
-async function createRing(size: number, way: (typeof ways)[number]): Promise<Gateway[]> {
+async function createRing(size: number, way: (typeof routes)[number]): Promise<Gateway[]> {
   const ring = Array.from({ length: size }, (_, at) => createGateway(`g${at}`));
   const urls = await Promise.all(ring.map(({ server }) => server.listen({ port: 0 }).then(({ url }) => url)));
   for (const [at, { server }] of ring.entries()) {
@@ -54,7 +54,7 @@ async function list(server: MCPServer): Promise<string[]> {
 }
 
 // A server refuses to mount itself.
-const cases = ways.flatMap((way) => [1, 2, 3].map((size) => [way, size] as const)).slice(0, -3);
+const cases = routes.flatMap((way) => [1, 2, 3].map((size) => [way, size] as const)).slice(0, -3);
 cases.push(['mount', 2], ['mount', 3]);
 
 describe.each(cases)('gateways that offer each other by %s, in a ring of %i', (way, size) => {

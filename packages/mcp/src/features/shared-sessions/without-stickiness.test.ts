@@ -53,7 +53,7 @@ beforeEach(async () => {
 afterEach(() => close());
 
 describe.each(realClients(() => url).filter(({ name }) => name.includes('HTTP')))('$name', ({ connect, era }) => {
-  test('calls, answers questions and receives changes through any instance', async () => {
+  test('calls, answers elicitation requests and receives changes through any instance', async () => {
     const changes: string[] = [];
     const client = await connect({
       elicit: ({ message }) => ({ action: 'accept', content: { name: message === 'First?' ? 'Ada' : 'Grace' } }),

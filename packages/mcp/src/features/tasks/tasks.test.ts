@@ -287,53 +287,50 @@ describe('requests for input', () => {
   test.each([
     ['at once', async () => {}],
     ['after work', async (context: ToolContext) => void (await work.execute({}, context))],
-  ])(
-    'that the tool sends %s reach a later request that declares the capability, and no other one',
-    async (_title, doWork) => {
-      const server = serve('optional', async (input, context) => {
-        await doWork(context);
-        const [answer, roots] = await Promise.all([ask(input, context), context.mcp.roots()]);
-        return `${String(answer)} ${roots.length}`;
-      });
-      const creator = callerOf(server, { capabilities: {} });
-      const taskId = await startTask(creator);
-      work.finish();
-      const refused = await eventually(async () => {
-        const { status, error } = await creator.request('tasks/get', { taskId });
-        expect(status).toBe(400);
-        expect(error).toMatchObject({
-          code: -32021,
-          data: {
-            requiredCapabilities: { elicitation: { form: {} }, roots: {} },
-            task: {
-              taskId,
-              status: 'input_required',
-              inputRequests: { 'input-1': { method: 'elicitation/create' }, 'input-2': { method: 'roots/list' } },
-            },
+  ])('%s of the tool reach a later request that declares the capability, and no other one', async (_title, doWork) => {
+    const server = serve('optional', async (input, context) => {
+      await doWork(context);
+      const [answer, roots] = await Promise.all([ask(input, context), context.mcp.roots()]);
+      return `${String(answer)} ${roots.length}`;
+    });
+    const creator = callerOf(server, { capabilities: {} });
+    const taskId = await startTask(creator);
+    work.finish();
+    const refused = await eventually(async () => {
+      const { status, error } = await creator.request('tasks/get', { taskId });
+      expect(status).toBe(400);
+      expect(error).toMatchObject({
+        code: -32021,
+        data: {
+          requiredCapabilities: { elicitation: { form: {} }, roots: {} },
+          task: {
+            taskId,
+            status: 'input_required',
+            inputRequests: { 'input-1': { method: 'elicitation/create' }, 'input-2': { method: 'roots/list' } },
           },
-        });
-        return error;
+        },
       });
-      expect(JSON.stringify(refused)).not.toContain(question.message);
-      const { body } = await creator.open('subscriptions/listen', { notifications: { taskIds: [taskId] } });
-      const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-      let text = '';
-      while (!text.includes('notifications/tasks')) text += (await reader?.read())?.value ?? '';
-      expect(text).toContain('"inputRequests":{}');
-      await reader?.cancel();
+      return error;
+    });
+    expect(JSON.stringify(refused)).not.toContain(question.message);
+    const { body } = await creator.open('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('notifications/tasks')) text += (await reader?.read())?.value ?? '';
+    expect(text).toContain('"inputRequests":{}');
+    await reader?.cancel();
 
-      const forms = callerOf(server);
-      expect(Object.keys(await asked(forms, taskId))).toEqual(['input-1']);
-      const respond = (caller: TaskCaller, inputResponses: object): Promise<unknown> =>
-        caller.request('tasks/update', { taskId, inputResponses });
-      await respond(forms, { 'input-1': accept('Ada') });
-      expect((await forms.request('tasks/get', { taskId })).error.data.requiredCapabilities).toEqual({ roots: {} });
-      const roots = callerOf(server, { capabilities: { roots: {} } });
-      expect(await asked(roots, taskId)).toEqual({ 'input-2': { method: 'roots/list' } });
-      await respond(roots, { 'input-2': { roots: [] } });
-      expect(await ended(creator, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada 0' }] } });
-    },
-  );
+    const forms = callerOf(server);
+    expect(Object.keys(await asked(forms, taskId))).toEqual(['input-1']);
+    const respond = (caller: TaskCaller, inputResponses: object): Promise<unknown> =>
+      caller.request('tasks/update', { taskId, inputResponses });
+    await respond(forms, { 'input-1': accept('Ada') });
+    expect((await forms.request('tasks/get', { taskId })).error.data.requiredCapabilities).toEqual({ roots: {} });
+    const roots = callerOf(server, { capabilities: { roots: {} } });
+    expect(await asked(roots, taskId)).toEqual({ 'input-2': { method: 'roots/list' } });
+    await respond(roots, { 'input-2': { roots: [] } });
+    expect(await ended(creator, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada 0' }] } });
+  });
 
   test('of a call that stays without a task are rejected where the client cannot provide them', async () => {
     const server = serve('optional', (_input, { mcp }) => mcp.roots(), { tasks: { maxTotal: 1 } });

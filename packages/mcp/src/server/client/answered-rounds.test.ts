@@ -44,8 +44,8 @@ async function start(stores: (SharedStore | undefined)[] = [undefined]) {
   return { runs, callIds, ask, call, textOf, finish: (text: string) => finish(text) };
 }
 
-describe('an answer of a user', () => {
-  test('that is sent again receives the running and the finished result', async () => {
+describe('a response of a user', () => {
+  test('receives, sent again, the running and the finished result', async () => {
     const { runs, callIds, ask, call, textOf, finish } = await start();
     const answer = await ask();
     const both = [call(answer), call(answer)];
@@ -59,7 +59,7 @@ describe('an answer of a user', () => {
     expect(callIds.size).toBe(2);
   });
 
-  test('that is sent to another instance receives the same result', async () => {
+  test('receives, sent to another instance, the same result', async () => {
     const store = new InMemoryStore();
     const { runs, ask, call, textOf, finish } = await start([store, store]);
     const answer = await ask();
@@ -71,7 +71,7 @@ describe('an answer of a user', () => {
     expect(runs).toEqual(['accept']);
   });
 
-  test('that is not accepted can be sent again', async () => {
+  test('can be sent again when it was not accepted', async () => {
     const { runs, ask, call, textOf, finish } = await start();
     const answer = await ask();
     expect(textOf(await call({ ...answer, arguments: { other: 1 } }))).toContain('Invalid requestState');

@@ -29,7 +29,7 @@ const maxCharacters = 16 * 1024 * 1024;
 const pollInterval = 200;
 
 /**
- * Rounds that began with an answer of a user, by their `requestState`, until it expires. A client that lost the response sends its answer
+ * Rounds that began with the response of a user, by their `requestState`, until it expires. A client that lost the result sends this response
  * again: it receives the running or finished result, and the tool does not run twice. Where instances share a store, the first one to
  * claim the state runs the round.
  *

@@ -124,7 +124,7 @@ describe('the event bus', () => {
     await eventually(() => expect(messagesOf(reader)).toHaveLength(2));
   });
 
-  test('that other programs use too delivers only changes', async () => {
+  test('delivers only changes when other programs use it too', async () => {
     const eventBus = new InMemoryServerEventBus();
     const { url } = await serve({ eventBus });
     const headers = await openSession(url);
@@ -149,7 +149,7 @@ describe('the order of notifications', () => {
   const updated = 'notifications/resources/updated';
   const changed = 'notifications/tools/list_changed';
 
-  /** Serves resources that callers see by their scopes, so that a callback decides whom an update concerns. */
+  /** Serves resources that callers see by their scopes, so that a callback decides which readers an update concerns. */
   async function serveSlow(): Promise<{ server: MCPServer; readers: EventReader[]; state: { delay: number } }> {
     const state = { delay: 0 };
     const { server, url } = await serve({
@@ -174,7 +174,7 @@ describe('the order of notifications', () => {
   const methods = (reader: EventReader): string[] =>
     messagesOf(reader).flatMap(({ method }) => (method === updated || method === changed ? [method] : []));
 
-  test('is that of the changes, also when a callback decides late whom one concerns', async () => {
+  test('is that of the changes, also when a callback decides late which readers one concerns', async () => {
     const { server, readers, state } = await serveSlow();
     state.delay = 50;
     await server.resources.notifyUpdated({ uri: 'note://a' });
@@ -184,7 +184,7 @@ describe('the order of notifications', () => {
     });
   });
 
-  test('is given up for a callback that does not return', async () => {
+  test('is abandoned for a callback that does not return', async () => {
     const { server, readers, state } = await serveSlow();
     state.delay = 1_000_000;
     await server.resources.notifyUpdated({ uri: 'note://a' });

@@ -24,7 +24,7 @@ export interface Work extends InFlight {
   failureText(error: ProtocolError): string;
 }
 
-/** What a client declares: in its handshake, or with every request of the modern era. */
+/** Declarations of a client: in its handshake, or with every request of the modern era. */
 export interface ClientDeclarations {
   readonly protocolVersion: string;
   readonly clientInfo: Implementation | undefined;

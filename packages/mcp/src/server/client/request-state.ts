@@ -43,7 +43,7 @@ export interface RequestState {
   readonly asked: Readonly<Record<string, string>>;
   /** Outcomes of requests to the client, with the digest of their request. */
   readonly answers: Readonly<Record<string, InputOutcome>>;
-  /** What the run of the next round needs, where the requests of this one are of another program. */
+  /** State for the run of the next round, where the requests of this one are of another program. */
   readonly kept?: unknown;
 }
 

@@ -25,7 +25,7 @@ export interface ServerState extends HookedServer {
   readonly pageSize: number;
   readonly modernResults: ModernResults;
   readonly requestState: RequestStateCodec;
-  /** Rounds that began with an answer of a user. */
+  /** Rounds that began with the response of a user. */
   readonly answeredRounds: AnsweredRounds;
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;

@@ -95,7 +95,7 @@ export class InputRound {
 
   /**
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`), `ELICITATION_FAILED` when the client reports a failure,
-   *   `ELICITATION_ANSWER_INVALID` when its answer does not match the requested schema
+   *   `ELICITATION_ANSWER_INVALID` when its response does not match the requested schema
    */
   async request<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     this.#count += 1;

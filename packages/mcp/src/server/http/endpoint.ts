@@ -72,7 +72,7 @@ export class HttpEndpoint implements HttpEndpointState, Transport {
     return this.#handling - countHeld(this.pending);
   }
 
-  /** Whether clients may send the answers of their users, and no other instance can take them. Not longer than calls are in flight. */
+  /** Whether clients may send the responses of their users, and no other instance can take them. Not longer than calls are in flight. */
   get awaitsClients(): boolean {
     if (this.server.instance.isShared || this.inFlight === 0) return false;
     if (this.server.requestState.isAwaited) return true;

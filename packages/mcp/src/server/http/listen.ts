@@ -53,7 +53,7 @@ export interface McpHttpServer {
   /** URL for clients, for example `http://127.0.0.1:3000/mcp`. */
   readonly url: string;
   readonly port: number;
-  /** As `server.close()`, for this HTTP server alone. */
+  /** Does the same as `server.close()`, for this HTTP server alone. */
   close(): Promise<void>;
 }
 

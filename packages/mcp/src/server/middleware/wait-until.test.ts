@@ -59,7 +59,7 @@ describe.each(['legacy', 'modern'] as const)('work of a hook in the %s era', (er
   test.each([
     ['throws', () => JSON.parse('{')],
     ['rejects', () => Promise.reject(new Error('the disk is full'))],
-  ])('that %s is logged, and the request is answered', async (_name, write) => {
+  ])('is logged when it %s, and the request is answered', async (_name, write) => {
     errors.length = 0;
     const { result } = await callServer(createServer(write), era, 'tools/list');
     expect(result.tools).toHaveLength(4);
@@ -108,7 +108,7 @@ describe('work of a hook', () => {
     expect(entries).toHaveLength(2);
   });
 
-  test('that hangs does not keep the server open', async () => {
+  test('does not keep the server open when it hangs', async () => {
     const server = createServer(() => new Promise(() => {}));
     await callServer(server, 'modern', 'tools/list');
     await expect(server.close({ grace: 20 })).resolves.toBeUndefined();

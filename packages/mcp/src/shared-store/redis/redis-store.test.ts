@@ -199,7 +199,7 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
   });
 });
 
-it.skipIf(!url)('receives messages whatever the client of ioredis does with commands and channels', async () => {
+it.skipIf(!url)('receives messages without the offline queue and the resubscription of ioredis', async () => {
   const client = new Redis(url ?? '', { enableOfflineQueue: false, autoResubscribe: false });
   await once(client, 'ready');
   const store = new RedisStore({ client, keyPrefix: `${keyPrefix}options:` });

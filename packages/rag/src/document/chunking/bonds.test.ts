@@ -96,7 +96,7 @@ describe('a heading', () => {
     expect(first).toMatch(/^# Chapter\n\nword0 word1/);
   });
 
-  test('without text joins the next section, or the one before it at the end of the document', async () => {
+  test('joins the next section if it has no text, or the one before it at the end of the document', async () => {
     const text = `# One\n\n# Two\n\nText ${words(9)}.\n\n# Three\n\n## Four\n`;
     const chunks = await new MDocument({ text, type: 'markdown' }).chunk({ strategy: 'markdown', minSize: 0 });
     expect(chunks.map(({ text: found, metadata }) => [found, metadata.headings])).toEqual([[text.trimEnd(), ['Two']]]);

@@ -101,7 +101,7 @@ export function readOptions<Options extends CommonChunkOptions>(
   return options as Options;
 }
 
-/** Returns the common options, with these defaults. Of the default sizes, each is a quarter of `maxSize` if that is less. */
+/** Returns the common options, with these defaults. Each default size is at most a quarter of `maxSize`. */
 export function toPackOptions(
   options: MinSizeOptions,
   defaults: { overlap?: number; minSize?: number; separatorPosition?: SeparatorPosition } = {},

@@ -161,7 +161,7 @@ describe('cells that span rows and columns', () => {
     { minLength: 2, maxLength: 5 },
   );
 
-  test('stand in every column and row that they span', () => {
+  test('are in every column and row that they span', () => {
     assert(
       property(cells, (rows) => {
         // The grid as the HTML standard forms it.

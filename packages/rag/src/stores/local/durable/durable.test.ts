@@ -244,7 +244,7 @@ describe('a log that was cut off', () => {
       const { Float32Array: Original } = globalThis;
       const failing = new Proxy(Original, {
         construct(target, args: unknown[]) {
-          // Of the next 4,096 rows.
+          // The buffer of the next 4,096 rows.
           if (args[0] === 2 * 4096) throw new RangeError('Array buffer allocation failed');
           return Reflect.construct(target, args) as object;
         },

@@ -77,7 +77,7 @@ describe('stored terms', () => {
     expect(await open(all)).toEqual(expected);
     await storeOther('boats', 'harbour', 'harbour');
     expect(await open((store) => idsOf(store, 'boat'))).toEqual(['a']);
-    // Of the changed text only.
+    // Only the changed text is read.
     await open((store) => upsert(store, { a: 'The museum' }));
     await open(async (store) => {
       expect(await idsOf(store, 'boat')).toEqual([]);
@@ -102,7 +102,7 @@ describe('stored terms', () => {
     expect(await idsOf(reader, 'Haus')).toEqual(['b']);
   });
 
-  it('leave with the texts when the log is written anew', async () => {
+  it('leave with the texts when the log is rewritten', async () => {
     await createHouses();
     await open(async (store) => {
       const many = Array.from({ length: 1100 }, (_, n) => [`n${n}`, 'A boat'] as const);
@@ -185,7 +185,7 @@ describe('stored terms', () => {
     );
   });
 
-  it('are not needed: a search that cannot store them finds its texts, and says so in the log', async () => {
+  it('are not needed: a search that cannot store them finds its texts, and logs a warning', async () => {
     await createHouses();
     await mkdir(wordsFile());
     const warnings: string[] = [];
