@@ -2,7 +2,7 @@ import { plainQueryTerms } from '../../words/record-terms.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { collectMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters } from '../../store/conditions.js';
+import { SqlParameters } from '../sql-filter.js';
 import { filterToSqlite } from './filter-to-sqlite.js';
 import type { LibSQLDatabase } from './libsql-database.js';
 import { frequenciesTable, type LibSQLIndex, recordsTable, statement, termsTable } from './libsql-index.js';

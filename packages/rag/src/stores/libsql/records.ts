@@ -3,7 +3,7 @@ import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { recordTerms } from '../../words/record-terms.js';
 import type { CheckedRecord } from '../../store/checks.js';
 import { keepMatching, readPage } from '../../store/paging.js';
-import { isStorableText, SqlParameters } from '../../store/conditions.js';
+import { isStorableText, SqlParameters } from '../sql-filter.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   VectorPage,

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../document/content-hash.js';
 import type { Filter } from '../../filter/index.js';
-import { SqlParameters } from '../../store/conditions.js';
+import { SqlParameters } from '../sql-filter.js';
 import type { SqlQuery } from './database.js';
 import { filterToSql } from './filter-to-sql.js';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
-import { SqlParameters } from '../../store/conditions.js';
+import { SqlParameters } from '../sql-filter.js';
 import { describeFilters } from '@quiver/devtools/stores';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { parseFilter } from '../../filter/index.js';
-import { SqlParameters } from '../../store/conditions.js';
+import { SqlParameters } from '../sql-filter.js';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';

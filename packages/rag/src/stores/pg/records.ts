@@ -2,7 +2,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { toSelection, type CheckedRecord, checkUpdate } from '../../store/checks.js';
 import { keepMatching, readPage } from '../../store/paging.js';
-import { isStorableText, SqlParameters } from '../../store/conditions.js';
+import { isStorableText, SqlParameters } from '../sql-filter.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type {
   VectorPage,

@@ -4,7 +4,7 @@ import { lacksDirection } from '../../store/checks.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
 import { candidatesPerResult, collectMatching, keepMatching } from '../../store/paging.js';
 import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters } from '../../store/conditions.js';
+import { SqlParameters } from '../sql-filter.js';
 import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
