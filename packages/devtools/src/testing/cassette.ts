@@ -9,13 +9,20 @@ import {
   invalidOptions,
   required,
 } from '@quiver/core/internal';
-import type { MastraMCPServerDefinition, MessageTransport, ServerDefinition } from '@quiver/mcp/client';
+import type { MessageTransport, ServerDefinition } from '@quiver/mcp/client';
 import { parseServerDefinition } from '@quiver/mcp/internal';
-import { isObject, type ListMethod, type Params, type RpcResponse } from '../json.js';
+import { isObject, type ListMethod, type RpcResponse } from '../json.js';
 import { createSecretCutter } from './cut-secrets.js';
 import { describeChanges } from './describe-changes.js';
-import { RecordedServer, toRpcError, type Ask } from './recorded-server.js';
-import { Recording, type RecordedResponse } from './recording.js';
+import {
+  createRecorder,
+  openServer,
+  readDefinitions,
+  toRpcError,
+  type Ask,
+  type CassetteConnection,
+} from './recorded-server.js';
+import { Recording } from './recording.js';
 
 /** Options of `createCassette()`. */
 export interface CassetteOptions {
@@ -72,125 +79,110 @@ export function createCassette(options: CassetteOptions): Cassette {
   const { file, server, mode = 'replay', secrets = [] } = options;
   const definition = server === undefined ? undefined : parseServerDefinition('server', server).definition;
   const isRecording = mode === 'record';
+  const missingServer = (what: string): QuiverError =>
+    invalidOptions(`${what} of a cassette needs \`server\`, the definition of the server to record.`);
   if (isRecording && !definition) throw missingServer("mode 'record'");
   const recording = isRecording ? new Recording(file) : Recording.read(file);
-  return new ServerCassette({ file, recording, definition, isRecording, cut: createSecretCutter(definition, secrets) });
-}
-
-function missingServer(what: string): QuiverError {
-  return invalidOptions(`${what} of a cassette needs \`server\`, the definition of the server to record.`);
-}
-
-interface CassetteSettings {
-  readonly file: string;
-  readonly recording: Recording;
-  readonly definition: MastraMCPServerDefinition | undefined;
-  readonly isRecording: boolean;
-  readonly cut: <Value>(value: Value) => Value;
-}
-
-class ServerCassette implements Cassette {
-  readonly #settings: CassetteSettings;
-  readonly #connections = new Set<RecordedServer>();
-
-  constructor(settings: CassetteSettings) {
-    this.#settings = settings;
-  }
-
-  async connect(transport: MessageTransport): Promise<void> {
-    const waiting = new Map<unknown, (response: RpcResponse) => void>();
-    const ask: Ask = (method, params) =>
-      new Promise((resolve, reject) => {
-        const id = crypto.randomUUID();
-        waiting.set(id, resolve);
-        transport.send({ jsonrpc: '2.0', id, method, params }).catch(reject);
-      });
-    const connection = this.#open(ask);
-    const receive = async (value: unknown): Promise<void> => {
-      const { id, method, params, ...response } = isObject(value) ? value : {};
-      if (id !== undefined && method === undefined) waiting.get(id)?.(response);
-      if (id === undefined || typeof method !== 'string') return;
-      const given = isObject(params) ? params : {};
-      const responding = connection ? connection.respond(method, given) : this.#replay(method, given, ask);
-      const reply: RpcResponse = await responding.catch((error: unknown) => ({ error: toRpcError(error) }));
-      await transport.send({ jsonrpc: '2.0', id, ...reply });
-    };
-    // A message that cannot be sent has no receiver: the client has gone.
-    Object.assign(transport, {
-      onmessage: (value: unknown) => void receive(value).catch(() => {}),
-      onclose: () => void connection?.close(),
-    });
-    await transport.start();
-  }
-
-  async verify(): Promise<void> {
-    const { file, recording } = this.#settings;
-    const connection = this.#open(async () => ({ result: {} }), 'verify()');
-    const { definitions: before, capabilities } = recording;
-    if (!before)
-      throw new QuiverError(
-        'CASSETTE_OUTDATED',
-        `The cassette ${file} contains no definitions to compare with its server. Record it again with mode 'record'.`,
+  const cut = createSecretCutter(definition, secrets);
+  const connections = new Set<CassetteConnection>();
+  const close = async (): Promise<void> => {
+    await Promise.all([...connections].map((connection) => connection.close()));
+  };
+  return {
+    connect: (transport) =>
+      serve(transport, (ask) => {
+        if (!isRecording || !definition) return createPlayer(file, recording, cut, ask);
+        const connection = createRecorder({ definition, recording, cut }, ask);
+        connections.add(connection);
+        return connection;
+      }),
+    verify: async () => {
+      if (!definition) throw missingServer('verify()');
+      const { definitions: before, capabilities = {} } = recording;
+      if (!before) throw outdated(file, 'contains no definitions to compare with its server', []);
+      const remote = openServer(definition, capabilities, async () => ({ result: {} }));
+      const after = cut(await readDefinitions(remote).finally(() => remote.disconnect()));
+      const methods = new Set([...Object.keys(before), ...Object.keys(after)] as ListMethod[]);
+      const changes = [...methods].flatMap((method) =>
+        describeChanges(shown(before[method]), shown(after[method]), method),
       );
-    const after = await connection.definitions(capabilities).finally(() => connection.close());
-    const methods = new Set([...Object.keys(before), ...Object.keys(after)] as ListMethod[]);
-    const changes = [...methods].flatMap((method) =>
-      describeChanges(shown(before[method]), shown(after[method]), method),
-    );
-    if (changes.length === 0) return;
-    throw new QuiverError(
-      'CASSETTE_OUTDATED',
-      `The cassette ${file} differs from its server. Record it again with mode 'record':\n${changes.join('\n')}`,
-      { details: { changes } },
-    );
-  }
+      if (changes.length > 0) throw outdated(file, 'differs from its server', changes);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Opens a connection to the server, unless the cassette replays. */
-  #open(ask: Ask): RecordedServer | undefined;
-  #open(ask: Ask, what: string): RecordedServer;
-  #open(ask: Ask, what?: string): RecordedServer | undefined {
-    const { isRecording, definition, recording, cut } = this.#settings;
-    if (what !== undefined && !definition) throw missingServer(what);
-    if (!definition || (!isRecording && what === undefined)) return undefined;
-    const connection = new RecordedServer({ definition, recording, cut, ask });
-    this.#connections.add(connection);
-    return connection;
-  }
-
-  async #replay(method: string, params: Params, ask: Ask): Promise<RpcResponse> {
-    const { recording } = this.#settings;
-    if (method === 'ping') return { result: {} };
-    if (method === 'initialize') return { result: { ...recording.server, protocolVersion: params['protocolVersion'] } };
-    const { asked = [], ...reply } = this.#find(method, params);
-    for (const request of asked) await ask(request.method, request.params);
-    return reply;
-  }
-
-  #find(method: string, params: Params): RecordedResponse {
-    const { file, recording, cut } = this.#settings;
-    const { _meta, ...wanted } = cut(params);
-    const found = recording.next(method, wanted);
-    if (found) return found;
-    const similar = recording.requests.filter(
-      (request) => request.method === method && request.params['name'] === wanted['name'],
-    );
-    const others = similar.slice(0, maxShown).map((request) => JSON.stringify(request.params));
-    const message = `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`;
-    return { error: { code: invalidParams, message } };
-  }
+function outdated(file: string, problem: string, changes: readonly string[]): QuiverError {
+  const message = `The cassette ${file} ${problem}. Record it again with mode 'record'`;
+  return new QuiverError(
+    'CASSETTE_OUTDATED',
+    changes.length > 0 ? `${message}:\n${changes.join('\n')}` : `${message}.`,
+    {
+      details: { changes },
+    },
+  );
 }
 
 /** Returns what a difference is about: the result of a list, or its error. */
 function shown(response: RpcResponse | undefined): unknown {
   return response?.result ?? response;
+}
+
+/** Responds to the requests of a client. @param open - receives what sends requests to the client */
+async function serve(transport: MessageTransport, open: (ask: Ask) => CassetteConnection): Promise<void> {
+  const waiting = new Map<unknown, (response: RpcResponse) => void>();
+  const { respond, close } = open(
+    (method, params) =>
+      new Promise((resolve, reject) => {
+        const id = crypto.randomUUID();
+        waiting.set(id, resolve);
+        transport.send({ jsonrpc: '2.0', id, method, params }).catch(reject);
+      }),
+  );
+  const receive = async (value: unknown): Promise<void> => {
+    const { id, method, params, ...response } = isObject(value) ? value : {};
+    if (id === undefined) return;
+    if (typeof method !== 'string') return waiting.get(id)?.(response);
+    const responding = method === 'ping' ? { result: {} } : respond(method, isObject(params) ? params : {});
+    const reply = await Promise.resolve(responding).catch((error: unknown) => ({ error: toRpcError(error) }));
+    await transport.send({ jsonrpc: '2.0', id, ...reply });
+  };
+  // A message that cannot be sent has no receiver: the client has gone.
+  Object.assign(transport, {
+    onmessage: (value: unknown) => void receive(value).catch(() => {}),
+    onclose: () => void close(),
+  });
+  await transport.start();
+}
+
+/** Replays the responses of a recording, and the requests of the server before them. */
+function createPlayer(
+  file: string,
+  recording: Recording,
+  cut: <Value>(value: Value) => Value,
+  ask: Ask,
+): CassetteConnection {
+  return {
+    respond: async (method, params) => {
+      if (method === 'initialize')
+        return { result: { ...recording.server, protocolVersion: params['protocolVersion'] } };
+      const { _meta, ...wanted } = cut(params);
+      const found = recording.next(method, wanted);
+      if (found) {
+        const { asked = [], ...reply } = found;
+        for (const request of asked) await ask(request.method, request.params);
+        return reply;
+      }
+      const others = recording.requests
+        .filter((request) => request.method === method && request.params['name'] === wanted['name'])
+        .slice(0, maxShown)
+        .map((request) => JSON.stringify(request.params));
+      const message = `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`;
+      return { error: { code: invalidParams, message } };
+    },
+    close: async () => {},
+  };
 }
 
 const invalidParams = -32_602;

@@ -1,6 +1,7 @@
 import type { ProtocolTool } from '@quiver/mcp/client';
 import { hasInvisibleText } from '@quiver/mcp/internal';
-import { isObject, resolvePointer } from '../json.js';
+import { resolvePointer } from '@quiver/core/internal';
+import { isObject } from '../json.js';
 
 /**
  * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parametersJsonSchema` of

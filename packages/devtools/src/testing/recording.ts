@@ -17,15 +17,13 @@ export interface RecordedRequest {
   responses: RecordedResponse[];
 }
 
-/** Response of the server to a handshake. */
-export type RecordedServer = Params;
-
 /** The lists of a server that has just been connected, by method: all pages, or the error in place of them. */
 export type RecordedDefinitions = Partial<Record<ListMethod, RpcResponse>>;
 
 interface RecordingFile {
   version: number;
-  server: RecordedServer;
+  /** Response of the server to a handshake. */
+  server: Params;
   /** Capabilities of the client: the definitions may depend on them. */
   capabilities?: Params | undefined;
   definitions?: RecordedDefinitions | undefined;
@@ -36,7 +34,7 @@ const version = 1;
 
 /** Content of a cassette: requests by method, name and arguments. */
 export class Recording {
-  server: RecordedServer | undefined;
+  server: Params | undefined;
   capabilities: Params | undefined;
   definitions: RecordedDefinitions | undefined;
   readonly #path: string;
@@ -51,11 +49,8 @@ export class Recording {
 
   /** Reads a recording from its file. @throws `CASSETTE_INVALID` */
   static read(path: string): Recording {
-    const { server, capabilities, definitions, requests } = parseFile(path);
-    const recording = new Recording(path);
-    recording.server = server;
-    recording.capabilities = capabilities;
-    recording.definitions = definitions;
+    const { requests, version: _version, ...lists } = parseFile(path);
+    const recording = Object.assign(new Recording(path), lists);
     for (const request of requests) recording.#requests.set(keyOf(request.method, request.params), request);
     return recording;
   }
@@ -64,23 +59,21 @@ export class Recording {
     return [...this.#requests.values()];
   }
 
-  /** Adds a response, unless it repeats the last one. */
   add(method: string, params: Params, response: RecordedResponse): void {
     const key = keyOf(method, params);
-    const request = this.#requests.get(key) ?? { method, params: withoutMeta(params), responses: [] };
+    const request = this.#requests.get(key) ?? { method, params, responses: [] };
     this.#requests.set(key, request);
-    if (!isSame(request.responses.at(-1), response)) request.responses.push(response);
+    request.responses.push(response);
   }
 
   /** Returns the next response to a request; after the last one, the last one again. Definitions need not have been requested. */
   next(method: string, params: Params): RecordedResponse | undefined {
     const key = keyOf(method, params);
-    const { responses } = this.#requests.get(key) ?? { responses: [] };
     const count = this.#replayed.get(key) ?? 0;
     this.#replayed.set(key, count + 1);
-    if (responses.length > 0) return responses[Math.min(count, responses.length - 1)];
+    const { responses = [] } = this.#requests.get(key) ?? {};
     const isFirstPage = params['cursor'] === undefined;
-    return isFirstPage ? this.definitions?.[method as ListMethod] : undefined;
+    return responses[count] ?? responses.at(-1) ?? (isFirstPage ? this.definitions?.[method as ListMethod] : undefined);
   }
 
   /** Writes the file. Its order does not depend on that of the requests. */
@@ -94,29 +87,21 @@ export class Recording {
 }
 
 function parseFile(path: string): RecordingFile {
-  let value: unknown;
+  const invalid = (problem: string, cause?: unknown): QuiverError =>
+    new QuiverError('CASSETTE_INVALID', `${problem}. Record it with mode 'record'.`, { cause });
+  let file: Partial<RecordingFile> | null;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    file = JSON.parse(readFileSync(path, 'utf8')) as typeof file;
   } catch (error) {
-    const reason = toErrorMessage(error);
-    throw new QuiverError(
-      'CASSETTE_INVALID',
-      `Cannot read the cassette ${path}: ${reason}. Record it with mode 'record'.`,
-      {
-        cause: error,
-      },
-    );
+    throw invalid(`Cannot read the cassette ${path}: ${toErrorMessage(error)}`, error);
   }
-  const file = (isObject(value) ? value : {}) as Partial<RecordingFile>;
-  const { version: found, server, capabilities, definitions, requests } = file;
-  const areDefinitions =
-    definitions === undefined || (isObject(definitions) && Object.values(definitions).every(isObject));
-  if (found === version && isObject(server) && areDefinitions && Array.isArray(requests) && requests.every(isRequest))
-    return { version, server, capabilities: isObject(capabilities) ? capabilities : {}, definitions, requests };
-  throw new QuiverError(
-    'CASSETTE_INVALID',
-    `${path} is not a cassette of version ${version}. Record it with mode 'record'.`,
-  );
+  const { version: found, server, definitions = {}, requests } = file ?? {};
+  const isValid =
+    [server, definitions, ...Object.values(definitions)].every(isObject) &&
+    Array.isArray(requests) &&
+    requests.every(isRequest);
+  if (found !== version || !isValid) throw invalid(`${path} is not a cassette of version ${version}`);
+  return file as RecordingFile;
 }
 
 function isRequest(value: unknown): boolean {
@@ -125,15 +110,7 @@ function isRequest(value: unknown): boolean {
   return typeof method === 'string' && isObject(params) && Array.isArray(responses) && responses.every(isObject);
 }
 
-/** Returns the key of a request: its method, and its parameters in any order without `_meta`. */
+/** Returns the key of a request: its method, and its parameters in any order. */
 function keyOf(method: string, params: Params): string {
-  return `${method} ${JSON.stringify(sortKeys(withoutMeta(params)))}`;
-}
-
-function withoutMeta({ _meta, ...params }: Params): Params {
-  return params;
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(sortKeys(one)) === JSON.stringify(sortKeys(other));
+  return `${method} ${JSON.stringify(sortKeys(params))}`;
 }
