@@ -1,15 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorStore } from '@quiver/rag';
-import { expectError } from './describe-search-modes.js';
+import { expectError, type StoreSuite } from './describe-search-modes.js';
 
 /** Suite for index versions and derived data, of stores that support them. */
-export function describeDerivedData<Store extends VectorStore>(
-  name: string,
-  open: () => Promise<Store>,
-  close: (store: Store) => Promise<void>,
-): void {
-  describe(`${name} as a place for what is calculated from an index`, () => {
-    let store: Store;
+export function describeDerivedData({ name: storeName, open, close }: StoreSuite): void {
+  describe(`${storeName} as a place for what is calculated from an index`, () => {
+    let store: VectorStore;
     const indexName = 'plans';
     const name = 'graph-1';
     const data = new Uint8Array([0, 1, 254, 255]);
@@ -73,19 +69,23 @@ export function describeDerivedData<Store extends VectorStore>(
     it('keeps derived data with their index, replaces them, and deletes them with it', async (context) => {
       const { derived } = store;
       if (!derived) return context.skip();
-      expect(await derived.read({ indexName, name })).toBeUndefined();
+      const read = async (key: object = {}): Promise<number[] | undefined> => {
+        const found = await derived.read({ indexName, name, ...key });
+        return found && [...found];
+      };
+      const other = { indexName: 'other' };
+      expect(await read()).toBeUndefined();
       await derived.prepare();
       await derived.prepare();
-      expect(await derived.write({ indexName, name, data: new Uint8Array([7]) })).toBe(true);
-      expect(await derived.write({ indexName, name, data })).toBe(true);
-      expect(await derived.write({ indexName: 'other', name, data: new Uint8Array([9]) })).toBe(true);
-      expect([...((await derived.read({ indexName, name })) ?? [])]).toEqual([...data]);
-      expect(await derived.read({ indexName, name: 'graph-2' })).toBeUndefined();
+      for (const key of [{ data: new Uint8Array([7]) }, { data }, { ...other, data: new Uint8Array([9]) }])
+        expect(await derived.write({ indexName, name, ...key })).toBe(true);
+      expect(await read()).toEqual([...data]);
+      expect(await read({ name: 'graph-2' })).toBeUndefined();
       await store.deleteIndex({ indexName });
-      await expectError(derived.read({ indexName, name }), 'VECTOR_INDEX_NOT_FOUND');
+      await expectError(read(), 'VECTOR_INDEX_NOT_FOUND');
       await store.createIndex({ indexName, dimension: 2 });
-      expect(await derived.read({ indexName, name })).toBeUndefined();
-      expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([9]);
+      expect(await read()).toBeUndefined();
+      expect(await read(other)).toEqual([9]);
     });
 
     it('empties derived data with the deletion of any record, because they may contain parts of it', async (context) => {
@@ -95,21 +95,19 @@ export function describeDerivedData<Store extends VectorStore>(
       await store.upsert({ indexName: 'other', ids: ['a'], vectors });
       await derived.prepare();
       await derived.write({ indexName: 'other', name, data });
-      for (const remove of [
+      const removals = [
         () => store.deleteVector({ indexName, id: 'a' }),
         () => store.deleteVectors({ indexName, ids: ['a'] }),
         () => store.deleteVectors({ indexName, filter: { team: 'red' } }),
-        () => store.truncateIndex({ indexName }),
-      ]) {
+      ];
+      for (const remove of [...removals, () => store.truncateIndex({ indexName })]) {
         await store.upsert({ indexName, ids: ['a'], vectors, metadata: [{ team: 'red' }] });
         await derived.write({ indexName, name, data });
         await remove();
         expect(await derived.read({ indexName, name })).toHaveLength(0);
       }
       await derived.write({ indexName, name, data });
-      await store.deleteVectors({ indexName, ids: [] });
-      await store.deleteVectors({ indexName, ids: ['a'] });
-      await store.deleteVectors({ indexName, filter: { team: 'red' } });
+      for (const remove of [...removals, () => store.deleteVectors({ indexName, ids: [] })]) await remove();
       expect(await derived.read({ indexName, name })).toHaveLength(data.length);
       expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([...data]);
     });

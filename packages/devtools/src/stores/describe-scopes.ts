@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type DeleteDocumentsOptions,
   type IngestReport,
   MDocument,
   type VectorStore,
@@ -9,18 +10,14 @@ import {
   importIndex,
   ingest,
 } from '@quiver/rag';
+import type { StoreSuite } from './describe-search-modes.js';
 
 /** Suite for documents of several owners in one index. */
-export function describeScopes<Store extends VectorStore>(
-  name: string,
-  open: () => Promise<Store>,
-  close: (store: Store) => Promise<void>,
-): void {
+export function describeScopes({ name, open, close }: StoreSuite): void {
   describe(`${name} as a place for documents of several owners`, () => {
-    let store: Store;
+    let store: VectorStore;
     const indexName = 'notes';
-    const embedder = createLexicalEmbedder({ dimension: 16 });
-    const sources = ['readme.md'];
+    const model = createLexicalEmbedder({ dimension: 16 });
     const a = { tenant: 'a' };
     const b = { tenant: 'b' };
 
@@ -31,27 +28,28 @@ export function describeScopes<Store extends VectorStore>(
 
     const readme = (text: string): MDocument[] => [MDocument.fromText(text, { source: 'readme.md' })];
     const run = (text: string, options: object = {}): Promise<IngestReport> =>
-      ingest({ documents: readme(text), vectorStore: store, indexName, model: embedder, maxRetries: 0, ...options });
+      ingest({ documents: readme(text), vectorStore: store, indexName, model, maxRetries: 0, ...options });
+    const remove = (options: Pick<DeleteDocumentsOptions, 'scope'> = {}): Promise<number> =>
+      deleteDocuments({ vectorStore: store, indexName, sources: ['readme.md'], ...options });
     const texts = async (): Promise<unknown[]> =>
       (await store.listVectors({ indexName })).records.map(({ document }) => document).toSorted();
+    const details = { indexName, keys: [['tenant']] };
     async function expectRefusal(call: Promise<unknown>): Promise<void> {
-      await expect(call).rejects.toMatchObject({
-        code: 'INGEST_SCOPE_MISSING',
-        message: expect.stringMatching(/'notes' have owners, the scope \{ tenant \}.*scope: \{ tenant: … \}.*'all'/),
-        details: { indexName, keys: [['tenant']] },
-      });
+      const message = expect.stringMatching(
+        /'notes' have owners, the scope \{ tenant \}.*scope: \{ tenant: … \}.*'all'/,
+      );
+      await expect(call).rejects.toMatchObject({ code: 'INGEST_SCOPE_MISSING', message, details });
     }
 
     it('refuses calls without a scope, and changes nothing', async () => {
       for (const scope of [a, b]) await run(`Salaries of ${scope.tenant}.`, { scope });
-      await expectRefusal(run('Salaries of nobody.'));
-      await expectRefusal(run('Salaries of nobody.', { dryRun: true }));
-      await expectRefusal(run('Salaries of nobody.', { cleanup: 'none' }));
-      await expectRefusal(deleteDocuments({ vectorStore: store, indexName, sources }));
+      for (const options of [{}, { dryRun: true }, { cleanup: 'none' }])
+        await expectRefusal(run('Salaries of nobody.', options));
+      await expectRefusal(remove());
       expect(await texts()).toEqual(['Salaries of a.', 'Salaries of b.']);
       // The keys of the scope are not a record.
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 2 });
-      const [queryVector = []] = await embedder.embed(['Salaries']);
+      const [queryVector = []] = await model.embed(['Salaries']);
       expect(await store.query({ indexName, queryVector })).toHaveLength(2);
     });
 
@@ -60,9 +58,9 @@ export function describeScopes<Store extends VectorStore>(
       const ids = Array.from({ length: 120 }, (_, n) => `!${String(n).padStart(3, '0')}`);
       await store.upsert({ indexName, ids, vectors: ids.map(() => new Float32Array(16).fill(1)) });
       await run('Salaries of b.', { scope: b });
-      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: b })).toBe(1);
+      expect(await remove({ scope: b })).toBe(1);
       await expectRefusal(run('Salaries of nobody.'));
-      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: a })).toBe(1);
+      expect(await remove({ scope: a })).toBe(1);
       expect(await run('Salaries of nobody.')).toMatchObject({ added: 1 });
     });
 
@@ -70,7 +68,7 @@ export function describeScopes<Store extends VectorStore>(
       for (const scope of [a, b]) await run(`Salaries of ${scope.tenant}.`, { scope });
       expect(await run('Salaries of nobody.', { scope: 'all' })).toMatchObject({ added: 1, removed: 2 });
       await run('Salaries of a.', { scope: a });
-      expect(await deleteDocuments({ vectorStore: store, indexName, sources, scope: 'all' })).toBe(2);
+      expect(await remove({ scope: 'all' })).toBe(2);
       expect(await texts()).toEqual([]);
     });
 
@@ -85,13 +83,9 @@ export function describeScopes<Store extends VectorStore>(
 
     it('refuses a scope with other keys than those of the index', async () => {
       await run('Salaries of a.', { scope: a });
-      const mismatch = { code: 'INGEST_SCOPE_MISMATCH', details: { indexName, keys: [['tenant']] } };
-      for (const scope of [{ user: 'a' }, { ...a, user: 'a' }]) {
-        await expect(run('Salaries.', { scope })).rejects.toMatchObject(mismatch);
-        await expect(deleteDocuments({ vectorStore: store, indexName, sources, scope })).rejects.toMatchObject(
-          mismatch,
-        );
-      }
+      for (const scope of [{ user: 'a' }, { ...a, user: 'a' }])
+        for (const call of [() => run('Salaries.', { scope }), () => remove({ scope })])
+          await expect(call()).rejects.toMatchObject({ code: 'INGEST_SCOPE_MISMATCH', details });
       expect(await texts()).toEqual(['Salaries of a.']);
     });
 

@@ -5,12 +5,20 @@ import type { QueryMode, VectorMatch, VectorStore } from '@quiver/rag';
 import { referenceBm25, referenceDiversity } from './reference-rankings.js';
 
 const indexName = 'texts';
-const passages = [
-  { id: 'apple', text: 'Apples grow on trees, and an apple a day keeps the doctor away.', vector: [1, 0, 0] },
-  { id: 'pear', text: 'Pears grow on trees as well.', vector: [0.9, 0.4, 0] },
-  { id: 'pear again', text: 'A pear tree gives pears.', vector: [0.9, 0.41, 0] },
-  { id: 'whale', text: 'Whales sing below the surface of the sea.', vector: [0, 0, 1] },
-  { id: 'song', text: 'Who sings a song in the sea of songs?', vector: [0, 1, 0.2] },
+const passages = ['apple', 'pear', 'pear again', 'whale', 'song'];
+const documents = [
+  'Apples grow on trees, and an apple a day keeps the doctor away.',
+  'Pears grow on trees as well.',
+  'A pear tree gives pears.',
+  'Whales sing below the surface of the sea.',
+  'Who sings a song in the sea of songs?',
+];
+const vectors = [
+  [1, 0, 0],
+  [0.9, 0.4, 0],
+  [0.9, 0.41, 0],
+  [0, 0, 1],
+  [0, 1, 0.2],
 ];
 const question = { queryVector: [0.8, 0.6, 0], queryText: 'pear trees and songs' };
 
@@ -18,27 +26,22 @@ export async function expectError(call: Promise<unknown>, code: string, message 
   await expect(call).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
 }
 
-/**
- * Suite for the modes of a query: those that a store declares in its capabilities work, the others are refused.
- * Called by {@link describeVectorStore}.
- */
-export function describeSearchModes<Store extends VectorStore>(
-  name: string,
-  open: () => Promise<Store>,
-  close: (store: Store) => Promise<void>,
-): void {
+/** Parameters of {@link describeVectorStore} for its parts. */
+export interface StoreSuite {
+  readonly name: string;
+  readonly open: () => Promise<VectorStore>;
+  readonly close: (store: VectorStore) => Promise<void>;
+}
+
+/** Suite for the modes of a query: those that a store declares in its capabilities work, the others are refused. */
+export function describeSearchModes({ name, open, close }: StoreSuite): void {
   describe(`${name} as a search engine`, () => {
-    let store: Store;
+    let store: VectorStore;
     beforeEach(async () => {
       store = await open();
       await store.createIndex({ indexName, dimension: 3 });
-      await store.upsert({
-        indexName,
-        ids: passages.map(({ id }) => id),
-        vectors: passages.map(({ vector }) => vector),
-        documents: passages.map(({ text }) => text),
-        metadata: passages.map((_passage, place) => ({ place })),
-      });
+      const metadata = passages.map((_passage, place) => ({ place }));
+      await add(passages, { vectors, documents, metadata });
     }, 60_000);
     afterEach(() => close(store));
 
@@ -46,6 +49,9 @@ export function describeSearchModes<Store extends VectorStore>(
       const missing = modes.filter((mode) => !store.capabilities.modes.includes(mode));
       if (missing.length > 0) context.skip(`${name} has no mode ${missing.join(', ')}`);
     };
+    /** Stores records, whose vectors are equal by default. */
+    const add = (ids: string[], columns: object): Promise<unknown> =>
+      store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), ...columns });
     const find = async (queryText: string, more: object = {}): Promise<string[]> =>
       (await store.query({ indexName, mode: 'keyword', queryText, ...more })).map(({ id }) => id);
 
@@ -53,16 +59,12 @@ export function describeSearchModes<Store extends VectorStore>(
       requireModes(context, 'keyword', 'hybrid');
       // More than a fusion reads of each ranking.
       const ids = Array.from({ length: 60 }, (_, place) => `window ${place}`);
-      await store.upsert({
-        indexName,
-        ids,
-        vectors: ids.map((_, place) => [0.8, 0.6, place / 1000]),
-        metadata: ids.map(() => ({ vectorOf: 'whale', source: 'pear.md', title: 'Pear trees' })),
-      });
+      const metadata = ids.map(() => ({ vectorOf: 'whale', source: 'pear.md', title: 'Pear trees' }));
+      await add(ids, { vectors: ids.map((_, place) => [0.8, 0.6, place / 1000]), metadata });
       expect((await find('pear trees', { topK: 100 })).toSorted()).toEqual(['apple', 'pear', 'pear again']);
       const fused = await store.query({ indexName, mode: 'hybrid', ...question, topK: 10 });
       const chunks = fused.map(({ id, metadata }) => metadata['vectorOf'] ?? id);
-      expect(chunks.toSorted()).toEqual(passages.map(({ id }) => id).toSorted());
+      expect(chunks.toSorted()).toEqual(passages.toSorted());
       expect(fused.find(({ metadata }) => metadata['vectorOf'])?.foundBy).toEqual(['vector']);
       const text = 'Whales sing';
       const [whale] = await store.query({ indexName, mode: 'hybrid', ...question, queryText: text, topK: 10 });
@@ -106,17 +108,10 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('submarines')).toEqual([]);
       });
 
-      it('finds a text by the words of its context, which is not part of it', async () => {
-        const record = { ids: ['tide'], vectors: [[1, 1, 0]], documents: ['It turns twice a day.'] };
-        await store.upsert({ indexName, ...record, metadata: [{ excerptContext: 'About lighthouses' }] });
-        const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'lighthouses' });
-        expect(match).toMatchObject({ id: 'tide', document: 'It turns twice a day.' });
-      });
-
       it('scores in [0, 1], best first, with metadata, text and, when asked, vectors', async () => {
         const query = { indexName, mode: 'keyword', queryText: 'whales sing' } as const;
         const matches = await store.query({ ...query, includeVector: true });
-        expect(matches[0]).toMatchObject({ id: 'whale', document: passages[3]?.text, metadata: { place: 3 } });
+        expect(matches[0]).toMatchObject({ id: 'whale', document: documents[3], metadata: { place: 3 } });
         expect(matches[0]?.vector).toHaveLength(3);
         const scores = matches.map(({ score }) => score);
         expect(scores).toEqual(scores.toSorted((a, b) => b - a));
@@ -133,13 +128,13 @@ export function describeSearchModes<Store extends VectorStore>(
 
       it('orders equal scores by id', async () => {
         const ids = ['b', 'a', 'd', 'c', 'A', '10', '9'];
-        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), documents: ids.map(() => 'violins') });
+        await add(ids, { documents: ids.map(() => 'violins') });
         expect(await find('violins', { topK: 4 })).toEqual(['10', '9', 'A', 'a']);
       });
 
       it('follows every change', async () => {
         await find('whales');
-        await store.upsert({ indexName, ids: ['whale'], vectors: [[0, 0, 1]], documents: ['Dolphins jump.'] });
+        await add(['whale'], { documents: ['Dolphins jump.'] });
         await store.updateVector({ indexName, id: 'song', update: { document: 'A dolphin whistles.' } });
         expect(await find('whales sing')).toEqual([]);
         expect((await find('dolphins')).length).toBe(2);
@@ -149,15 +144,7 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('dolphins pear')).toEqual([]);
       });
 
-      it('reads the usual metadata keys where there is no document', async () => {
-        const ids = ['plain', 'silent'];
-        const metadata = [{ text: 'A violin in metadata.' }, { title: 'violin' }];
-        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata });
-        expect(await find('violin')).toEqual(['plain']);
-      });
-
-      it('finds a text by its title, its file name, the headings above it and its context, too', async () => {
-        const ids = ['titled', 'named', 'below', 'situated', 'other'];
+      it('finds a text by its title, its file name, the headings above it and its context, which are not part of it', async () => {
         const metadata = [
           { title: 'Bassoons' },
           { source: 'music/oboes.md' },
@@ -165,12 +152,15 @@ export function describeSearchModes<Store extends VectorStore>(
           { excerptContext: 'About trombones.' },
           { excerptContext: { topic: 'trombones' } },
         ];
-        const documents = ids.map(() => 'It has a low voice.');
-        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), metadata, documents });
-        expect(await find('bassoons')).toEqual(['titled']);
-        expect(await find('oboes')).toEqual(['named']);
-        expect(await find('cellos')).toEqual(['below']);
-        expect(await find('trombones')).toEqual(['situated']);
+        const ids = ['titled', 'named', 'below', 'situated', 'other'];
+        await add(ids, { metadata, documents: ids.map(() => 'It has a low voice.') });
+        for (const [place, words] of ['bassoons', 'oboes', 'cellos', 'trombones'].entries())
+          expect(await find(words)).toEqual([ids[place]]);
+        const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'trombones' });
+        expect(match).toMatchObject({ document: 'It has a low voice.' });
+        // Without a document, the usual key of metadata is the text.
+        await add(['plain', 'silent'], { metadata: [{ text: 'A violin in metadata.' }, { title: 'violin' }] });
+        expect(await find('violin')).toEqual(['plain']);
       });
 
       it('takes any text as words, never as a query language', async () => {
@@ -181,9 +171,8 @@ export function describeSearchModes<Store extends VectorStore>(
 
       it('finds the words of other scripts', async (context) => {
         if (store.capabilities.keywordRanking !== 'bm25') context.skip('the database decides what a word is');
-        const ids = ['ja', 'ru', 'el'];
-        const documents = ['日本語の文書を検索する', 'поиск по документам', 'Αναζήτηση εγγράφων'];
-        await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 1, 1]), documents });
+        const texts = ['日本語の文書を検索する', 'поиск по документам', 'Αναζήτηση εγγράφων'];
+        await add(['ja', 'ru', 'el'], { documents: texts });
         expect(await find('文書の検索')).toEqual(['ja']);
         expect(await find('ПОИСК')).toEqual(['ru']);
         expect(await find('εγγράφων')).toEqual(['el']);
@@ -200,10 +189,9 @@ export function describeSearchModes<Store extends VectorStore>(
             await store.truncateIndex({ indexName });
             const texts = new Map<string, string>();
             for (const [place, { id, text: document }] of changes.entries()) {
+              texts.delete(id);
               if (document === null) await store.deleteVector({ indexName, id });
-              else await store.upsert({ indexName, ids: [id], vectors: [[1, 2, 3]], documents: [document] });
-              if (document === null) texts.delete(id);
-              else texts.set(id, document);
+              else await add([id], { documents: [document] }).then(() => texts.set(id, document));
               // Once in a while a search between the changes.
               if (place % 7 === 0) await find(wanted);
             }
@@ -242,7 +230,7 @@ export function describeSearchModes<Store extends VectorStore>(
           expect(found[0]).toMatchObject({ document: expect.any(String), metadata: { place: expect.any(Number) } });
           expect(found[0]).not.toHaveProperty('vector');
           const byId = new Map(found.map(({ id, score }) => [id, score]));
-          return passages.map(({ id }) => byId.get(id) ?? 0);
+          return passages.map((id) => byId.get(id) ?? 0);
         };
         const [byVector, byWords, both, weighted] = [
           await scores({ keyword: 0 }),

@@ -26,7 +26,7 @@ async function openWithWords(): Promise<PineconeVector> {
     createIndex: (params: Parameters<typeof createIndex>[0]) => createIndex({ metric: 'dotproduct', ...params }),
   });
 }
-describeSearchModes('PineconeVector with a sparse encoder', openWithWords, async () => {});
+describeSearchModes({ name: 'PineconeVector with a sparse encoder', open: openWithWords, close: async () => {} });
 describeWords('PineconeVector with a sparse encoder', openWithWords, { close: async () => {} });
 
 describe('PineconeVector with a sparse encoder', () => {
