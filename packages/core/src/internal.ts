@@ -43,4 +43,5 @@ export {
   type AddressGuard,
 } from './private-address.js';
 export { replaceFile } from './replace-file.js';
+export { resolvePointer } from './schema/json-schema-index.js';
 export { packageVersion } from './version.js';

@@ -21,23 +21,3 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Methods that list what a server offers. */
 export type ListMethod = 'prompts/list' | 'resources/list' | 'resources/templates/list' | 'tools/list';
-
-/** Returns the part of a schema that a reference such as `#/$defs/City` names, `undefined` for none and for other documents. */
-export function resolvePointer(root: unknown, reference: unknown): unknown {
-  if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return undefined;
-  let target = root;
-  for (const segment of decode(reference).split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return undefined;
-    target = (target as Record<string, unknown>)[key];
-  }
-  return target;
-}
-
-function decode(pointer: string): string {
-  try {
-    return decodeURIComponent(pointer);
-  } catch {
-    return pointer;
-  }
-}

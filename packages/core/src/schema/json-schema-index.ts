@@ -94,7 +94,7 @@ export class SchemaIndex {
     const uri = toUri(reference, this.baseOf(node));
     const [resource = '', fragment = ''] = uri.split('#');
     let target = this.#resources.get(fragment === '' || fragment.startsWith('/') ? resource : uri);
-    if (fragment.startsWith('/')) target = resolvePointer(target, fragment);
+    if (fragment.startsWith('/')) target = resolvePointer(target, `#${fragment}`);
     if (target !== undefined) return target;
     throw invalidSchema(new TypeError(`the reference '${reference}' leads nowhere; other documents are not fetched`));
   }
@@ -118,13 +118,26 @@ function toUri(reference: string, base: string): string {
   }
 }
 
-/** @see [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901.html) */
-function resolvePointer(root: unknown, pointer: string): unknown {
+/**
+ * Returns the part of a document that a reference such as `#/$defs/City` names, `undefined` for none and for other documents.
+ *
+ * @see [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901.html)
+ */
+export function resolvePointer(root: unknown, reference: string): unknown {
+  if (!/^#(\/|$)/.test(reference)) return undefined;
   let at = root;
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const segment of reference.split('/').slice(1)) {
+    const key = decode(segment).replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     at = (at as Record<string, unknown>)[key];
   }
   return at;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

@@ -10,7 +10,8 @@ import {
   unknownType,
   type TypeText,
 } from './type-text.js';
-import { isObject, resolvePointer } from '../json.js';
+import { resolvePointer } from '@quiver/core/internal';
+import { isObject } from '../json.js';
 
 type Schema = Record<string, unknown>;
 
@@ -93,7 +94,7 @@ export class SchemaType {
 
   #reference(pointer: unknown, owner: NamedType | undefined): TypeText {
     if (pointer === undefined) return unknownType;
-    const target = resolvePointer(this.#root, pointer);
+    const target = resolvePointer(this.#root, String(pointer));
     if (target === false) return neverType;
     if (!isObject(target)) return unknownType;
     const named = this.#named.get(target) ?? this.#declare(target, String(pointer));
@@ -215,7 +216,7 @@ export class SchemaType {
       sum(listOf(schema['anyOf'])),
       sum(listOf(schema['oneOf'])),
       ...listOf(schema['allOf']).map(count),
-      ...(schema['$ref'] === undefined ? [] : [count(resolvePointer(this.#root, schema['$ref']))]),
+      ...(schema['$ref'] === undefined ? [] : [count(resolvePointer(this.#root, String(schema['$ref'])))]),
     ];
     const alternatives = factors.reduce((a, b) => a * b, schema['nullable'] === true ? 2 : 1);
     this.#alternatives.set(schema, alternatives);
