@@ -12,6 +12,8 @@ import type { ServerState } from '../../server/definition/server-state.js';
 import { Lifecycle, type Transport } from '../../server/lifecycle.js';
 import { unref } from '../../unref.js';
 import { toEvent } from '../../server/http/event-stream.js';
+import { Authentication } from '../../server/http/authentication.js';
+import type { StreamableHTTPServerTransportOptions } from '../../server/http/endpoint-options.js';
 import { requireJsonBody, requireNotClosed, requireServed, type OriginPolicy } from '../../server/http/guard.js';
 import {
   eventStreamHeaders,
@@ -30,7 +32,11 @@ import {
 } from '../../server/http/sessions.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
-export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'idleTimeout'>> {
+export interface SSEOptions
+  extends
+    OriginPolicy,
+    Partial<Omit<SessionLimits, 'idleTimeout'>>,
+    Pick<StreamableHTTPServerTransportOptions, 'authenticate'> {
   /** Largest body that is read, in bytes. Default 4 MiB. */
   maxBodyBytes?: number | undefined;
 }
@@ -77,9 +83,11 @@ export class SSEEndpoint implements Transport {
   readonly #server: ServerState;
   readonly #connections = new Map<string, SSEConnection>();
   readonly #lifecycle: Lifecycle;
+  readonly #authentication: Authentication;
 
   constructor(server: ServerState) {
     this.#server = server;
+    this.#authentication = new Authentication(server.logger);
     this.#lifecycle = new Lifecycle(server.lifecycle);
   }
 
@@ -106,6 +114,7 @@ export class SSEEndpoint implements Transport {
   ): Promise<void> {
     try {
       requireServed(request, reply, this.#lifecycle, options);
+      if (options.authenticate && !(await this.#authentication.admit(request, reply, options, true))) return;
       if (!url) this.#connect(request, reply, route, options);
       else if (url.pathname === ssePath) {
         if (request.method === 'GET') this.#connect(request, reply, route, options);

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
+import type { Authenticate } from '../../auth/server/authentication.js';
 import { MCPServer } from '../../server/mcp-server.js';
 
 interface Said {
@@ -175,21 +176,28 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 });
 
-test('a connection belongs to the caller that opened it', async () => {
+test.each(['middleware', 'authenticate'])('a connection belongs to the caller that opened it, by %s', async (by) => {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const authenticate: Authenticate = ({ token }) => token !== undefined && { userId: token };
   const http = await listening(
     createServer((req, res) => {
-      Object.assign(req, { auth: { token: req.headers.authorization } });
-      void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
+      if (by === 'middleware') Object.assign(req, { auth: { token: req.headers.authorization } });
+      const options = by === 'middleware' ? {} : { authenticate };
+      void server.startSSE({ url: urlOf(req.url), ...paths, req, res, options });
     }),
   );
   const base = `http://127.0.0.1:${portOf(http)}`;
-  const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'a' } });
+  const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'Bearer a' } });
   await expect.poll(() => stream.events.length).toBe(1);
-  const post = async (authorization: string): Promise<number> =>
-    (await send(base + (stream.events[0]?.data as string), { headers: { authorization }, body: rpc('ping') })).status;
+  const endpoint = base + (stream.events[0]?.data as string);
+  const post = async (token: string): Promise<number> =>
+    (await send(endpoint, { headers: { authorization: `Bearer ${token}` }, body: rpc('ping') })).status;
   expect(await post('b')).toBe(400);
   expect(await post('a')).toBe(202);
+  if (by === 'authenticate') {
+    expect((await send(endpoint, { body: rpc('ping') })).status).toBe(401);
+    expect((await send(`${base}/sse`, { method: 'GET' })).headers['www-authenticate']).toBe('Bearer');
+  }
   stream.destroy();
   await server.close();
   http.close();

@@ -37,7 +37,7 @@ export class Authentication {
   async admit(
     request: HttpRequest,
     reply: HttpReply,
-    { authenticate }: StreamableHTTPServerTransportOptions,
+    { authenticate }: Pick<StreamableHTTPServerTransportOptions, 'authenticate'>,
     isHere: boolean,
   ): Promise<boolean> {
     if (!authenticate) return true;

@@ -44,8 +44,11 @@ export const pathValue: OptionCheck = valueThat(
 
 /** Checks of the options that all transports with sessions have. */
 export const sessionChecks: OptionChecks<
-  OriginPolicy & Partial<Omit<SessionLimits, 'idleTimeout'>> & { maxBodyBytes?: number | undefined }
+  OriginPolicy &
+    Partial<Omit<SessionLimits, 'idleTimeout'>> &
+    Pick<StreamableHTTPServerTransportOptions, 'authenticate' | 'maxBodyBytes'>
 > = {
+  authenticate: eitherOf('a function or OAuth options', functionValue, objectWith('OAuth options', 'validateToken')),
   enableDnsRebindingProtection: booleanValue,
   allowedHosts: stringList,
   allowedOrigins: stringList,
@@ -57,7 +60,6 @@ export const sessionChecks: OptionChecks<
 
 const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   ...sessionChecks,
-  authenticate: eitherOf('a function or OAuth options', functionValue, objectWith('OAuth options', 'validateToken')),
   idleTimeout: amount,
   sessionIdGenerator: functionValue,
   onsessioninitialized: functionValue,
