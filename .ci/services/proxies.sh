@@ -1,33 +1,43 @@
 #!/usr/bin/env bash
-# Installs nginx, without starting it, and prints the `export` line of its path, for `eval "$(.ci/services/nginx.sh)"`. What it cannot
-# do, it says in one line on standard error; then it exports nothing, and tests skip. Needs Debian, root, and the package sources that
-# the machine already uses.
+# Installs nginx, HAProxy and Caddy, without starting them, and prints the `export` lines of their paths, for
+# `eval "$(.ci/services/proxies.sh)"`. What it cannot do, it says in one line on standard error; then it does not export that program, and
+# tests skip. Needs Debian, root, and the package sources that the machine already uses.
 set -euo pipefail
 
 cache=${QUIVER_SERVICES_CACHE:-/var/cache/quiver-services}
+log=$cache/proxies.log
 
-say() { echo "nginx: $*" >&2; }
-give_up() { say "$*; tests that need it are skipped"; exit 0; }
-program() { PATH=$PATH:/usr/sbin command -v nginx; }
+say() { echo "$program: $*" >&2; }
+path_of() { PATH=$PATH:/usr/sbin command -v "$1"; }
 
-if [[ -n ${QUIVER_NGINX:-} ]]; then
-  say 'QUIVER_NGINX is set already'
-  exit 0
-fi
-if ! program > /dev/null; then
-  [[ $(id -u) == 0 ]] || give_up 'installing it needs root'
-  command -v apt-get > /dev/null || give_up 'this is no Debian system'
+install() {
+  [[ $(id -u) == 0 ]] && command -v apt-get > /dev/null || return 0
   mkdir -p "$cache"
-  log=$cache/nginx.log
-  exec 9> "$cache/nginx.lock"
-  flock -w 200 9 || give_up 'another installation does not end'
-  # The second one: without starting it as a service.
+  exec 9> "$cache/proxies.lock"
+  flock -w 200 9 || return 0
+  # The second one: without starting them as services.
   export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
   quietly() { timeout 180 "$@" 9>&- >> "$log" 2>&1 < /dev/null; }
   : > "$log"
-  program > /dev/null || { quietly apt-get update && quietly apt-get install -y --no-install-recommends nginx-light; } ||
-    give_up "it could not be installed, see $log"
-fi
-path=$(program) || give_up 'there is no package of it for this system'
-say "ready at $path"
-echo "export QUIVER_NGINX='$path'"
+  quietly apt-get update || return 0
+  for package in "$@"; do quietly apt-get install -y --no-install-recommends "$package" || true; done
+}
+
+missing=()
+for program in nginx haproxy caddy; do
+  variable=QUIVER_${program^^}
+  [[ -n ${!variable:-} ]] || path_of $program > /dev/null || missing+=("${program/nginx/nginx-light}")
+done
+[[ ${#missing[@]} == 0 ]] || install "${missing[@]}"
+
+for program in nginx haproxy caddy; do
+  variable=QUIVER_${program^^}
+  if [[ -n ${!variable:-} ]]; then
+    say "$variable is set already"
+  elif path=$(path_of $program); then
+    say "ready at $path"
+    echo "export $variable='$path'"
+  else
+    say "it could not be installed, which needs Debian and root, see $log; tests that need it are skipped"
+  fi
+done

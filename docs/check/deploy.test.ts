@@ -171,12 +171,21 @@ test('the program for Lambda without streaming answers an event', async (t) => {
   assert.deepEqual([statusCode, JSON.parse(body)], [200, result]);
 });
 
-test('the settings for nginx are those that the example runs with', () => {
-  const lines = (text: string): string[] => text.split('\n').flatMap((line) => line.trim() || []);
-  const example = lines(readFileSync(join(docs, '../examples/several-processes/nginx.conf'), 'utf8')).join('\n');
-  const [settings = ''] = blocksOf('deploy/restarts.md', 'nginx');
-  assert.ok(example.includes(lines(settings).join('\n')), example);
-});
+for (const [language, file] of [
+  ['nginx', 'nginx.conf'],
+  ['haproxy', 'haproxy.cfg'],
+  ['caddy', 'Caddyfile'],
+] as const)
+  test(`the settings for ${language} are those that the example runs with`, () => {
+    const lines = (text: string): string =>
+      text
+        .split('\n')
+        .flatMap((line) => line.trim() || [])
+        .join('\n');
+    const example = lines(readFileSync(join(docs, '../examples/several-processes', file), 'utf8'));
+    const [settings = ''] = blocksOf('deploy/restarts.md', language);
+    assert.ok(settings !== '' && example.includes(lines(settings)), example);
+  });
 
 test('a bundle reads files in a worker thread, if it has its program', (t) => {
   const command = blocksOf('guides/bundle.md', 'sh').at(-1) ?? '';

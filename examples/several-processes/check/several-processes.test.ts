@@ -15,22 +15,31 @@ async function runProgram(...args: string[]): Promise<void> {
   const { stdout } = await run(process.execPath, [...flags, main, ...args]);
   assert.match(stdout, /SIGKILL at .+, \d+ of its \d+ calls failed/);
   assert.match(stdout, /^8 subscribers/m);
-  if (!args.includes('--nginx')) assert.match(stdout, /^[1-9]\d* answers of users were not delivered/m);
+  if (!args.includes('--proxy')) assert.match(stdout, /^[1-9]\d* answers of users were not delivered/m);
 }
 
 test('restarts and kills processes without a service', { timeout: 180_000 }, () => runProgram());
 
+/** Stores and balancers; a balancer without a variable is that of `balancer.ts`. */
+const setups = [
+  ['QUIVER_POSTGRES_URL', 'round robin'],
+  ['QUIVER_POSTGRES_URL', 'QUIVER_NGINX'],
+  ['QUIVER_REDIS_URL', 'round robin'],
+  ['QUIVER_REDIS_URL', 'QUIVER_NGINX'],
+  ['QUIVER_REDIS_URL', 'QUIVER_HAPROXY'],
+  ['QUIVER_REDIS_URL', 'QUIVER_CADDY'],
+] as const;
+
 describe('restarts each process three times', { concurrency: 2, timeout: 400_000 }, () => {
-  for (const store of ['QUIVER_POSTGRES_URL', 'QUIVER_REDIS_URL'])
-    for (const balancer of ['round robin', 'QUIVER_NGINX']) {
-      const missing = ['QUIVER_LONG', store, balancer].find((name) => name.startsWith('QUIVER_') && !process.env[name]);
-      test(`${store}, ${balancer}`, { skip: missing !== undefined && `${missing} is not set` }, async () => {
-        const name = `${store}_${balancer.replace(' ', '_')}_${process.pid}`.toLowerCase();
-        const nginx = balancer === 'QUIVER_NGINX' ? ['--nginx', process.env[balancer] as string] : [];
-        const options = ['--name', name, '--rounds', '3', '--call', '8000', '--kill-task', ...nginx];
-        await runProgram(process.env[store] as string, ...options).finally(() => removeTables(name));
-      });
-    }
+  for (const [store, balancer] of setups) {
+    const missing = ['QUIVER_LONG', store, balancer].find((name) => name.startsWith('QUIVER_') && !process.env[name]);
+    test(`${store}, ${balancer}`, { skip: missing !== undefined && `${missing} is not set` }, async () => {
+      const name = `${store}_${balancer.replace(' ', '_')}_${process.pid}`.toLowerCase();
+      const proxy = process.env[balancer] === undefined ? [] : ['--proxy', process.env[balancer]];
+      const options = ['--name', name, '--rounds', '3', '--call', '8000', '--kill-task', ...proxy];
+      await runProgram(process.env[store] as string, ...options).finally(() => removeTables(name));
+    });
+  }
 });
 
 /** The tables of `PostgresStore`. The keys in Redis have a lifetime. */

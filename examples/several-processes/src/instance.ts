@@ -5,7 +5,7 @@ import { MCPServer } from '@quiver/mcp';
 import { z } from 'zod';
 import { openStore } from './shared-store.ts';
 
-const { INSTANCE = '', PORT, STORE_URL = '', STORE_NAME = '' } = process.env;
+const { INSTANCE = '', PORT, STORE_URL = '', STORE_NAME = '', DRAIN_DELAY } = process.env;
 const { sharedStore, close } = await openStore(STORE_URL, STORE_NAME);
 const weatherUri = 'weather://oslo';
 
@@ -88,6 +88,7 @@ await server.listen({
   port: Number(PORT),
   healthPath: '/health',
   shutdownSignals: ['SIGTERM'],
+  drainDelay: Number(DRAIN_DELAY),
   shutdownGrace: 25_000,
 });
 

@@ -10,6 +10,8 @@ export interface InstanceOptions {
   readonly storeUrl: string;
   readonly storeName: string;
   readonly sharedStore: SharedStore;
+  /** Milliseconds in which the process still accepts requests after `SIGTERM`. */
+  readonly drainDelay: number;
 }
 
 /** A process of the server, at a port that it keeps across restarts. */
@@ -27,13 +29,14 @@ export class Instance {
 
   /** Starts the process, and waits until it is healthy. */
   async start(): Promise<void> {
-    const { storeUrl, storeName, sharedStore } = this.#options;
+    const { storeUrl, storeName, sharedStore, drainDelay } = this.#options;
     const env = {
       ...process.env,
       INSTANCE: this.name,
       PORT: `${this.port}`,
       STORE_URL: storeUrl,
       STORE_NAME: storeName,
+      DRAIN_DELAY: `${drainDelay}`,
     };
     const child = fork(fileURLToPath(new URL('./instance.ts', import.meta.url)), { env });
     this.#process = child;

@@ -5,7 +5,7 @@ import { startBalancer, type Balancer } from './balancer.ts';
 import { sdk2, taskKind } from './clients.ts';
 import { findPort, Instance } from './instances.ts';
 import { Load, type Call, type Watcher } from './load.ts';
-import { startNginx } from './nginx.ts';
+import { drainDelayOf, startProxy } from './proxy.ts';
 import { countCalls, describeErrors, readNotes } from './results.ts';
 import { openStore } from './shared-store.ts';
 
@@ -19,8 +19,8 @@ const NOTIFICATION_INTERVAL = 2_000;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Path of nginx. Default: the balancer of `balancer.ts`. */
-    nginx: { type: 'string' },
+    /** Path of nginx, HAProxy or Caddy. Default: the balancer of `balancer.ts`. */
+    proxy: { type: 'string' },
     /** How often each process is restarted. */
     rounds: { type: 'string', default: '1' },
     /** Milliseconds of a slow call. */
@@ -33,11 +33,11 @@ const { values, positionals } = parseArgs({
 });
 const [storeUrl = 'memory'] = positionals;
 const { sharedStore, close } = await openStore(storeUrl, values.name);
-const store = { storeUrl, storeName: values.name, sharedStore };
-const instances = await Promise.all(['1', '2', '3'].map(async (name) => new Instance(name, await findPort(), store)));
+const options = { storeUrl, storeName: values.name, sharedStore, drainDelay: drainDelayOf(values.proxy) };
+const instances = await Promise.all(['1', '2', '3'].map(async (name) => new Instance(name, await findPort(), options)));
 await Promise.all(instances.map((instance) => instance.start()));
 const ports = instances.map(({ port }) => port);
-const balancer: Balancer = values.nginx ? await startNginx(values.nginx, ports) : await startBalancer(ports);
+const balancer: Balancer = values.proxy ? await startProxy(values.proxy, ports) : await startBalancer(ports);
 const load = new Load(balancer.url, Number(values.call));
 await load.start();
 const problems: string[] = [];
@@ -106,7 +106,7 @@ async function examine({ instance, time, exit, inFlight }: Killed): Promise<void
   const isHere = ({ id }: Call): boolean => (started.get(id) ?? []).every((name) => name === instance.name);
   // An order of another process fails when the answer of its user was sent to this one.
   const isConcerned = (call: Call): boolean => isHere(call) || (call.role === 'order' && call.error !== undefined);
-  // Connections of nginx to the process may look open for a moment.
+  // Connections of a proxy to the process may look open for a moment.
   const calls = load.calls.filter(({ begin, end = 0 }) => begin < exit + 500 && end > time).filter(isConcerned);
   const failed = calls.filter(({ error }) => error);
   for (const call of failed) call.isKilled = true;
