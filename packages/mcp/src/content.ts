@@ -28,6 +28,8 @@ export class Result {
   readonly isPrivate: boolean;
   readonly isError: boolean;
   readonly type: ResultType;
+  /** Members that were added for the first response, and the bytes of the next ones. */
+  #sent: { readonly added: string; bytes?: Uint8Array } | undefined;
 
   constructor(json: string, { meta, isPrivate = false, isError = false, type = 'complete' }: ResultOptions = {}) {
     this.json = json;
@@ -50,10 +52,21 @@ export class Result {
   }
 
   /** Returns the JSON text with the members that the era adds. */
-  toText(added: object): string {
-    const more = JSON.stringify(added);
-    if (more === '{}') return this.json;
-    return this.json === '{}' ? more : `${this.json.slice(0, -1)},${more.slice(1)}`;
+  toText(members: object): string {
+    return this.#with(JSON.stringify(members));
+  }
+
+  /** As {@link Result.toText}, and as bytes for all but the first of several responses with the same members. */
+  toBody(members: object): string | Uint8Array {
+    const added = JSON.stringify(members);
+    if (this.#sent?.added === added) return (this.#sent.bytes ??= new TextEncoder().encode(this.#with(added)));
+    this.#sent = { added };
+    return this.#with(added);
+  }
+
+  #with(added: string): string {
+    if (added === '{}') return this.json;
+    return this.json === '{}' ? added : `${this.json.slice(0, -1)},${added.slice(1)}`;
   }
 }
 

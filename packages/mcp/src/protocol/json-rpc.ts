@@ -104,8 +104,19 @@ export function isRequestId(value: unknown): value is RequestId {
  *
  * @param id - `null` for a batch, whose result is the whole response
  */
-export function resultText(id: RequestId | null, result: string): string {
-  return id === null ? result : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+export function resultText(id: RequestId | null, result: string | Uint8Array): string {
+  const text = typeof result === 'string' ? result : new TextDecoder().decode(result);
+  return id === null ? text : `${beforeResult(id)}${text}}`;
+}
+
+/** Returns a response as bytes, in parts: a long result is not copied. */
+export function resultParts(id: RequestId, result: Uint8Array): readonly Uint8Array[] {
+  const encoder = new TextEncoder();
+  return [encoder.encode(beforeResult(id)), result, encoder.encode('}')];
+}
+
+function beforeResult(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }
 
 /** Returns the text of an error response. Errors other than {@link ProtocolError} become -32603 without details. */

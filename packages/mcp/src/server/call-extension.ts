@@ -5,6 +5,8 @@ import type { ParamHeader } from '../protocol/param-headers.js';
 import type { CatalogItem, ListedTool, ToolType } from './tools/catalog.js';
 import type { JsonRpcRequest } from '../protocol/json-rpc.js';
 import type { Continuation } from './continued-run.js';
+import type { ServerState } from './definition/server-state.js';
+import type { ServerRequest } from './request.js';
 
 /** A tool that a server offers. */
 export interface RegisteredTool {
@@ -55,22 +57,18 @@ export interface CallExtension {
   /**
    * Runs around a call whose tool is found.
    *
-   * @param request - the `ServerRequest`, which implementations declare: its file imports this one
    * @throws ProtocolError to refuse the call; other errors become error results, as those of tools
    */
-  run?(request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result>;
+  run?(request: ServerRequest, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result>;
   /**
    * Returns what decides whether the run of a modern call continues after its response; `undefined` for one that does not. The first result that is not `undefined`
    * counts.
    */
-  continuation?(request: object, registered: RegisteredTool): Continuation | undefined;
+  continuation?(request: ServerRequest, registered: RegisteredTool): Continuation | undefined;
 }
 
 /** Returns the call that a request stands for; `undefined` for the one that it names, and for other methods. */
-export function resolveCall(
-  { calls }: { readonly calls: readonly CallExtension[] },
-  message: JsonRpcRequest,
-): ResolvedCall | undefined {
+export function resolveCall({ calls }: ServerState, message: JsonRpcRequest): ResolvedCall | undefined {
   if (message.method !== 'tools/call') return undefined;
   for (const extension of calls) {
     const resolved = extension.resolve?.(message);

@@ -1,6 +1,5 @@
 import { getDefaultLogger, type Logger } from '@quiver/core';
 import { checkOptions, invalidOptions } from '@quiver/core/internal';
-import type { ServerCapabilities } from '../protocol/types.js';
 import { Instance } from '../shared-store/instance.js';
 import { Catalog } from './tools/catalog.js';
 import { configChecks, configSettings } from './definition/config-options.js';
@@ -10,6 +9,7 @@ import { Lifecycle } from './lifecycle.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './tools/agents-and-workflows.js';
 import { Caller } from './caller.js';
+import { createCallbacks } from './methods/callbacks.js';
 import { isConcerned } from './methods/is-concerned.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { AnsweredRounds } from './client/answered-rounds.js';
@@ -20,6 +20,7 @@ import type { ServerConfig } from './definition/server-config.js';
 import { createFeatures, featureChecks, type Features, type MCPServerConfig } from './features.js';
 import type { ServerState } from './definition/server-state.js';
 import { createInstanceBus, Subscribers } from './client/subscribers.js';
+import { addProvider } from './provider.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 /**
@@ -55,11 +56,9 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     serverInfo,
     modernResults: new ModernResults(serverInfo, config.cacheHints),
     instructions: config.instructions,
-    capabilities: capabilitiesOf(config),
+    capabilities: { tools: { listChanged: true }, logging: {} },
     catalog,
     tools,
-    resources,
-    prompts,
     pageSize,
     maskErrors,
     requestState,
@@ -87,20 +86,11 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
     calls: [],
     logger,
   };
+  if (resources || prompts) addProvider(state, createCallbacks(config));
   const features = createFeatures(state, config);
   addTools(config, tools, logger);
   for (const feature of state.features) feature.ready?.();
   return { state, features };
-}
-
-function capabilitiesOf({ resources, prompts }: ServerConfig): ServerCapabilities {
-  return {
-    tools: { listChanged: true },
-    logging: {},
-    ...(resources && { resources: { subscribe: true, listChanged: true } }),
-    ...(prompts && { prompts: { listChanged: true } }),
-    ...((resources?.completeVariable || prompts?.completeArgument) && { completions: {} }),
-  };
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */

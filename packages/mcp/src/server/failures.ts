@@ -1,13 +1,7 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
-
-/** Treatment of exceptions in tools and callbacks. */
-interface FailurePolicy {
-  readonly logger: Logger;
-  /** Whether clients receive a reference to the log instead of the message. */
-  readonly maskErrors: boolean;
-}
+import type { ServerState } from './definition/server-state.js';
 
 /**
  * Logs an exception of a tool or callback and returns its message for the client.
@@ -15,7 +9,7 @@ interface FailurePolicy {
  * @param level - of the line, unless the message is masked
  */
 export function describeFailure(
-  { logger, maskErrors }: FailurePolicy,
+  { logger, maskErrors }: ServerState,
   what: string,
   error: unknown,
   level: 'debug' | 'warn' = 'debug',
@@ -50,7 +44,7 @@ export function findProtocolError(error: unknown): ProtocolError | undefined {
  * @throws ProtocolError -32603 for an exception; protocol errors pass unchanged
  */
 export async function runCallback<Value>(
-  policy: FailurePolicy,
+  server: ServerState,
   what: string,
   callback: () => Promise<Value>,
   level?: 'debug' | 'warn',
@@ -59,7 +53,7 @@ export async function runCallback<Value>(
     return await callback();
   } catch (error) {
     const known = findProtocolError(error);
-    throw known ?? new ProtocolError(errorCodes.internal, describeFailure(policy, what, error, level));
+    throw known ?? new ProtocolError(errorCodes.internal, describeFailure(server, what, error, level));
   }
 }
 

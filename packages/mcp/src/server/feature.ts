@@ -4,9 +4,7 @@ import type { RequestMethod } from '../protocol/methods.js';
 import type { CallExtension } from './call-extension.js';
 import type { CommonSessions } from './http/sessions.js';
 import type { Transport } from './lifecycle.js';
-
-/** Answers requests of a method. A type of methods, so that implementations declare `ServerRequest`. */
-type FeatureMethod = { answer(request: object): Promise<Result> }['answer'];
+import type { ServerRequest } from './request.js';
 
 /** Part of the filter of `subscriptions/listen`. */
 export interface AcceptedFilter {
@@ -26,12 +24,12 @@ export interface Feature {
   readonly sessions?: CommonSessions;
   /** Its additions to calls of tools. */
   readonly call?: CallExtension;
-  /** Answers of further methods of the protocol. The request is a `ServerRequest`. */
-  readonly methods?: { readonly [Method in RequestMethod]?: FeatureMethod };
+  /** Answers of further methods of the protocol. */
+  readonly methods?: { readonly [Method in RequestMethod]?: (request: ServerRequest) => Promise<Result> };
   /** Returns the extension of the protocol that the server declares to the caller of a request. */
-  extensionFor?(request: object): string | undefined;
+  extensionFor?(request: ServerRequest): string | undefined;
   /** Returns the part of the filter of a `subscriptions/listen` request that the feature accepts. @throws ProtocolError for an invalid one */
-  acceptFilter?(request: object, filter: Params): Promise<AcceptedFilter | undefined> | undefined;
+  acceptFilter?(request: ServerRequest, filter: Params): Promise<AcceptedFilter | undefined> | undefined;
   /** Runs of this process that continue after their responses. */
   readonly runs?: number;
   /** Whether clients wait for something that only this process can tell them. The server then closes later. */

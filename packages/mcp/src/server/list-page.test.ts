@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodePage } from './list-page.js';
+import type { ServerRequest } from './request.js';
 
 interface Page {
   readonly items: readonly string[];
@@ -9,7 +10,7 @@ interface Page {
 
 function pageOf(items: readonly string[], params: { cursor?: unknown }, pageSize: number): Page {
   const tools = items.map((name) => ({ name }));
-  const { json } = encodePage({ params, server: { pageSize } }, 'tools/list', tools);
+  const { json } = encodePage({ params, server: { pageSize } } as ServerRequest, 'tools/list', tools);
   const { tools: page, ...rest } = JSON.parse(json) as { tools: { name: string }[]; nextCursor?: string };
   return { ...rest, items: page.map(({ name }) => name) };
 }

@@ -1,13 +1,7 @@
 import { Result } from '../content.js';
-import type { Params } from '../protocol/json-rpc.js';
 import { requestMethods, type ListMethod } from '../protocol/methods.js';
 import { invalidParams } from '../protocol/protocol-error.js';
-
-/** The part of a list request that selects a page. */
-export interface PageRequest {
-  readonly params: Params | undefined;
-  readonly server: { readonly pageSize: number };
-}
+import type { ServerRequest } from './request.js';
 
 /**
  * Returns the page of a list that a request names. A cursor names the last item of the page before, so the rest of a list that changes
@@ -17,7 +11,7 @@ export interface PageRequest {
  * @throws ProtocolError -32602 for an unknown cursor
  */
 export function encodePage(
-  { params, server }: PageRequest,
+  { params, server }: ServerRequest,
   method: ListMethod,
   items: readonly object[],
   isPrivate = false,

@@ -13,14 +13,14 @@ import type { Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
 import { createMessageEvent, traces } from './client/message-event.js';
 import type { ClientDeclarations, LegacySession, Work } from './client/legacy-session.js';
-import { HookContext, type HookedRequest } from './middleware/hook-context.js';
+import { HookContext } from './middleware/hook-context.js';
 import type { HookName } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
 import type { CallbackContext } from './definition/server-config.js';
 import type { ServerState } from './definition/server-state.js';
 import type { ResponseChannel } from './response-channel.js';
 import type { ProvidedTools } from './tools/tool-registry.js';
-import { ToolContext, type ToolRequest } from './tools/tool-context.js';
+import { ToolContext } from './tools/tool-context.js';
 
 /** Handler of a method. */
 export interface Handler {
@@ -38,9 +38,10 @@ const noOutput = Symbol('no output');
  * One request on its way through the server: the transport creates it, and the era answers it. Each era has its subclass. Tools and callbacks
  * receive its {@link ToolContext}, hooks its {@link HookContext}.
  */
-export abstract class ServerRequest implements ToolRequest, HookedRequest, Work {
+export abstract class ServerRequest implements Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
+  /** Output of the tool that its schema accepted: a schema that transforms values may not accept it twice. */
   checkedOutput: unknown = noOutput;
   readonly caller: Caller;
   /** Call that the request stands for, where a feature has found it in another one. */
@@ -80,8 +81,8 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
   protected abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
   /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
   protected abstract answer(): Promise<Result>;
-  /** Returns a result as JSON text, with the members that its era adds. */
-  protected abstract toText(result: Result): string;
+  /** Returns the members that the era adds to a result. */
+  protected abstract membersFor(result: Result): object;
 
   get server(): ServerState {
     return this.#server;
@@ -180,7 +181,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
    * @param event - published event of this request
    * @returns the result; `undefined` when the client canceled the request, which then receives no response
    */
-  async run(session?: LegacySession, event?: McpTraceEvent): Promise<string | undefined> {
+  async run(session?: LegacySession, event?: McpTraceEvent): Promise<string | Uint8Array | undefined> {
     if (!event && traces.isActive) {
       const received = this.#createEvent();
       return traces.trace(received, () => this.run(session, received));
@@ -194,7 +195,7 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
         event.protocolVersion = this.client.protocolVersion;
       }
       if (this.#state === 'canceled') return undefined;
-      return this.toText(result);
+      return result.toBody(this.membersFor(result));
     } catch (error) {
       if (this.#state === 'canceled') return undefined;
       throw error;
@@ -208,10 +209,9 @@ export abstract class ServerRequest implements ToolRequest, HookedRequest, Work 
 
   /** Answers once the tools of providers are known: hooks before may decide which those are. */
   async #prepared(): Promise<Result> {
-    const { providers } = this.#server;
-    // Without providers nothing is awaited: a handshake takes effect before the next message.
-    if (providers.length > 0)
-      this.providedTools = (await Promise.all(providers.map((provider) => provider.find(this)))).flat();
+    const finding = this.#server.providers.flatMap((provider) => provider.find?.(this) ?? []);
+    // Without providers of tools nothing is awaited: a handshake takes effect before the next message.
+    if (finding.length > 0) this.providedTools = (await Promise.all(finding)).flat();
     return this.answer();
   }
 

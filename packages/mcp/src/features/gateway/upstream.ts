@@ -226,8 +226,7 @@ export class Upstream {
       tool: createTool({
         id: name,
         description: tool.description ?? '',
-        // The cast: only this server calls the tool.
-        execute: (args, { mcp }) => this.#call(toolRequestOf(mcp) as ServerRequest, tool, args as Params),
+        execute: (args, { mcp }) => this.#call(toolRequestOf(mcp), tool, args as Params),
       }),
       toolType: 'tool',
       listed,

@@ -18,12 +18,12 @@ export class Via {
   }
 
   /** Returns the gateways that a request has passed, with this one. */
-  of({ meta }: Pick<ServerRequest, 'meta'>): readonly string[] {
+  of({ meta }: ServerRequest): readonly string[] {
     return [...passed(meta), this.#id];
   }
 
   /** @throws ProtocolError with HTTP status 508 for a request that this gateway has sent, or that has passed too many */
-  requireNoLoop({ meta, method }: Pick<ServerRequest, 'meta' | 'method'>): void {
+  requireNoLoop({ meta, method }: ServerRequest): void {
     const ids = passed(meta);
     const isOwn = ids.includes(this.#id);
     if (!isOwn && ids.length < maxGateways) return;

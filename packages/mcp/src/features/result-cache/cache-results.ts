@@ -11,7 +11,8 @@ import {
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import { requestOf, requireKey, type HookedRequest } from '../../server/middleware/hook-context.js';
+import { requestOf, requireKey } from '../../server/middleware/hook-context.js';
+import type { ServerRequest } from '../../server/request.js';
 import type { CallToolContext, Middleware } from '../../server/middleware/middleware.js';
 
 /** Options of {@link cacheResults}. */
@@ -74,7 +75,7 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = m
   const named = tools && new Set(tools);
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
-  const running = new Map<string, { tool: unknown; value: Promise<unknown>; request: HookedRequest }>();
+  const running = new Map<string, { tool: unknown; value: Promise<unknown>; request: ServerRequest }>();
   let characters = 0;
 
   const remove = (key: string): void => {

@@ -25,7 +25,7 @@ import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
 import type { CallExtension, RegisteredTool, ResolvedCall } from '../../server/call-extension.js';
 import type { ServerState } from '../../server/definition/server-state.js';
 import type { Feature } from '../../server/feature.js';
-import type { CatalogRequest } from '../../server/tools/catalog.js';
+import type { ServerRequest } from '../../server/request.js';
 import type { ToolRegistry } from '../../server/tools/tool-registry.js';
 import { toolRequestOf } from '../../server/tools/tool-context.js';
 
@@ -102,8 +102,7 @@ export class ToolSearch implements Feature {
 
   async #search(query: string, { mcp, abortSignal: signal }: ToolContext): Promise<object> {
     const { maxResults = 5 } = this.#settings;
-    // The cast: only the server calls the tool, with its own context and a request of the catalog.
-    const request = toolRequestOf(mcp) as unknown as CatalogRequest;
+    const request = toolRequestOf(mcp);
     const isVisible = (name: string): boolean => this.#tools.find(request, name) !== undefined;
     const matches = await this.#indexFor(request).search(query, { maxResults, isVisible, ...(signal && { signal }) });
     const tools = matches.map(({ name }) => {
@@ -114,7 +113,7 @@ export class ToolSearch implements Feature {
     return describeResults(tools);
   }
 
-  #indexFor(request: CatalogRequest): ToolIndex {
+  #indexFor(request: ServerRequest): ToolIndex {
     const parts = this.#tools.partsFor(request);
     const position = this.#indexes.findIndex((known) => isSame(known.parts, parts));
     const [known] = position === -1 ? [] : this.#indexes.splice(position, 1);
@@ -124,7 +123,7 @@ export class ToolSearch implements Feature {
     return found.index;
   }
 
-  #createIndex(request: CatalogRequest): ToolIndex {
+  #createIndex(request: ServerRequest): ToolIndex {
     const { embedder, pinned = [] } = this.#settings;
     const tools = this.#tools.all(request);
     for (const name of pinned.filter((each) => !tools.some((tool) => tool.name === each))) {

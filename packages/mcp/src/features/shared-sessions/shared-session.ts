@@ -1,10 +1,8 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { listChanges, listKinds } from '../../protocol/methods.js';
 import { refused } from '../../protocol/protocol-error.js';
-import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
-import type { Instance } from '../../shared-store/instance.js';
-import type { PutOptions, StoredRecord } from '../../shared-store/shared-store.js';
+import type { StoredRecord } from '../../shared-store/shared-store.js';
 import type { ClientFacts, ClientMessage } from '../../server/client/legacy-session.js';
 import { senderOf } from '../../server/client/pending-requests.js';
 import { DEFAULT_IDLE_TIMEOUT } from '../../server/limits.js';
@@ -12,14 +10,7 @@ import { notificationText, type ServerEvent } from '../../server/client/subscrib
 import { emptyEvent } from '../../server/http/event-store.js';
 import { EventStream, primingEvent } from '../../server/http/event-stream.js';
 import type { HttpReply } from '../../server/http/message.js';
-import {
-  parseSessionState,
-  recordInvalid,
-  toSessionText,
-  type ForwardedMessage,
-  type SessionNews,
-  type SessionState,
-} from './session-record.js';
+import { parseSessionState, recordInvalid, toSessionText, type SessionState } from './session-record.js';
 import {
   HttpSession,
   sessionIdInvalid,
@@ -30,28 +21,12 @@ import {
 } from '../../server/http/sessions.js';
 import { SharedEventStore, streamIdOf } from './shared-event-store.js';
 import { SharedReaders } from './shared-readers.js';
+import type { SharedSessions } from './shared-sessions.js';
 import { openReader, requireStreamOf } from '../../server/http/stream-reader.js';
-
-/** The server, as its shared sessions see it. */
-export interface SharedServer {
-  readonly instance: Instance;
-  readonly capabilities: ServerCapabilities;
-  readonly onStoreError: (error: unknown) => void;
-  /** Announces a changed record to the other instances. */
-  announce(news: SessionNews): Promise<void>;
-  /** Passes a message of the client on. @param receiver - instance. Default: all */
-  forward(message: ForwardedMessage, receiver?: string): Promise<void>;
-  /** Reads the record of a session. */
-  read(id: string): Promise<StoredRecord | undefined>;
-  /** Writes the record of a session, as `SharedStore.put()`. */
-  write(id: string, value: string, options: PutOptions): Promise<number | undefined>;
-  /** Ends the copy of a session. */
-  drop(session: HttpSession): void;
-}
 
 /** A session of all instances, as one of them knows it: its record is in the shared store, its requests and streams are here. */
 export class SharedSession extends HttpSession {
-  readonly #server: SharedServer;
+  readonly #server: SharedSessions;
   /** Milliseconds that the record lives after a request. Longer than the session: one instance does not know when another one served it last. */
   readonly #lifetime: number;
   readonly #events: SharedEventStore;
@@ -63,7 +38,7 @@ export class SharedSession extends HttpSession {
   readonly #readers: SharedReaders;
 
   constructor(
-    server: SharedServer,
+    server: SharedSessions,
     id: string,
     owner: string,
     caller: Partial<SessionCaller>,

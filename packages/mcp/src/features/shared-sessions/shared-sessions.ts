@@ -20,7 +20,7 @@ import {
   type SessionLimits,
   type SessionCaller,
 } from '../../server/http/sessions.js';
-import { SharedSession, type SharedServer } from './shared-session.js';
+import { SharedSession } from './shared-session.js';
 
 /** Characters of a session id that is looked up. */
 const MAX_SESSION_ID_LENGTH = 256;
@@ -29,7 +29,7 @@ const MAX_SESSION_ID_LENGTH = 256;
  * Sessions that the instances of a server share, for all its endpoints: a record per session in the shared store, and a copy in each
  * instance that served it. Each request reads the record, so that no instance serves a session that has ended.
  */
-export class SharedSessions extends SessionStore implements SharedServer, Feature {
+export class SharedSessions extends SessionStore implements Feature {
   readonly sessions: CommonSessions = this;
   readonly instance: Instance;
   readonly #server: ServerState;
@@ -136,10 +136,12 @@ export class SharedSessions extends SessionStore implements SharedServer, Featur
     return this.#guard(this.instance.store.put(this.#keyOf(id), value, options));
   }
 
+  /** Announces a changed record to the other instances. */
   announce(news: SessionNews): Promise<void> {
     return this.instance.broadcast(sessionMessages.changed, news);
   }
 
+  /** Passes a message of the client on. @param receiver - instance. Default: all */
   forward(message: ForwardedMessage, receiver?: string): Promise<void> {
     const { instance } = this;
     if (receiver === undefined) return instance.broadcast(sessionMessages.forwarded, message);

@@ -5,7 +5,7 @@ import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { unref } from '../../unref.js';
 import { errorCodes } from '../../protocol/constants.js';
 import type { ContinuedRun, ProgressUpdate } from '../../server/continued-run.js';
-import type { Caller } from '../../server/caller.js';
+import type { ModernRequest } from '../../server/eras/modern.js';
 import { findFailure, invalidResult, requestTimedOut } from '../../server/client/client-request-errors.js';
 import { digestOfRequest, type ClientRequest } from '../../server/client/client-requests.js';
 import { MAX_INPUT_ROUNDS } from '../../server/limits.js';
@@ -14,24 +14,10 @@ import { repeatOutcome } from '../../server/client/request-state.js';
 import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
 import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
-/** Request whose run a task continues. */
-export interface TaskHost {
-  readonly caller: Pick<Caller, 'principal' | 'transport'>;
-  /** Name of the tool. */
-  readonly name: string | undefined;
-  /** Fires when the run has to end. */
-  readonly signal: AbortSignal;
-  /** Whether the signal fired without a result for the client. */
-  readonly isDiscarded: boolean;
-  /** Fires the signal, also after the response; the run has no result. */
-  stop(reason: Error): void;
-  /** Runs the call of a task again. */
-  repeat(task: ContinuedRun): Promise<string>;
-}
-
 export interface RunningTaskOptions {
   readonly id: string;
-  readonly host: TaskHost;
+  /** Request whose run the task continues. */
+  readonly host: ModernRequest;
   readonly storage: TaskStorage;
   /** Number of this run in the record. */
   readonly run: number;

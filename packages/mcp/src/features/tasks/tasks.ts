@@ -7,9 +7,10 @@ import { digestOf } from '../../server/digest.js';
 import { untilEmpty } from '../../server/lifecycle.js';
 import { toProtocolError } from '../../server/failures.js';
 import { DEFAULT_MAX_TASK_RESULT } from './task-limits.js';
+import type { ModernRequest } from '../../server/eras/modern.js';
 import type { RequestState } from '../../server/client/request-state.js';
 import { KeptTasks, type TaskLimits } from './kept-tasks.js';
-import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
+import { RunningTask, type RunningTaskOptions } from './running-task.js';
 import { ResumableRuns } from './resumable-runs.js';
 import type { TaskOptions } from './task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
@@ -32,13 +33,13 @@ export interface TasksConfig extends TasksOptions {
   /** Returns whether calls of a tool may run again in this process; without a name, whether those of any tool. */
   readonly resumes: (toolName?: string) => boolean;
   /** Prepares a stored call to run again. */
-  readonly resume: (call: StoredCall) => TaskHost;
+  readonly resume: (call: StoredCall) => ModernRequest;
 }
 
 /** A run that becomes a task. */
 export interface TaskStart {
   readonly options: TaskOptions;
-  readonly host: TaskHost;
+  readonly host: ModernRequest;
   /** Results of the input rounds before. */
   readonly answers: RequestState['answers'];
   /** Number of requests to the client before. */
@@ -58,7 +59,7 @@ const inboxKind = 'task';
 export class Tasks {
   readonly callerData: readonly string[];
   readonly #config: TasksConfig;
-  readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
+  readonly #running = new Map<string, { task: RunningTask; host: ModernRequest }>();
   /** Tools of ended tasks whose end no client has read, by task, where no other instance could answer. */
   readonly #unread = new Map<string, string | undefined>();
   readonly #kept: KeptTasks;
@@ -253,7 +254,7 @@ export class Tasks {
   }
 
   /** Follows a run whose task is stored. */
-  #track(task: RunningTask, host: TaskHost, run: Promise<string>, isResumable: boolean): void {
+  #track(task: RunningTask, host: ModernRequest, run: Promise<string>, isResumable: boolean): void {
     task.start();
     // A run that another instance has taken over in between.
     void this.#running.get(task.id)?.task.check();

@@ -5,13 +5,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
-
-/** A request that continues a call. */
-interface ContinuedRequest {
-  readonly signal: AbortSignal;
-  /** Whether the run ended without a result for the client. */
-  readonly isDiscarded: boolean;
-}
+import type { ServerRequest } from '../request.js';
 
 /** Outcome of a round. */
 type Outcome = { readonly result: Result } | { readonly error: ProtocolError };
@@ -52,7 +46,7 @@ export class AnsweredRounds {
    *
    * @throws errors of the run; ProtocolError -32603 for a round that was canceled while it ran, or whose result is no longer kept
    */
-  async once(state: unknown, request: ContinuedRequest, run: () => Promise<Result>): Promise<Result> {
+  async once(state: unknown, request: ServerRequest, run: () => Promise<Result>): Promise<Result> {
     const id = await digestOf(['round', state]);
     this.#evict();
     const known = this.#rounds.get(id);
@@ -71,7 +65,7 @@ export class AnsweredRounds {
     }
   }
 
-  async #runShared(id: string, request: ContinuedRequest, run: () => Promise<Result>): Promise<Outcome> {
+  async #runShared(id: string, request: ServerRequest, run: () => Promise<Result>): Promise<Outcome> {
     const { store, id: own } = this.#instance;
     const key = this.#instance.nameOf('round', id);
     const ttlMs = this.#lifetime;
@@ -111,7 +105,7 @@ export class AnsweredRounds {
   }
 }
 
-async function outcomeOf(request: ContinuedRequest, run: () => Promise<Result>): Promise<Outcome> {
+async function outcomeOf(request: ServerRequest, run: () => Promise<Result>): Promise<Outcome> {
   const result = await run().catch((error: unknown) => {
     if (!request.isDiscarded) throw error;
     return undefined;

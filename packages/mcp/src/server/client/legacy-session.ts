@@ -17,7 +17,7 @@ export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
 /** A request, or all those of a batch. */
 export interface Work extends InFlight {
   /** @returns the result; `undefined` when there is no response */
-  run(session?: LegacySession): Promise<string | undefined>;
+  run(session?: LegacySession): Promise<string | Uint8Array | undefined>;
   /** Whether a message was sent before the response. */
   readonly sentMessage: boolean;
   /** Returns the response as JSON text, with an error in place of each result that is not there. */

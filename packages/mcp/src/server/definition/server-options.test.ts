@@ -148,6 +148,25 @@ test.each([
 });
 
 describe('what clients see', () => {
+  test('is the same list in every response, with any characters', async () => {
+    const url = await serve({ tools: { grüße: { ...plain('grüße ✓'), title: 'Grüße' } } });
+    const headers = await openSession(url);
+    for (const request of [modern('tools/list'), { headers, body: rpc('tools/list') }]) {
+      const first = await send(url, request);
+      expect(first.json.result.tools).toMatchObject([{ name: 'grüße', title: 'Grüße', description: 'grüße ✓' }]);
+      const next = await send(url, { ...request, body: { ...(request.body as object), id: 'next ✓' } });
+      expect(next.json).toEqual({ ...first.json, id: 'next ✓' });
+    }
+    const { headers: modernHeaders, body } = modern('tools/list');
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...modernHeaders },
+      body: JSON.stringify(body),
+    };
+    const response = await opened[0]?.fetch(new Request(url, init as RequestInit));
+    expect(await response?.json()).toEqual((await send(url, modern('tools/list'))).json);
+  });
+
   test('title, icons, website and description of the server; icons, title and _meta of a tool', async () => {
     const icons = [{ src: 'https://example.com/icon.svg', mimeType: 'image/svg+xml', sizes: ['any'] }];
     const tool = { ...plain('drawn'), title: 'Drawn', mcp: { icons, _meta: { a: 1 } } };

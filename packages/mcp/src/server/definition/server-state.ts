@@ -1,26 +1,36 @@
-import type { ServerCapabilities } from '../../protocol/types.js';
+import type { Logger } from '@quiver/core';
+import type { Implementation, ServerCapabilities } from '../../protocol/types.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { LegacySession } from '../client/legacy-session.js';
 import type { CallExtension } from '../call-extension.js';
 import type { Feature } from '../feature.js';
 import type { Lifecycle } from '../lifecycle.js';
-import type { HookedServer } from '../middleware/hook-context.js';
+import type { Instance } from '../../shared-store/instance.js';
+import type { MiddlewareTable } from '../middleware/middleware.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnsweredRounds } from '../client/answered-rounds.js';
 import type { RequestStateCodec } from '../client/request-state.js';
 import type { ModernResults } from './modern-results.js';
-import type { MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { Subscribers } from '../client/subscribers.js';
 import type { Provider } from '../provider.js';
 
 /** State of a server that eras and transports share; made once from its configuration. */
-export interface ServerState extends HookedServer {
+export interface ServerState {
+  /** Identity of the server on the wire. */
+  readonly serverInfo: Implementation;
+  readonly tools: ToolRegistry;
+  readonly maskErrors: boolean;
+  readonly middleware: MiddlewareTable;
+  /** Work of hooks that is not done. */
+  readonly work: Set<unknown>;
+  /** This process among the instances of the server. */
+  readonly instance: Instance;
+  readonly logger: Logger;
   readonly instructions: string | undefined;
   /** A provider adds its own. */
   capabilities: ServerCapabilities;
   /** Rule that decides which items a caller can see. */
   readonly catalog: Catalog;
-  readonly resources: MCPServerResources | undefined;
-  readonly prompts: MCPServerPrompts | undefined;
   /** Items per page of a list. */
   readonly pageSize: number;
   readonly modernResults: ModernResults;
@@ -30,7 +40,7 @@ export interface ServerState extends HookedServer {
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
-  /** Providers of further items, in the order in which they were added. */
+  /** Providers of items: the callbacks of the application, and others in the order in which they were added. */
   providers: readonly Provider[];
   readonly lifecycle: Lifecycle;
   /** Set once, when the server is created. */

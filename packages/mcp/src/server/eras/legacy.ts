@@ -41,8 +41,8 @@ export class LegacyRequest extends ServerRequest {
     return this.#session.request(request, options, this);
   }
 
-  protected toText(result: Result): string {
-    return result.toText({ _meta: result.meta });
+  protected membersFor({ meta }: Result): object {
+    return { _meta: meta };
   }
 
   protected async answer(): Promise<Result> {

@@ -76,8 +76,8 @@ export class ModernRequest extends ServerRequest {
     super.report(update);
   }
 
-  protected toText(result: Result): string {
-    return result.toText(this.server.modernResults.membersFor(this.method, result));
+  protected membersFor(result: Result): object {
+    return this.server.modernResults.membersFor(this.method, result);
   }
 
   protected async answer(): Promise<Result> {
@@ -135,7 +135,7 @@ export class ModernRequest extends ServerRequest {
           this.#continued = continued;
           round.handOver(continued);
           if (this.#progress) continued.report(this.#progress);
-          return running.then((result) => this.toText(result));
+          return running.then((result) => result.toText(this.membersFor(result)));
         },
         respond: resolve,
         keep: () => round.keep(),
@@ -159,7 +159,8 @@ export class ModernRequest extends ServerRequest {
   /** Runs a call again, without its client. */
   async repeat(continued: ContinuedRun): Promise<string> {
     this.#continued = continued;
-    return this.toText(await this.runMethod(requireMethod(this)));
+    const result = await this.runMethod(requireMethod(this));
+    return result.toText(this.membersFor(result));
   }
 }
 

@@ -23,7 +23,7 @@ import { Authentication } from './authentication.js';
 import { requireAccepted, requireJsonBody, requireNotClosed, requireServed } from './guard.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import { sendError, type HttpReply, type HttpRequest } from './message.js';
-import { ResponseWriter, type HttpEndpointState } from './response-writer.js';
+import { ResponseWriter } from './response-writer.js';
 import { openStandaloneStream } from './standalone-stream.js';
 import { sessionCallerOf, SessionStore } from './sessions.js';
 
@@ -36,11 +36,12 @@ export interface StreamableHTTPServerTransport {
 }
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
-export class HttpEndpoint implements HttpEndpointState, Transport {
+export class HttpEndpoint implements Transport {
   readonly server: ServerState;
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
   readonly authentication: Authentication;
+  /** Responses that are not complete. */
   readonly pending: Set<ResponseWriter> = new Set();
   /** Whether the endpoint has served a request. */
   #isUsed = false;

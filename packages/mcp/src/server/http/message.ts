@@ -35,7 +35,7 @@ export interface HttpRequest {
  */
 export interface HttpReply {
   /** Does nothing when the response has started or the client disconnected. */
-  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void;
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string | readonly Uint8Array[]): void;
   /**
    * Begins an event stream with status 200; the headers may wait for the first event.
    *

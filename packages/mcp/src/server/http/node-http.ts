@@ -122,10 +122,15 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   /** One `writeHead` and one `end` with a known length: one packet for small answers, one system call for long ones. */
-  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void {
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string | readonly Uint8Array[]): void {
     const res = this.#res;
     if (res.destroyed || res.headersSent) return;
     if (body === undefined) return void res.writeHead(status, { ...headers }).end();
+    if (typeof body !== 'string') {
+      res.writeHead(status, { ...headers, 'content-length': body.reduce((sum, part) => sum + part.length, 0) });
+      for (const part of body) res.write(part);
+      return void res.end();
+    }
     const length = Buffer.byteLength(body);
     res.writeHead(status, { ...headers, 'content-length': length });
     // Plain ASCII needs no encoding.

@@ -1,33 +1,23 @@
 import { monotonicNow } from '../../monotonic-now.js';
-import { errorText, resultText, type RequestId } from '../../protocol/json-rpc.js';
+import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import type { Caller } from '../caller.js';
 import { toProtocolError } from '../failures.js';
-import { callInterrupted, type InFlight, type Lifecycle } from '../lifecycle.js';
+import { callInterrupted, type InFlight } from '../lifecycle.js';
 import type { Work } from '../client/legacy-session.js';
 import type { ResponseChannel } from '../response-channel.js';
-import type { ServerState } from '../definition/server-state.js';
+import type { HttpEndpoint } from './endpoint.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type { EventStore } from './event-store.js';
 import { EventStream } from './event-stream.js';
 import { eventStreamHeaders, jsonHeaders, sendError, type HttpReply, type HttpRequest } from './message.js';
-import { callerOf, type HttpSession, type SessionStore } from './sessions.js';
-
-/** State of one endpoint between requests. */
-export interface HttpEndpointState {
-  readonly server: ServerState;
-  readonly sessions: SessionStore;
-  readonly lifecycle: Lifecycle;
-  /** Responses that are not complete. */
-  readonly pending: Set<ResponseWriter>;
-  readonly onStoreError: (error: unknown) => void;
-}
+import { callerOf, type HttpSession } from './sessions.js';
 
 /**
  * The response to one HTTP request. Nothing is written until the result is there, and then everything at once; only a message before
  * the result turns the response into an event stream.
  */
 export class ResponseWriter implements ResponseChannel, InFlight {
-  readonly endpoint: HttpEndpointState;
+  readonly endpoint: HttpEndpoint;
   readonly request: HttpRequest;
   readonly options: StreamableHTTPServerTransportOptions;
   /** Session of the request; set before the request runs. */
@@ -44,7 +34,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
   #isInterrupted = false;
 
   constructor(
-    endpoint: HttpEndpointState,
+    endpoint: HttpEndpoint,
     request: HttpRequest,
     reply: HttpReply,
     options: StreamableHTTPServerTransportOptions,
@@ -131,7 +121,8 @@ export class ResponseWriter implements ResponseChannel, InFlight {
       const result = await work.run(this.session);
       if (this.#isInterrupted) return;
       if (result === undefined) this.endEmpty(202);
-      else this.#end(resultText(id, result));
+      else if (typeof result === 'string' || id === null || this.#stream) this.#end(resultText(id, result));
+      else this.#reply.send(200, jsonHeaders, resultParts(id, result));
     } catch (error) {
       const problem = toProtocolError(server.logger, error);
       if (this.#stream) this.#end(errorText(id, problem));

@@ -3,7 +3,7 @@ import { EventStream, findStreamId, primingEvent, replay } from './event-stream.
 import { requireAccepted } from './guard.js';
 import type { EventSink, HttpReply, HttpRequest } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
-import type { HttpEndpointState } from './response-writer.js';
+import type { HttpEndpoint } from './endpoint.js';
 import { callerOf, type HttpSession } from './sessions.js';
 import { openReader, requireStreamOf } from './stream-reader.js';
 
@@ -22,7 +22,7 @@ interface StreamRequest {
  * @throws ProtocolError with HTTP status 400, 404, 406 or 409
  */
 export async function openStandaloneStream(
-  { sessions, onStoreError }: HttpEndpointState,
+  { sessions, onStoreError }: HttpEndpoint,
   request: HttpRequest,
   reply: HttpReply,
   options: StreamableHTTPServerTransportOptions,

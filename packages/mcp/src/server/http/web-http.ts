@@ -94,8 +94,9 @@ export class WebReply implements HttpReply, EventSink {
     });
   }
 
-  send(status: number, headers: Readonly<Record<string, string>>, body?: string): void {
-    this.#respond?.(new Response(body ?? null, { status, headers: { ...headers, ...this.#addedHeaders } }));
+  send(status: number, headers: Readonly<Record<string, string>>, body?: string | readonly Uint8Array[]): void {
+    const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
+    this.#respond?.(new Response(whole, { status, headers: { ...headers, ...this.#addedHeaders } }));
     this.#respond = undefined;
   }
 

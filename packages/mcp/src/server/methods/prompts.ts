@@ -1,8 +1,8 @@
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
-import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
-import { Result } from '../../content.js';
-import { refuseResult, runCallback } from '../failures.js';
+import { promptVersionKey, toPromptMeta, type Prompt } from '../../prompt.js';
+import type { Result } from '../../content.js';
+import { runCallback } from '../failures.js';
 import { providerOf } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { answerList, listVisibleItems } from './list-items.js';
@@ -25,17 +25,9 @@ function toListed(prompt: Prompt): Prompt {
  */
 export async function getPrompt(request: ServerRequest): Promise<Result> {
   const { server } = request;
-  const { name, version: asked, args } = parseRequest(request);
-  const prompt = findPrompt(await listVisibleItems(request, 'prompts/list'), name, asked);
-  const provider = providerOf(server, prompt);
-  if (provider) return runCallback(server, `The prompt ${name}`, () => provider.answer(request, prompt));
-  // The version that the callback takes by default may be hidden.
-  const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
-  requireArguments(prompt, args);
-  return runCallback(server, `The prompt ${name}`, async () => {
-    const options = { name, ...(version !== undefined && { version }), args, ...request.callbackContext };
-    return toPromptResult(await server.prompts?.getPromptMessages?.(options), prompt);
-  });
+  const { name, version } = parsePromptRequest(request);
+  const prompt = findPrompt(await listVisibleItems(request, 'prompts/list'), name, version);
+  return runCallback(server, `The prompt ${name}`, () => providerOf(server, prompt).answer(request, prompt));
 }
 
 /**
@@ -44,13 +36,12 @@ export async function getPrompt(request: ServerRequest): Promise<Result> {
  * @throws ProtocolError -32602
  */
 export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<Prompt | undefined> {
-  const { prompts, providers } = request.server;
-  return prompts || providers.length > 0
-    ? findPrompt(await listVisibleItems(request, 'prompts/list'), name)
-    : undefined;
+  if (!request.server.capabilities.prompts) return undefined;
+  return findPrompt(await listVisibleItems(request, 'prompts/list'), name);
 }
 
-function parseRequest({ params, arguments: args = {} }: ServerRequest): {
+/** @throws ProtocolError -32602 for an invalid request */
+export function parsePromptRequest({ params, arguments: args = {} }: ServerRequest): {
   name: string;
   version?: string;
   args: Record<string, unknown>;
@@ -73,30 +64,4 @@ function findPrompt(prompts: readonly Prompt[], name: string, version?: string):
   if (named.length === 0) throw invalidParams(`Prompt not found: ${name}`);
   const versions = named.map((prompt) => prompt.version ?? '(none)').join(', ');
   throw invalidParams(`Prompt not found: ${name} has no version ${version}; it has ${versions}`);
-}
-
-function requireArguments({ arguments: declared }: Prompt, args: Record<string, unknown>): void {
-  const missing = declared?.find(({ name, required }) => required === true && !Object.hasOwn(args, name));
-  if (missing) throw invalidParams(`Missing required argument: ${missing.name}`);
-}
-
-/** Accepts both common shapes: the messages alone, and the messages with their prompt. */
-function toPromptResult(result: unknown, prompt: Prompt): Result {
-  const messages: unknown = isObject(result) ? result['messages'] : result;
-  if (!Array.isArray(messages) || !messages.every(isMessage)) {
-    return refuseResult('prompts.getPromptMessages', 'an array of messages, or { prompt, messages }');
-  }
-  const { description, ...about } = {
-    ...prompt,
-    ...(isObject(result) && isObject(result['prompt']) && result['prompt']),
-  };
-  const members = { ...(typeof description === 'string' && { description }), messages };
-  return Result.of(members, { meta: toPromptMeta(about) });
-}
-
-function isMessage(message: unknown): message is PromptMessage {
-  if (!isObject(message) || !isObject(message['content'])) return false;
-  return (
-    (message['role'] === 'user' || message['role'] === 'assistant') && typeof message['content']['type'] === 'string'
-  );
 }

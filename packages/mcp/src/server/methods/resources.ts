@@ -1,12 +1,11 @@
 import { toErrorMessage } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import { Result } from '../../content.js';
+import type { Result } from '../../content.js';
 import { variesByCaller, type ScopedItem } from '../tools/catalog.js';
-import { refuseResult, runCallback } from '../failures.js';
-import { providerOf } from '../provider.js';
+import { runCallback } from '../failures.js';
+import { providerOf, type ResourceMatch } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { listItems, listVisibleItems } from './list-items.js';
 import type { ServerState } from '../definition/server-state.js';
@@ -24,19 +23,8 @@ export async function readResource(request: ServerRequest): Promise<Result> {
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
-  const { item } = found;
-  const provider = providerOf(server, item);
-  if (provider) return runCallback(server, `Reading ${uri}`, () => provider.answer(request, item));
-  return runCallback(server, `Reading ${uri}`, async () => {
-    const content = await server.resources?.getResourceContent({
-      uri,
-      variables: found.variables,
-      ...request.callbackContext,
-    });
-    if (content === undefined || content === null) throw resourceNotFound(uri);
-    const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
-    return Result.of({ contents }, { isPrivate: areFiltered(server) === true });
-  });
+  const { item, ...match } = found;
+  return runCallback(server, `Reading ${uri}`, () => providerOf(server, item).answer(request, item, match));
 }
 
 /**
@@ -45,7 +33,7 @@ export async function readResource(request: ServerRequest): Promise<Result> {
  * @throws ProtocolError -32602 for what is in neither list of the caller
  */
 export async function findVisibleTemplate(request: ServerRequest, uri: string): Promise<ResourceTemplate | undefined> {
-  if (!hasResources(request.server)) return undefined;
+  if (!request.server.capabilities.resources) return undefined;
   const templates = await listVisibleItems(request, 'resources/templates/list');
   const template = templates.find(({ uriTemplate }) => uriTemplate === uri);
   if (template) return template;
@@ -65,16 +53,12 @@ export async function concernsResource(request: ServerRequest, uri: string): Pro
 
 /** Learns with the first subscription whether callers may read different resources, so that no update precedes the response. */
 export async function learnScopes(request: ServerRequest): Promise<void> {
-  if (hasResources(request.server) && areFiltered(request.server) === undefined)
+  if (request.server.capabilities.resources && areFiltered(request.server) === undefined)
     await findResource(request, '').catch(() => {});
 }
 
-function hasResources({ resources, providers }: ServerState): boolean {
-  return resources !== undefined || providers.length > 0;
-}
-
 /** Whether callers may read different resources; `undefined` before the first list. */
-function areFiltered(server: ServerState): boolean | undefined {
+export function areFiltered(server: ServerState): boolean | undefined {
   const [listed, matched] = [variesByCaller(server, 'resource'), variesByCaller(server, 'resourceTemplate')];
   return listed === true || matched === true || (listed === undefined || matched === undefined ? undefined : false);
 }
@@ -86,7 +70,7 @@ function areFiltered(server: ServerState): boolean | undefined {
 async function findResource(
   request: ServerRequest,
   uri: string,
-): Promise<{ mimeType: string | undefined; variables: UriVariables; item: Resource | ResourceTemplate } | undefined> {
+): Promise<(ResourceMatch & { item: Resource | ResourceTemplate }) | undefined> {
   const { server } = request;
   const resources = await listItems(request, 'resources/list');
   const listed = resources.find((resource) => resource.uri === uri) ?? findHidden(request, resources, uri);
@@ -97,10 +81,10 @@ async function findResource(
       ? ({ ...listed, type: 'resource' } as const)
       : ({ ...template, type: 'resourceTemplate' } as const);
     if (!server.catalog.sees(request, item)) return undefined;
-    return { mimeType: listed?.mimeType ?? template.mimeType, variables, item: listed ?? template };
+    return { uri, mimeType: listed?.mimeType ?? template.mimeType, variables, item: listed ?? template };
   }
   if (!listed || !server.catalog.sees(request, { ...listed, type: 'resource' })) return undefined;
-  return { mimeType: listed.mimeType, variables: {}, item: listed };
+  return { uri, mimeType: listed.mimeType, variables: {}, item: listed };
 }
 
 /** Returns a hidden resource of which a URI is another spelling: templates decode it, and the pairs of a query have any order. */
@@ -147,39 +131,19 @@ function matchOrWarn({ logger }: ServerState, uriTemplate: string, uri: string):
  */
 export async function watchProvided(request: ServerRequest, uri: string): Promise<(() => void) | undefined> {
   const { server } = request;
-  if (server.providers.length === 0) return undefined;
+  if (!canWatch(server)) return undefined;
   const found = await findResource(request, uri);
-  const provider = found && providerOf(server, found.item);
-  return provider && runCallback(server, `Subscribing to ${uri}`, () => provider.watch(found.item, uri));
+  if (!found) return undefined;
+  const { item } = found;
+  return runCallback(server, `Subscribing to ${uri}`, async () => providerOf(server, item).watch?.(item, uri));
 }
 
-function toContents(content: unknown, uri: string, mimeType: string | undefined): object {
-  if (isObject(content)) {
-    const { text, blob, _meta } = content;
-    const type = content['mimeType'] ?? mimeType;
-    const head = {
-      uri: content['uri'] ?? uri,
-      ...(typeof type === 'string' && { mimeType: type }),
-      ...(isObject(_meta) && { _meta }),
-    };
-    if (typeof text === 'string') return { ...head, text };
-    if (typeof blob === 'string') return { ...head, blob };
-    if (blob instanceof Uint8Array) return { ...head, blob: toBase64(blob) };
-  }
-  return refuseResult('resources.getResourceContent', '{ text } or { blob }');
-}
-
-const chunkSize = 0x80_00;
-
-/** Converts in pieces, because the number of arguments of a call is limited. */
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += chunkSize)
-    binary += String.fromCharCode(...bytes.subarray(at, at + chunkSize));
-  return btoa(binary);
+/** Returns whether resources may change elsewhere. */
+export function canWatch({ providers }: ServerState): boolean {
+  return providers.some(({ watch }) => watch);
 }
 
 /** @see [SEP-2164](https://modelcontextprotocol.io/seps/2164-resource-not-found-error) */
-function resourceNotFound(uri: string): ProtocolError {
+export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(errorCodes.invalidParams, `Resource not found: ${uri}`, { data: { uri } });
 }

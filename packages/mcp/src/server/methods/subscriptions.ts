@@ -6,7 +6,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { learnScopes, watchProvided } from './resources.js';
+import { canWatch, learnScopes, watchProvided } from './resources.js';
 import { isConcerned } from './is-concerned.js';
 import { changedList, toNotification, type ServerEvent } from '../client/subscribers.js';
 
@@ -36,7 +36,7 @@ export async function answerListen(request: ServerRequest): Promise<Result> {
   // Changes may come from other instances.
   if (server.instance.isShared) await server.instance.start();
   const identity = { [metaKeys.subscriptionId]: requestId };
-  const stops = server.providers.length > 0 ? await watchAllProvided(request, filter) : [];
+  const stops = canWatch(server) ? await watchAllProvided(request, filter) : [];
   try {
     const method = 'notifications/subscriptions/acknowledged';
     const wasSent = request.notify(method, { notifications: filter, _meta: identity });

@@ -1,57 +1,25 @@
-import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, McpAuthInfo, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
 import type { Era } from '../../protocol/constants.js';
-import type { Caller } from '../caller.js';
+import type { ServerRequest } from '../request.js';
 import type { CatalogCaller } from '../tools/catalog.js';
-import type { Instance } from '../../shared-store/instance.js';
-import type { Implementation } from '../../protocol/types.js';
-import type { ToolRegistry } from '../tools/tool-registry.js';
-import type { MiddlewareContext, MiddlewareTable } from './middleware.js';
+import type { MiddlewareContext } from './middleware.js';
 
 type Arguments = Record<string, unknown> | undefined;
 
-/** The part of a server that middleware reaches. */
-export interface HookedServer {
-  /** Identity of the server on the wire. */
-  readonly serverInfo: Implementation;
-  readonly tools: ToolRegistry;
-  readonly maskErrors: boolean;
-  readonly middleware: MiddlewareTable;
-  /** Work of hooks that is not done. */
-  readonly work: Set<unknown>;
-  /** This process among the instances of the server. */
-  readonly instance: Instance;
-  readonly logger: Logger;
-}
-
-/** The part of a request that hooks reach, through {@link HookContext}, and that of the ready-made hooks. */
-export interface HookedRequest extends Pick<
-  MiddlewareContext,
-  'method' | 'name' | 'arguments' | 'params' | 'era' | 'requestContext' | 'signal' | 'abort' | 'sentRequest'
-> {
-  readonly server: HookedServer;
-  readonly toolContext: ToolMcpContext & McpExtra;
-  readonly hookContext: MiddlewareContext & CatalogCaller;
-  /** Whether the run ended without a result: the client canceled the request, or its round ended. */
-  readonly isDiscarded: boolean;
-  readonly caller: Caller;
-  /** Output of the tool that its schema accepted: a schema that transforms values may not accept it twice. */
-  checkedOutput: unknown;
-}
-
-let readRequest: (context: HookContext) => HookedRequest;
+let readRequest: (context: HookContext) => ServerRequest;
 
 /** A request as hooks of middleware, and `visible`, receive it: it has the declared members and no others. */
 export class HookContext implements MiddlewareContext, CatalogCaller {
   readonly sessionId?: string;
   readonly authInfo?: McpAuthInfo;
-  readonly #request: HookedRequest;
+  readonly #request: ServerRequest;
 
   static {
     readRequest = (context) => context.#request;
   }
 
-  constructor(request: HookedRequest) {
+  constructor(request: ServerRequest) {
     const { authInfo, sessionId } = request.caller;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
@@ -135,7 +103,7 @@ export class HookContext implements MiddlewareContext, CatalogCaller {
 }
 
 /** Returns the request behind a context, for the ready-made hooks. */
-export function requestOf(context: MiddlewareContext): HookedRequest {
+export function requestOf(context: MiddlewareContext): ServerRequest {
   // The cast: the server passes no other contexts.
   return readRequest(context as HookContext);
 }

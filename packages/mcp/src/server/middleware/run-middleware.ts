@@ -4,7 +4,8 @@ import { canceledResult, Result, type ResultType } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { runCallback, toProtocolError } from '../failures.js';
-import type { HookedRequest, HookedServer } from './hook-context.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { ServerRequest } from '../request.js';
 import type {
   CallToolContext,
   GetPromptContext,
@@ -48,8 +49,8 @@ function problemOf(middleware: unknown): string | undefined {
 
 /** Runs the `onRequest` hooks around a request, and `answer` as the last. */
 export function runRequestHooks(
-  server: HookedServer,
-  request: HookedRequest,
+  server: ServerState,
+  request: ServerRequest,
   answer: () => Promise<Result>,
 ): Promise<Result> {
   const chain = server.middleware.onRequest;
@@ -66,7 +67,7 @@ export function runRequestHooks(
 }
 
 /** Unexpected errors of the server have no details for clients, also behind hooks. */
-async function withoutDetails({ logger }: HookedServer, answer: () => Promise<Result>): Promise<Result> {
+async function withoutDetails({ logger }: ServerState, answer: () => Promise<Result>): Promise<Result> {
   try {
     return await answer();
   } catch (error) {
@@ -96,7 +97,7 @@ class Outcome implements MeasuredOutcome {
   }
 
   /** A result that was read may have been changed in place. */
-  toResult(request: HookedRequest): Result {
+  toResult(request: ServerRequest): Result {
     return this.#result ? encode(request, this.#result, this.#answer) : this.#answer;
   }
 }
@@ -104,7 +105,7 @@ class Outcome implements MeasuredOutcome {
 /** Runs the `onCallTool` hooks around a call, and `execute` as the last. */
 export function runToolHooks(
   chain: readonly Middleware[],
-  request: HookedRequest,
+  request: ServerRequest,
   execute: () => Promise<unknown>,
 ): Promise<unknown> {
   // The cast: the call has found its tool.
@@ -118,9 +119,9 @@ export function runToolHooks(
  * @throws `MIDDLEWARE_RESULT_INVALID` when a hook returns something else
  */
 export function runResultHooks(
-  server: HookedServer,
+  server: ServerState,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
-  request: HookedRequest,
+  request: ServerRequest,
   answer: () => Promise<Result>,
 ): Promise<Result> {
   return runCallback(server, `The request ${request.method}`, async () => {
@@ -148,7 +149,7 @@ export function runResultHooks(
 async function runHooks(
   chain: readonly Middleware[],
   hook: HookName,
-  { signal }: HookedRequest,
+  { signal }: ServerRequest,
   operation: () => Promise<unknown>,
   call: (middleware: Middleware, next: () => Promise<unknown>) => unknown,
 ): Promise<unknown> {
@@ -183,7 +184,7 @@ function refuseHookResult(hook: HookName, expected: string): QuiverError {
  *
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
-function encode({ method }: HookedRequest, result: MiddlewareResult, original: Result | undefined): Result {
+function encode({ method }: ServerRequest, result: MiddlewareResult, original: Result | undefined): Result {
   const { _meta, resultType = 'complete', ...rest } = result;
   if (findMethod(method)?.isCacheable) {
     delete rest['ttlMs'];

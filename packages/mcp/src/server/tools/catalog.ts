@@ -3,6 +3,8 @@ import type { JsonSchema } from '@quiver/core/schema';
 import type { AnyRequestContext, McpAuthInfo, ToolAnnotations, ToolMcpOptions } from '@quiver/core/tools';
 import type { Prompt } from '../../prompt.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import type { ServerState } from '../definition/server-state.js';
+import type { ServerRequest } from '../request.js';
 import type { Icon, Resource, ResourceTemplate } from '../../resource.js';
 
 /** Origin of a tool. */
@@ -56,22 +58,10 @@ export interface CatalogCaller {
  */
 export type Visible = (item: CatalogItem, caller: CatalogCaller) => boolean;
 
-/** The part of a request that decides what its caller can see. */
-export interface CatalogRequest {
-  readonly caller: { readonly scopes: readonly string[] };
-  readonly hookContext: CatalogCaller;
-}
-
 type ItemType = CatalogItem['type'];
 
-/** The part of a server that decides whether its callers may receive different results. */
-export interface VaryingServer {
-  readonly catalog: Catalog;
-  readonly providers: readonly { readonly variesByCaller: boolean }[];
-}
-
 /** Returns whether callers may receive different items of a type; `undefined` as in {@link Catalog.isFiltered}. */
-export function variesByCaller({ catalog, providers }: VaryingServer, type: ItemType): boolean | undefined {
+export function variesByCaller({ catalog, providers }: ServerState, type: ItemType): boolean | undefined {
   return providers.some((provider) => provider.variesByCaller) || catalog.isFiltered(type);
 }
 
@@ -108,7 +98,7 @@ export class Catalog {
   }
 
   /** Returns the items of a list that a caller can see, without the member that clients never receive. */
-  filter<Item extends ScopedItem>(request: CatalogRequest, type: ItemType, items: Item[]): Item[] {
+  filter<Item extends ScopedItem>(request: ServerRequest, type: ItemType, items: Item[]): Item[] {
     if (this.isFiltered(type) !== true) return items;
     // The cast: callers pass the items of the type.
     return items.flatMap((item) =>
@@ -117,7 +107,7 @@ export class Catalog {
   }
 
   /** Returns whether a caller can see an item. */
-  sees(request: CatalogRequest, item: CatalogItem): boolean {
+  sees(request: ServerRequest, item: CatalogItem): boolean {
     if (this.isFiltered(item.type) !== true) return true;
     try {
       const scopes: unknown = item.mcp?.scopes;

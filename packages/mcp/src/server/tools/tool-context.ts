@@ -10,15 +10,8 @@ import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiv
 import { isLoggingLevel, loggingLevels } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import {
-  elicitationRequest,
-  rawRequest,
-  rootsRequest,
-  samplingRequest,
-  type ClientRequest,
-} from '../client/client-requests.js';
-import type { Caller } from '../caller.js';
-import type { ClientDeclarations } from '../client/legacy-session.js';
+import { elicitationRequest, rawRequest, rootsRequest, samplingRequest } from '../client/client-requests.js';
+import type { ServerRequest } from '../request.js';
 import { toJsonSafe } from './json-safe.js';
 
 export const elicitChecks: OptionChecks<ElicitOptions> = { key: anyValue, timeout: anyValue, signal: signalValue };
@@ -38,23 +31,7 @@ function requireOptions(name: string, options: ElicitOptions = {}): void {
   checkOptions(name, options, elicitChecks, elicitSettings);
 }
 
-/** The part of a request that tools and callbacks reach, through {@link ToolContext}. */
-export interface ToolRequest {
-  readonly requestId: RequestId;
-  readonly caller: Pick<Caller, 'authInfo' | 'sessionId' | 'headers'>;
-  readonly client: ClientDeclarations;
-  readonly meta: Readonly<Record<string, unknown>> | undefined;
-  readonly signal: AbortSignal;
-  /** The same in all rounds. */
-  readonly callId: string;
-  notify(method: string, params: object): boolean;
-  report(update: Parameters<ToolMcpContext['progress']>[0]): void;
-  closeStream(): void;
-  /** Sends a request to the client and returns its checked result. */
-  ask<Result>(create: () => ClientRequest<Result>, options?: ElicitOptions): Promise<Result>;
-}
-
-let readRequest: (context: ToolContext) => ToolRequest;
+let readRequest: (context: ToolContext) => ServerRequest;
 
 /**
  * `context.mcp` and `context.mcp.extra` of tools and callbacks, one object: it has the declared members and no others.
@@ -67,13 +44,13 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   readonly requestId: RequestId;
   readonly authInfo?: McpAuthInfo;
   readonly sessionId?: string;
-  readonly #request: ToolRequest;
+  readonly #request: ServerRequest;
 
   static {
     readRequest = (context) => context.#request;
   }
 
-  constructor(request: ToolRequest) {
+  constructor(request: ServerRequest) {
     const { requestId, caller } = request;
     const { authInfo, sessionId } = caller;
     this.requestId = requestId;
@@ -162,12 +139,12 @@ export class ToolContext implements ToolMcpContext, McpExtra {
 }
 
 /** Returns the request behind a context, for tools of the server itself. */
-export function toolRequestOf(context: ToolMcpContext | undefined): ToolRequest {
+export function toolRequestOf(context: ToolMcpContext | undefined): ServerRequest {
   // The cast: the server passes no other contexts.
   return readRequest(context as ToolContext);
 }
 
-function sendLog(request: ToolRequest, level: string, message: string, data: unknown): void {
+function sendLog(request: ServerRequest, level: string, message: string, data: unknown): void {
   const { logLevel } = request.client;
   const named = level === 'warn' ? 'warning' : level;
   if (!isLoggingLevel(named)) {

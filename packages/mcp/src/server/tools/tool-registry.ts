@@ -5,30 +5,17 @@ import { evictOldest } from '../../evict-oldest.js';
 import { declaredParamHeaders, type ParamHeader } from '../../protocol/param-headers.js';
 import type { Era } from '../../protocol/constants.js';
 import type { Result } from '../../content.js';
-import {
-  requireScopes,
-  variesByCaller,
-  type Catalog,
-  type CatalogRequest,
-  type ListedTool,
-  type ToolType,
-  type VaryingServer,
-} from './catalog.js';
+import type { ServerRequest } from '../request.js';
+import { requireScopes, variesByCaller, type Catalog, type ListedTool, type ToolType } from './catalog.js';
 import type { CallExtension, RegisteredTool } from '../call-extension.js';
 import { MAX_FORMER_TOOLS } from '../limits.js';
-import { encodePage, type PageRequest } from '../list-page.js';
+import { encodePage } from '../list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
 
 /** Tools of a provider by the names that clients call them by. A change replaces the map. */
 export type ProvidedTools = ReadonlyMap<string, RegisteredTool>;
-
-/** The part of a request that decides which tools it can name. */
-export interface ToolsRequest extends CatalogRequest {
-  /** Tools of providers, in order of precedence. Tools of the server precede them. */
-  readonly providedTools?: readonly ProvidedTools[];
-}
 
 /**
  * Tools of a server. Schemas are converted once. Where all callers see the same tools, the first page of `tools/list` is cached until the
@@ -65,12 +52,12 @@ export class ToolRegistry {
   }
 
   /** Returns what the tools of a request consist of: equal parts mean equal tools. */
-  partsFor({ providedTools = [] }: ToolsRequest): readonly object[] {
+  partsFor({ providedTools }: ServerRequest): readonly object[] {
     return [this.#version, ...providedTools];
   }
 
   /** Returns all tools of a request, whether its caller can see them or not. */
-  all({ providedTools = [] }: ToolsRequest): RegisteredTool[] {
+  all({ providedTools }: ServerRequest): RegisteredTool[] {
     if (providedTools.length === 0) return [...this.#tools.values()];
     const all = new Map(this.#tools);
     for (const tools of providedTools) for (const [name, tool] of tools) if (!all.has(name)) all.set(name, tool);
@@ -78,8 +65,8 @@ export class ToolRegistry {
   }
 
   /** Returns a tool that the caller can see. */
-  find(request: ToolsRequest, name: string): RegisteredTool | undefined {
-    const { providedTools = [] } = request;
+  find(request: ServerRequest, name: string): RegisteredTool | undefined {
+    const { providedTools } = request;
     const registered = this.#tools.get(name) ?? providedTools.find((tools) => tools.has(name))?.get(name);
     return registered && this.#sees(request, registered) ? registered : undefined;
   }
@@ -94,7 +81,7 @@ export class ToolRegistry {
   }
 
   /** Returns whether the caller can see a tool of this name, or could before the tool was removed or replaced. */
-  isConcerned(request: CatalogRequest, name: string): boolean {
+  isConcerned(request: ServerRequest, name: string): boolean {
     const former = this.#former.get(name);
     return this.find(request, name) !== undefined || (former !== undefined && this.#sees(request, former));
   }
@@ -144,7 +131,7 @@ export class ToolRegistry {
    *
    * @throws ProtocolError -32602 for an unknown cursor
    */
-  list(request: PageRequest & ToolsRequest & { readonly server: VaryingServer; readonly era: Era }): Result {
+  list(request: ServerRequest): Result {
     const { era, params } = request;
     const isShared = variesByCaller(request.server, 'tool') !== true;
     const encode = (): Result => {
@@ -156,7 +143,7 @@ export class ToolRegistry {
     return (this.#firstPages[era] ??= encode());
   }
 
-  #sees(request: CatalogRequest, { item }: RegisteredTool): boolean {
+  #sees(request: ServerRequest, { item }: RegisteredTool): boolean {
     return this.#catalog.sees(request, item);
   }
 }
