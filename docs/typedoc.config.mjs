@@ -17,7 +17,7 @@ function nameModules(app) {
 
 const kinds = [ReflectionKind.Function, ReflectionKind.Class];
 
-/** The page of a function, or of a class with a constructor, ends with a table of its options. */
+/** The page of a function, or of a class with a constructor, ends with a table of its options, and the codes of its errors. */
 function listOptions(app) {
   const exported = readPublicExports();
   app.renderer.on(MarkdownPageEvent.END, (page) => {
@@ -28,7 +28,8 @@ function listOptions(app) {
     const rows = new Map(found?.options.map((option) => [option.name, toRow(option)]));
     if (rows.size === 0) return;
     const head = '| option | type | default | meaning |\n| --- | --- | --- | --- |';
-    page.contents += `\n## Options\n\n${head}\n${[...rows.values()].join('\n')}\n`;
+    const errors = found.errors.map((code) => `[\`${code}\`](/reference/errors#${code})`).join(', ');
+    page.contents += `\n## Options\n\n${head}\n${[...rows.values()].join('\n')}\n${errors && `\nErrors: ${errors}.\n`}`;
   });
 }
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { MarkdownOptions, PageData } from 'vitepress';
+import type { MarkdownOptions } from 'vitepress';
 import { withMermaid } from 'vitepress-plugin-mermaid';
+import { describePage } from './describe-page.ts';
 import { writeMarkdownCopies } from './markdown-copies.ts';
 import { search } from './search.ts';
 import { sidebar } from './sidebar.ts';
@@ -43,15 +44,6 @@ const addErrorFilter: NonNullable<MarkdownOptions['config']> = (markdown) => {
   });
 };
 
-/** The description of a page, for search engines and previews of links: its first paragraph. */
-function describe(page: PageData, source: string): void {
-  const paragraph = /^(?![#|>`<\-\d[:]).+(?:\n(?![\n#|`]).+)*/m.exec(source)?.[0] ?? description;
-  const text = paragraph
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/[`*\n]/g, (mark) => (mark === '\n' ? ' ' : ''));
-  page.description = text.length > 160 ? `${text.slice(0, 157).replace(/\s+\S*$/, '')} …` : text;
-}
-
 export default withMermaid({
   title: 'Quiver',
   description,
@@ -90,7 +82,7 @@ export default withMermaid({
   async transformPageData(page, { siteConfig }) {
     // TypeDoc writes the pages of the API from the sources.
     if (page.relativePath.startsWith('reference/api/')) page.frontmatter['editLink'] = false;
-    describe(page, await readFile(`${siteConfig.srcDir}/${page.filePath}`, 'utf8'));
+    page.description = describePage(await readFile(`${siteConfig.srcDir}/${page.filePath}`, 'utf8')) || description;
   },
   transformHead: ({ pageData: { title, description: text } }) => [
     ['meta', { property: 'og:title', content: title }],

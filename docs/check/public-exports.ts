@@ -13,6 +13,8 @@ export interface PublicExport {
   examples: string[];
   /** Options of the function, or of the constructor of the class. */
   options: PublicOption[];
+  /** Codes of the `@throws` tags of the function, or of the constructor of the class. */
+  errors: string[];
   /** Options of the methods of the class. */
   methodOptions: PublicOption[];
 }
@@ -47,12 +49,15 @@ export function readPublicExports(): PublicExport[] {
     if (!file.startsWith('packages/') || file.includes('node_modules')) return [];
     const tags = symbol.getJsDocTags(checker);
     const text = (parts?: ts.SymbolDisplayPart[]): string => ts.displayPartsToString(parts);
+    const signatures = signaturesOf(checker, symbol);
+    const thrown = signatures.flatMap((signature) => signature.getJsDocTags()).filter(({ name }) => name === 'throws');
     return {
       name: symbol.name,
       file,
       documentation: text(symbol.getDocumentationComment(checker)),
       examples: tags.filter(({ name }) => name === 'example').map((tag) => text(tag.text)),
-      options: readOptions(checker, signaturesOf(checker, symbol)),
+      options: readOptions(checker, signatures),
+      errors: [...new Set(thrown.flatMap((tag) => text(tag.text).match(/\b[A-Z]+(_[A-Z]+)+\b/g) ?? []))],
       methodOptions: readOptions(checker, methodsOf(checker, symbol)),
     };
   });

@@ -72,7 +72,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider, SignInProvid
 
   /**
    * @param isPageLeftToAuthenticate - whether only `authenticate()` shows the sign-in page
-   * @throws `OAUTH_CLIENT_METADATA_URL_INVALID`
+   * @throws `OPTIONS_INVALID`
    */
   constructor(options: MCPOAuthClientProviderOptions, isPageLeftToAuthenticate: boolean = false) {
     checkOptions('MCPOAuthClientProvider', options, providerChecks);
