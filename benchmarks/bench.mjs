@@ -2,11 +2,11 @@
 //   npm run bench                      runs all parts, which takes hours; the machine has to be idle
 //   npm run bench -- server client     runs these parts
 //   --quick      fewer and shorter rounds, without systems that have to be installed: minutes
-//   --write      stores the figures in benchmarks/figures.json, draws the plots, and writes the tables to docs/reference/benchmarks.md
+//   --write      stores the figures in benchmarks/figures.json, draws the plots, and writes the tables to docs/reference/benchmarks/
 // At the end it compares each figure of Quiver with the stored one. Without --write it exits with 1 if one is worse beyond the spreads.
 // The programs install other systems at pinned versions, without install scripts, into temporary folders.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +43,7 @@ if (flags.write && flags.quick) throw new Error('--write stores the figures of w
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const stored = new URL('figures.json', import.meta.url);
-const page = new URL('../docs/reference/benchmarks.md', import.meta.url);
+const pages = globSync('../docs/reference/{benchmarks,benchmarks/*}.md', { cwd: here }).map((path) => join(here, path));
 const folder = mkdtempSync(join(tmpdir(), 'quiver-bench-'));
 const failed = [];
 const measured = {};
@@ -56,7 +56,8 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
   console.log(`\n# ${name} (load average ${loadavg()[0].toFixed(1)})\n`);
   const { output, figures, status } = await run(name);
   if (status !== 0) failed.push(name);
-  else if (flags.write) writeFileSync(page, replaceRegion(readFileSync(page, 'utf8'), name, output));
+  else if (flags.write)
+    for (const page of pages) writeFileSync(page, replaceRegion(readFileSync(page, 'utf8'), name, output));
   Object.assign(measured, figures);
 }
 rmSync(folder, { recursive: true });
@@ -69,7 +70,7 @@ if (flags.write) {
   writeFileSync(stored, `${JSON.stringify(all, undefined, 2)}\n`);
   for (const [file, svg] of Object.entries(drawPlots(all)))
     writeFileSync(new URL(`../docs/images/${file}`, import.meta.url), svg);
-  spawnSync('oxfmt', ['--write', fileURLToPath(page), fileURLToPath(stored)], { stdio: 'inherit' });
+  spawnSync('oxfmt', ['--write', ...pages, fileURLToPath(stored)], { stdio: 'inherit' });
 }
 for (const name of failed) console.error(`The part ${name} failed.`);
 process.exitCode = failed.length > 0 || (!flags.write && compared.some(({ outcome }) => outcome === 'worse')) ? 1 : 0;

@@ -39,7 +39,7 @@ function drawBars(title, bars) {
     return (
       `<text x="${left - 10}" y="${y + 15}" text-anchor="end">${system}</text>` +
       `<rect class="${system.includes('Quiver') ? 'own' : 'other'}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="20" rx="2"/>` +
-      `<text x="${(left + length + 8).toFixed(1)}" y="${y + 15}">${value}</text>`
+      `<text x="${(left + length + 8).toFixed(1)}" y="${y + 15}">${value.toFixed(2)}</text>`
     );
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + bars.length * line + 10}" role="img" aria-label="${title}">

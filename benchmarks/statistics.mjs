@@ -10,7 +10,10 @@ export function ratiosOf(values, base) {
   return values.map((value, round) => value / base[round]);
 }
 
-/** Returns the median of the ratios within each round. */
-export function ratioOf(values, base) {
-  return median(ratiosOf(values, base));
+/** Writes the median of the rounds, with the least and the largest if they differ: `0.41 (0.39–0.44)`. */
+export function withSpread(rounds, digits = 2) {
+  const [middle, least, most] = [median(rounds), Math.min(...rounds), Math.max(...rounds)].map((value) =>
+    value.toFixed(digits),
+  );
+  return least === most ? middle : `${middle} (${least}–${most})`;
 }

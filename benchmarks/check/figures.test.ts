@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compareFigures, comparisonTable, mergeFigures, replaceRegion } from '../figures.mjs';
+import { callRatios } from '../mcp/cases/http-calls.mjs';
 import { drawPlots } from '../plots.mjs';
 
 const known = {
@@ -74,14 +75,23 @@ describe('replaceRegion', () => {
   });
 });
 
+describe('callRatios', () => {
+  it('shows the least and the largest ratio of the rounds', () => {
+    const rounds = (...cpu: number[]): object[] => cpu.map((value) => ({ perSecond: 1 / value, cpu: value }));
+    const table = callRatios({ 'echo@16': { sdk1: rounds(10, 20, 40), quiver: rounds(1, 5, 8) } });
+    assert.match(table, /SDK 1[^|]*\| 1.00 · 1.000 \|/);
+    assert.match(table, /Quiver[^|]*\| 5.00 \(4.00–10.00\) · 0.200 \(0.100–0.250\) \|/);
+  });
+});
+
 describe('drawPlots', () => {
   it('draws the systems of a plot, the best first, and no plot without figures', () => {
     const figures = 'server/sessions/echo@16/cpu-to-sdk1';
     const plots = drawPlots({
       [`${figures}/SDK`]: { value: 1, best: 'least' },
-      [`${figures}/Quiver`]: { value: 0.1, best: 'least' },
+      [`${figures}/Quiver`]: { value: 0.1234, best: 'least' },
     });
     assert.deepEqual(Object.keys(plots), ['bench-server.svg']);
-    assert.match(plots['bench-server.svg'], /Quiver[^]*class="own"[^]*SDK<[^]*class="other"/);
+    assert.match(plots['bench-server.svg'], /Quiver[^]*class="own"[^]*>0.12<[^]*SDK<[^]*class="other"/);
   });
 });

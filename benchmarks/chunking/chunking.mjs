@@ -13,7 +13,7 @@ import { inputs } from './cases.mjs';
 import { readDocuments } from './documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median, ratiosOf } from '../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../statistics.mjs';
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -60,7 +60,7 @@ for (let round = 0; round <= Number(values.rounds); round++) {
 }
 
 console.log(
-  `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB per second of CPU time, in brackets how many times slower than Quiver\n`,
+  `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB per second of CPU time, and how many times slower than Quiver\n`,
 );
 const names = Object.keys(systems);
 console.log(`| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
@@ -71,9 +71,7 @@ for (const [name, measured] of Object.entries(rates)) {
     const rate = median(measured[system]);
     const ratios = ratiosOf(measured.quiver, measured[system]);
     if (system !== 'quiver') record(`chunking/${name}/speed-to-${system}/Quiver`, ratios, 'most');
-    return system === 'quiver'
-      ? rate.toFixed(rate < 10 ? 1 : 0)
-      : `${rate.toPrecision(2)} (${median(ratios).toPrecision(2)}×)`;
+    return system === 'quiver' ? rate.toFixed(rate < 10 ? 1 : 0) : `${rate.toPrecision(2)} · ${withSpread(ratios)}`;
   });
   console.log(`| ${name} | ${cells.join(' | ')} |`);
 }

@@ -8,7 +8,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median } from '../statistics.mjs';
+import { median, withSpread } from '../statistics.mjs';
 
 const values = readFlags({ chunks: { type: 'string', default: '5000' }, rounds: { type: 'string', default: '7' } });
 const count = Number(values.chunks);
@@ -64,7 +64,7 @@ try {
     const ratios = measured.map(({ first, each }) => first / each);
     record(`reopened/first-to-later/Quiver, ${mode}`, ratios);
     const [first, each] = [median(measured.map((one) => one.first)), median(measured.map((one) => one.each))];
-    console.log(`| ${mode} | ${first.toFixed(1)} | ${each.toFixed(2)} | ${median(ratios).toFixed(1)} |`);
+    console.log(`| ${mode} | ${first.toFixed(1)} | ${each.toFixed(2)} | ${withSpread(ratios, 1)} |`);
   }
 } finally {
   rmSync(path, { recursive: true });

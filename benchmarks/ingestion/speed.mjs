@@ -7,7 +7,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median, ratiosOf } from '../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../statistics.mjs';
 
 const values = readFlags({
   documents: { type: 'string', default: '500' },
@@ -76,6 +76,6 @@ for (const [name, own] of Object.entries(times)) {
   const ratios = ratiosOf(times['by hand'], own);
   record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratios, 'most');
   console.log(
-    `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${median(ratios).toFixed(2)} |`,
+    `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${withSpread(ratios)} |`,
   );
 }

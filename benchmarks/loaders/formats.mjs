@@ -17,7 +17,7 @@ import readWorkbook from 'read-excel-file/universal';
 import { defaultCache, readDocuments } from '../field/documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median } from '../statistics.mjs';
+import { median, withSpread } from '../statistics.mjs';
 
 const { cache, format, rounds } = readFlags({
   cache: { type: 'string', default: defaultCache },
@@ -121,7 +121,7 @@ async function compare(extension, parser, names) {
     median(valuesOf('loaded')).toFixed(0),
   ];
   record(`loaders/${extension}/cpu-to-parser/Quiver`, valuesOf('ratio'));
-  console.log(`| ${cells.join(' | ')} | ${median(valuesOf('ratio')).toFixed(2)} |`);
+  console.log(`| ${cells.join(' | ')} | ${withSpread(valuesOf('ratio'))} |`);
 }
 
 async function isReadable(...runs) {

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installClients } from './clients/install.mjs';
 import { sourceArguments } from './processes.mjs';
-import { median, ratioOf, ratiosOf } from '../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../statistics.mjs';
 import { table } from './report.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
@@ -127,7 +127,7 @@ const server = start(join(here, 'clients/server.mjs'));
 const { url } = await server.next();
 try {
   const machine = `${platform()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
-  console.log(`${machine}; ${rounds} rounds, median\n`);
+  console.log(`${machine}; ${rounds} rounds: medians, and ratios (×) with the least and the largest of the rounds\n`);
   if (isWanted('load')) await load();
   for (const [name, comparison] of Object.entries(comparisons)) if (isWanted(name)) await compare(comparison);
   if (isWanted('start')) await starts();
@@ -185,7 +185,7 @@ async function measure(compared, form, cases) {
 
 function printCalls(title, compared, tables) {
   for (const { title: column, rows } of tables) recordRatios(`client/${title}/${column}`, compared, rows, 'cpu');
-  console.log(`**${title}**: CPU µs per call (×) · calls per second (×)\n`);
+  console.log(`**${title}**: CPU µs per call, × · calls per second, ×\n`);
   print(
     tables.map((table) => table.title),
     (index) => tables.map(({ rows }) => `${cell(rows, index, 'cpu', 0)} · ${cell(rows, index, 'perSecond', 0)}`),
@@ -196,7 +196,7 @@ function printCalls(title, compared, tables) {
 async function starts() {
   const rows = await fresh(rounds, { job: 'start', url, count: 20 });
   for (const key of ['totalCpu', 'warmCpu']) recordRatios(`client/Start/${key}`, shownOnce, rows, key);
-  console.log('**Start**: 20 servers of 50 tools, connected and listed: ms (×) · CPU ms (×)\n');
+  console.log('**Start**: 20 servers of 50 tools, connected and listed: ms, × · CPU ms, ×\n');
   print(
     ['code loaded, connected', 'connected again'],
     (index) => [
@@ -210,7 +210,7 @@ async function starts() {
 async function heaps() {
   const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
   for (const key of ['held', 'read', 'without']) recordRatios(`client/Memory/${key}`, shownOnce, rows, key);
-  console.log('**Memory**: KB of heap per open connection, after collection (×)\n');
+  console.log('**Memory**: KB of heap per open connection, after collection, ×\n');
   print(
     ['its 50 tools held', 'each of them read', 'tools dropped'],
     (index) => [cell(rows, index, 'held', 0), cell(rows, index, 'read', 0), cell(rows, index, 'without', 0)],
@@ -247,5 +247,5 @@ async function fresh(times, message) {
 function cell(rows, index, key, digits) {
   const values = rows[index].map((row) => row[key]);
   const base = rows[0].map((row) => row[key]);
-  return `${median(values).toFixed(digits)} (${ratioOf(values, base).toFixed(2)})`;
+  return `${median(values).toFixed(digits)}, ${withSpread(ratiosOf(values, base))}`;
 }

@@ -1,4 +1,4 @@
-// Compares MCPServer with the servers of the official SDKs, and prints the tables of docs/reference/benchmarks.md.
+// Compares MCPServer with the servers of the official SDKs, and prints the tables of docs/reference/benchmarks/mcp-server.md.
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1 and 2, and a bare node:http server
 //   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also @mastra/mcp and fastmcp, installed into a temporary folder
@@ -85,7 +85,9 @@ const parts = {
 
 try {
   const machine = `${platform()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
-  console.log(`Taken on ${machine}; ${flags.rounds} rounds of ${flags.seconds} s.\n`);
+  console.log(
+    `Taken on ${machine}; ${flags.rounds} rounds of ${flags.seconds} s: medians, and ratios (×) with the least and the largest of the rounds.\n`,
+  );
   const wanted = flags.only?.split(',') ?? Object.keys(parts);
   for (const name of wanted) {
     console.log(`${await parts[name]()}\n`);

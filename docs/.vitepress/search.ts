@@ -96,7 +96,7 @@ export const search: NonNullable<DefaultTheme.Config['search']> = {
         },
         boostDocument(id: string, _term: string, { titles }: { titles?: readonly string[] } = {}): number {
           if (/\/errors(\.html)?#[A-Z]/.test(id)) return 1;
-          if (id.includes('/reference/benchmarks')) return titles?.length === 0 ? 3 : 0.3;
+          if (/\/reference\/benchmarks(\.html)?(#|$)/.test(id)) return titles?.length === 0 ? 3 : 0.3;
           if (id.includes('/decisions/') || id.includes('/reference/')) return 0.3;
           // The beginning of a page has its synonyms.
           const part = titles?.length === 0 ? 1.5 : 1;

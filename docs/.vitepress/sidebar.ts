@@ -136,7 +136,10 @@ const guides: DefaultTheme.SidebarItem[] = [
   {
     text: 'Reference',
     collapsed: true,
-    items: [{ text: 'API', link: '/reference/api/README' }, ...folder('reference').map(page)],
+    items: [
+      { text: 'API', link: '/reference/api/README' },
+      ...[...folder('reference'), ...folder('reference/benchmarks')].toSorted().map(page),
+    ],
   },
   { text: 'Help', collapsed: true, items: folder('help').map(page) },
   { text: 'Contributing', collapsed: true, items: [page('decisions/README')] },

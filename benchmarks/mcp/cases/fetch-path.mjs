@@ -1,4 +1,4 @@
-import { median, ratioOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
 const calls = 20_000;
@@ -27,6 +27,6 @@ export async function fetchPath({ start, client, rounds, seconds }) {
   return (
     `**\`fetch()\`** without a network costs ${median(cpu.web).toFixed(1)} µs of CPU per call, creating the \`Request\` and reading ` +
     `the \`Response\` included; the same call over \`node:http\`, socket included, ${median(cpu.node).toFixed(1)} µs ` +
-    `(ratio within a round ${ratioOf(cpu.web, cpu.node).toFixed(2)}).`
+    `(ratio within a round ${withSpread(ratiosOf(cpu.web, cpu.node))}).`
   );
 }

@@ -1,5 +1,5 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names, systemsOf } from '../systems.mjs';
 
@@ -80,12 +80,11 @@ export function callRatios(results) {
     name,
     Object.values(results).map((bySystem) => {
       const [base] = Object.values(bySystem);
-      const ratio = (key) =>
-        ratioOf(
-          bySystem[name].map((row) => row[key]),
-          base.map((row) => row[key]),
-        );
-      return `${ratio('perSecond').toFixed(2)} · ${ratio('cpu').toFixed(3)}`;
+      const ratio = (key, digits) => {
+        const [own, others] = [bySystem[name], base].map((list) => list.map((row) => row[key]));
+        return withSpread(ratiosOf(own, others), digits);
+      };
+      return `${ratio('perSecond')} · ${ratio('cpu', 3)}`;
     }),
   ]);
   return table(columns, rows);

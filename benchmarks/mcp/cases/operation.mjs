@@ -1,5 +1,5 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
 import { measure, warmUp } from './http-calls.mjs';
@@ -39,10 +39,10 @@ export async function operation({ start, client, anchors, rounds, seconds }) {
   for (const server of servers) server.stop();
   for (const [index, [row]] of rows.entries())
     record(`server/operation/cpu-to-startHTTP/${row}`, ratiosOf(cpu[index], cpu[1]));
-  const ratio = (index, base) => ratioOf(cpu[index], cpu[base]);
+  const ratio = (index, base, digits) => withSpread(ratiosOf(cpu[index], cpu[base]), digits);
   const cells = measured.map(([row], index) => [
     row,
-    [median(cpu[index]).toFixed(1), ratio(index, 0).toFixed(3), ratio(index, 1).toFixed(2)],
+    [median(cpu[index]).toFixed(1), ratio(index, 0, 3), ratio(index, 1)],
   ]);
   return table(['CPU µs per call', 'to SDK 1', 'to `startHTTP()`'], cells);
 }

@@ -1,4 +1,4 @@
-import { median, ratioOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
@@ -23,7 +23,7 @@ export async function payloads({ start, client, rounds, seconds }) {
     }
     for (const [name, values] of cpu) {
       const cell =
-        values.length > 0 && `${(median(values) / 1000).toFixed(1)} (${ratioOf(values, cpu.get('bare')).toFixed(2)})`;
+        values.length > 0 && `${(median(values) / 1000).toFixed(1)} · ${withSpread(ratiosOf(values, cpu.get('bare')))}`;
       cells.get(name).push(cell || 'rejects more than 4 MB');
     }
   }

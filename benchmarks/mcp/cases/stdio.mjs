@@ -1,5 +1,5 @@
 import { record } from '../../record.mjs';
-import { median, ratiosOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { coldStart, stdioCalls } from '../stdio.mjs';
 import { names, systemsOf } from '../systems.mjs';
@@ -22,16 +22,15 @@ export async function stdio({ anchors, source, rounds, seconds }) {
   const valuesOf = (results, name, key) => results.get(name).map((result) => result[key]);
   const ratios = (results, key, name, base = systems[0].name) =>
     ratiosOf(valuesOf(results, name, key), valuesOf(results, base, key));
-  const ratio = (...given) => median(ratios(...given));
+  const ratio = (...given) => withSpread(ratios(...given));
   const rows = systems.map(({ name }) => {
     for (const [load, results] of Object.entries({ 1: one, 32: many }))
       record(`server/stdio/echo@${load}/cpu-to-bare/${names[name]}`, ratios(results, 'cpu', name, 'bare'));
     const floor = name === 'quiver-json' ? 'bare' : 'bare-zod';
     record(`server/stdio/cold-start-to-bare/${names[name]}`, ratios(cold, 'milliseconds', name, floor));
-    const calls = (results) =>
-      `${ratio(results, 'perSecond', name).toFixed(2)} · ${ratio(results, 'cpu', name).toFixed(2)}`;
+    const calls = (results) => `${ratio(results, 'perSecond', name)} · ${ratio(results, 'cpu', name)}`;
     const start = valuesOf(cold, name, 'milliseconds');
-    const started = `${median(start).toFixed(0)} (${Math.min(...start).toFixed(0)}) · ${ratio(cold, 'milliseconds', name).toFixed(2)}`;
+    const started = `${median(start).toFixed(0)} (${Math.min(...start).toFixed(0)}) · ${ratio(cold, 'milliseconds', name)}`;
     return [name, [calls(one), calls(many), started]];
   });
   return table(['1 in flight', '32 in flight', 'cold start'], rows);

@@ -1,5 +1,5 @@
 import { record } from '../../record.mjs';
-import { median, ratiosOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
 import { measure, warmUp } from './http-calls.mjs';
@@ -23,7 +23,7 @@ export async function toolCount({ start, client, rounds, seconds }) {
     }
     const factors = ratiosOf(cpu[1], cpu[0]);
     record(`server/cpu-100-to-10-tools/${label}`, factors);
-    rows.push([label, [median(cpu[0]), median(cpu[1]), median(factors)].map((value) => value.toFixed(2))]);
+    rows.push([label, [median(cpu[0]).toFixed(1), median(cpu[1]).toFixed(1), withSpread(factors)]]);
     for (const server of servers) server.stop();
   }
   return table(['10 tools', '100 tools', 'factor'], rows);

@@ -1,5 +1,5 @@
 import { record } from '../../record.mjs';
-import { median, ratioOf, ratiosOf } from '../../statistics.mjs';
+import { median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 
 const times = 20;
@@ -24,11 +24,10 @@ export async function toolList({ start, client, rounds }) {
   record('server/list-of-1000/cpu-to-sdk1/Quiver', ratiosOf(cpuOf('quiver'), cpuOf('sdk1')));
   const rows = [...results].map(([name, list]) => {
     const of = (key) => median(list.map((row) => row[key])).toFixed(2);
-    const faster = (key) =>
-      ratioOf(
-        base.map((row) => row[key]),
-        list.map((row) => row[key]),
-      ).toFixed(1);
+    const faster = (key) => {
+      const [less, more] = [list, base].map((rows) => rows.map((row) => row[key]));
+      return withSpread(ratiosOf(more, less), 1);
+    };
     return [name, [of('milliseconds'), faster('milliseconds'), of('cpu'), faster('cpu')]];
   });
   return table(['ms', 'times faster', 'CPU ms', 'times less'], rows);
