@@ -24,7 +24,7 @@ export {
   objectWith,
   oneOf,
   required,
-  readAlias,
+  resolveAliases,
   signalValue,
   stringList,
   stringValue,

@@ -15,7 +15,7 @@ import {
   numberIn,
   objectOf,
   oneOf,
-  readAlias,
+  resolveAliases,
   required,
   stringValue,
   stringList,
@@ -243,12 +243,10 @@ test('ignores members that a program added to the prototype of all objects', () 
 });
 
 test('reads an option with two names and rejects two values', () => {
-  const names = ['vectorStore', 'store'] as const;
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1 }, names)).toBe(1);
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { vectorStore: 2 }, names)).toBe(2);
-  expect(readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 2, vectorStore: 2 }, names)).toBe(2);
-  expect(() => readAlias<Options, 'vectorStore' | 'store'>('ingest', { store: 1, vectorStore: 2 }, names)).toThrow(
-    "ingest: 'vectorStore' and 'store' are two names of one option, and their values differ. Remove one.",
+  for (const given of [{ maxSize: 2 }, { size: 2 }, { maxSize: 2, size: 2 }])
+    expect(resolveAliases('chunk', given)).toMatchObject({ maxSize: 2 });
+  expect(() => resolveAliases('chunk', { size: 1, maxSize: 2 })).toThrow(
+    "chunk: 'maxSize' and 'size' are two names of one option, and their values differ. Remove one.",
   );
 });
 

@@ -64,21 +64,34 @@ export function invalidOptions(message: string, options?: QuiverErrorOptions): Q
 
 const defaultSettings: CheckOptionsSettings = {};
 
+/** Second names of options, from the specification, Mastra and the AI SDK, by the name that functions read. */
+const aliases: Readonly<Record<string, string>> = {
+  inputSchema: 'parameters',
+  maxSize: 'size',
+  requireApproval: 'needsApproval',
+  separatorPosition: 'keepSeparator',
+  separators: 'separator',
+  whereDocument: 'documentFilter',
+};
+
 /**
- * Returns the value of an option that has two names.
+ * Returns a copy of checked options in which the value of a second name also has the first.
  *
- * @throws `OPTIONS_INVALID` when both are given with different values
+ * @param owner - function or class that received the options, for the message
+ * @throws `OPTIONS_INVALID` when both names are given with different values
  */
-export function readAlias<Options extends object, Name extends keyof Options & string>(
-  name: string,
-  options: Options,
-  [option, alias]: readonly [Name, Name],
-): Options[Name] | undefined {
-  const { [option]: value, [alias]: other } = options;
-  if (value === undefined || other === undefined || value === other) return value ?? other;
-  throw invalidOptions(
-    `${name}: '${option}' and '${alias}' are two names of one option, and their values differ. Remove one.`,
-  );
+export function resolveAliases<Options extends object>(owner: string, given: Options): Options {
+  const options = { ...given } as Record<string, unknown>;
+  for (const [name, alias] of Object.entries(aliases)) {
+    const { [name]: value, [alias]: other } = options;
+    if (other === undefined) continue;
+    if (value !== undefined && value !== other)
+      throw invalidOptions(
+        `${owner}: '${name}' and '${alias}' are two names of one option, and their values differ. Remove one.`,
+      );
+    options[name] = other;
+  }
+  return options as Options;
 }
 
 /** Accepts every value: the function checks it where it uses it. */

@@ -38,24 +38,16 @@ export const repeats = {
   },
 
   /**
-   * Whether the server started the request is unknown. Lists, reads, prompts and completions have no effects: once. Tools as often as
-   * `retryIdempotent` permits, if the server declares that twice has the effect of once.
+   * Whether the server started the request is unknown. Lists, reads, prompts and completions have no effects: once.
    */
   lostConnection: {
     isCause: (error: QuiverError): boolean => error.code === 'MCP_CONNECTION_CLOSED',
     ofReads: 1,
-    isHarmless: (tool: { annotations?: ToolHints | undefined } | undefined): boolean =>
-      tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true,
   },
 
   /** Requests about a task read its state, respond by key or cancel it: twice has the effect of once. For five minutes. */
   aboutTask: { isCause: (error: unknown): error is QuiverError => isTemporary(error), limit: 300_000 },
 };
-
-interface ToolHints {
-  readonly idempotentHint?: boolean | undefined;
-  readonly readOnlyHint?: boolean | undefined;
-}
 
 /** Returns whether a connection was refused before anything was sent. */
 export function isConnectionRefused(error: unknown): boolean {

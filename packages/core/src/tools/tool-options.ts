@@ -4,7 +4,7 @@ import {
   checkOptions,
   ignoredOption,
   objectOf,
-  readAlias,
+  resolveAliases,
   valueThat,
   type CheckOptionsSettings,
   type OptionChecks,
@@ -71,11 +71,7 @@ export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
     // Instances of classes have getters, which a copy would lose.
     return Object.getPrototypeOf(given) === Object.prototype ? { ...given } : given;
   const names = Object.keys(checks) as (keyof ErasedToolOptions)[];
-  const renamed = {
-    ...Object.fromEntries(names.map((name) => [name, given[name]])),
-    inputSchema: inputSchema ?? parameters,
-    requireApproval: readAlias('createTool', given, ['requireApproval', 'needsApproval']),
-  };
   // The options by their names; absent ones are `undefined`.
-  return renamed as unknown as ErasedToolOptions;
+  const options = Object.fromEntries(names.map((name) => [name, given[name]])) as unknown as ErasedToolOptions;
+  return resolveAliases('createTool', options);
 }

@@ -34,7 +34,7 @@ const root = objectOf<{ uri: string; name?: string; _meta?: object }>({
 export const rootList: OptionCheck = listOf(root);
 
 const serverChecks: OptionChecks<ServerOptions> = {
-  ...unchecked<ServerOptions>()('timeout', 'connectTimeout'),
+  ...unchecked<ServerOptions>()('timeout', 'connectTimeout', 'maxRetries'),
   logger: functionValue,
   log: functionValue,
   enableServerLogs: booleanValue,
@@ -56,7 +56,6 @@ const serverChecks: OptionChecks<ServerOptions> = {
   processToolCall: functionValue,
   requireToolApproval: eitherOf('true, false or a function', booleanValue, functionValue),
   requestMeta: functionValue,
-  ...unchecked<ServerOptions>()('retryIdempotent', 'maxRetries'),
   cache: eitherOf(
     'true, false or an object',
     booleanValue,

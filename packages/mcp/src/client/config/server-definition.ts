@@ -57,11 +57,6 @@ export interface ServerOptions extends ToolSelection {
   /** `_meta` of every call, for example a trace id. */
   requestMeta?: (call: { toolName: string; requestContext: AnyRequestContext }) => Record<string, unknown>;
   /**
-   * Number of times that a call is repeated after the connection was lost, for tools that the server declares idempotent or
-   * read-only. Default 0.
-   */
-  retryIdempotent?: number;
-  /**
    * Number of failures in a row of one tool that the model may correct within a run. The next failure throws
    * `MCP_TOOL_RETRIES_EXCEEDED`, and so does every later call of that run. Default: no limit.
    */

@@ -89,16 +89,15 @@ export function sendCall(
   onProgress: ToolCall['onProgress'] = given.onProgress,
 ): Promise<CallToolResult | CreatedTask> {
   const { name, args = {}, meta, requestContext } = given;
-  const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
+  const { enableProgressTracking = true } = server.options;
   const lists = server.list('tools/list');
   const find = (list: readonly ProtocolTool[] | undefined): ProtocolTool | undefined =>
     list?.find((listed) => listed.name === name);
   const { tool = find(lists.peek({ requestContext })) ?? find(lists.peek()) } = given;
-  const retries = retryIdempotent > 0 && repeats.lostConnection.isHarmless(tool) ? retryIdempotent : 0;
   const tracksProgress = enableProgressTracking && !given.relay;
   const progressToken = tracksProgress || given.onProgress ? runId : undefined;
   const extension = given.relay?.acceptsTasks === false ? undefined : server.tasks.ofCalls;
-  const call: ToolCall = { ...given, onProgress, progressToken, retries, extension };
+  const call: ToolCall = { ...given, onProgress, progressToken, extension };
   const params = { ...given.continued, name, arguments: args, _meta: { ...meta } };
   const result = server.request((engine) => {
     if (!engine.isModern) return engine.request('tools/call', params, call);

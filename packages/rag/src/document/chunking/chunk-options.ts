@@ -4,7 +4,7 @@ import {
   checkOptions,
   oneOf,
   type OptionChecks,
-  readAlias,
+  resolveAliases,
   wholeNumber,
   invalidOptions,
 } from '@quiver/core/internal';
@@ -64,13 +64,6 @@ export const commonChecks: OptionChecks<CommonChunkOptions & { strategy?: string
   extract: anyValue,
 };
 
-/** Options with two names: strategies read the first. */
-const aliases = [
-  ['maxSize', 'size'],
-  ['separatorPosition', 'keepSeparator'],
-  ['separators', 'separator'],
-] as const;
-
 const defaultMaxSize = 4000;
 const defaultOverlap = 50;
 export const defaultMinSize = 200;
@@ -87,8 +80,7 @@ export function readOptions<Options extends CommonChunkOptions>(
 ): Options {
   const owner = `The strategy '${strategy}'`;
   checkOptions<RawOptions>(owner, given, checks);
-  const options: Record<string, unknown> = { ...given };
-  for (const names of aliases) options[names[0]] = readAlias(owner, given, names);
+  const options = resolveAliases(owner, given);
   // The checks accept values of these types only.
   const { maxSize = defaultMaxSize, overlap = 0 } = options as CommonChunkOptions;
   if (overlap >= maxSize)

@@ -3,7 +3,7 @@ import {
   booleanValue,
   checkOptions,
   type OptionChecks,
-  readAlias,
+  resolveAliases,
   stringValue,
   wholeNumber,
   invalidOptions,
@@ -54,7 +54,7 @@ export interface ChromaConfig {
 
 /** Parameters of `query()` of `ChromaVector`. */
 export interface ChromaQueryParams extends QueryParams, ChromaConfig {
-  /** The older name of `whereDocument`. */
+  /** Alias of `whereDocument`. */
   documentFilter?: ChromaWhere;
 }
 
@@ -151,8 +151,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     params: IndexParams & ReadConditions,
   ): OpenIndex<ChromaQueryParams> {
     const { indexName: name } = params;
-    const conditions = ['whereDocument', 'documentFilter'] as const;
-    const whereDocument = readAlias<ReadConditions, (typeof conditions)[number]>('ChromaVector', params, conditions);
+    const { whereDocument } = resolveAliases('ChromaVector', params);
     const index = { collection, dimension, metric, whereDocument };
     return {
       dimension,

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { readAlias, invalidOptions } from '@quiver/core/internal';
+import { invalidOptions } from '@quiver/core/internal';
 import { rejectBeside } from '../../store/options.js';
 import { lazyClient } from '../../store/store-call.js';
 
@@ -27,8 +27,6 @@ export interface LibSQLConnectionOptions {
   client?: LibSQLClient;
   /** `file:app.db`, `:memory:`, or the address of a Turso database or a libSQL server: `libsql://…`, `https://…`. */
   url?: string;
-  /** Another name of `url`. */
-  connectionUrl?: string;
   /** For a Turso database. */
   authToken?: string;
   /** Address of the database that the file in `url` is a replica of. */
@@ -68,8 +66,7 @@ const largestBackoff = 1000;
 /** @throws `OPTIONS_INVALID` unless the options contain exactly one connection */
 export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
   const { client, maxRetries = 12, initialBackoffMs = 5, ...connection } = options;
-  const names = ['url', 'connectionUrl'] as const;
-  const url = readAlias<LibSQLConnectionOptions, (typeof names)[number]>('LibSQLVector', options, names);
+  const { url } = connection;
   if (client) rejectBeside('LibSQLVector', 'client', connection);
   else if (typeof url !== 'string' || url === '')
     throw invalidOptions(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);

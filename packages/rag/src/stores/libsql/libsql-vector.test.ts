@@ -76,7 +76,6 @@ describe.skipIf(!client)('LibSQLVector', () => {
     [{ url: '' }, 'needs a client or a url'],
     [{ url: ':memory:', client: {} as never }, 'not both'],
     [{ authToken: 'a', syncUrl: 'b', client: {} as never }, "accepts 'client' or 'authToken', 'syncUrl', not both"],
-    [{ url: ':memory:', connectionUrl: 'file:app.db' }, "'url' and 'connectionUrl' are two names"],
     [{ url: ':memory:', maxRetries: -1 }, "'maxRetries' must be an integer of at least 0, not -1"],
     [{ url: ':memory:', initialBackoffMs: -0.5 }, "'initialBackoffMs' must be a finite number of at least 0, not -0.5"],
     [{ url: ':memory:', initialBackoffMs: Number.NaN }, 'initialBackoffMs'],
@@ -117,7 +116,7 @@ describe.skipIf(!client)('LibSQLVector', () => {
 
   it('keeps records in the file, and uses a client of the caller without closing it', async () => {
     const url = await newUrl();
-    const first = open({ connectionUrl: url });
+    const first = open({ url });
     await first.createIndex({ indexName, dimension: 2 });
     await first.upsert({ indexName, ids: ['a'], vectors: [[1, 2]], metadata: [{ n: 1 }] });
     await first.close();

@@ -68,7 +68,7 @@ export interface LibSQLConfig {
 export interface LibSQLQueryParams extends QueryParams, LibSQLConfig {}
 
 const optionChecks: OptionChecks<LibSQLVectorConfig> = {
-  ...unchecked<LibSQLVectorConfig>()('url', 'connectionUrl', 'authToken', 'syncUrl'),
+  ...unchecked<LibSQLVectorConfig>()('url', 'authToken', 'syncUrl'),
   syncInterval: numberIn({ above: 0 }),
   encryptionKey: anyValue,
   maxRetries: wholeNumber(0),

@@ -152,7 +152,6 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
           ef: anyValue,
           probes: anyValue,
           exact: booleanValue,
-          options: objectOf<NonNullable<PgQueryParams['options']>>({ ef: anyValue, probes: anyValue }),
         },
         methods: {
           createIndex: createIndexChecks,

@@ -65,14 +65,3 @@ it('searches on where a filter or the number of results needs it', () => {
   expect(searchSettings(index, {}, { hasFilter: true, wanted: 10 })).toEqual([iterative]);
   expect(searchSettings(index, {}, { hasFilter: false, wanted: 300 })).toEqual([['hnsw.ef_search', 1000], iterative]);
 });
-
-it('rejects two values of one setting', () => {
-  const search = { hasFilter: false, wanted: 10 };
-  expect(searchSettings(index, { ef: 90, options: { ef: 90 } }, search)).toEqual([['hnsw.ef_search', 90]]);
-  expect(searchSettings(index, { options: { ef: 90 } }, search)).toEqual([['hnsw.ef_search', 90]]);
-  for (const params of [
-    { ef: 50, options: { ef: 90 } },
-    { probes: 5, options: { probes: 9 } },
-  ])
-    expect(() => searchSettings(index, params, search)).toThrow(/two names of one option, and their values differ/);
-});

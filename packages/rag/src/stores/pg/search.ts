@@ -1,4 +1,3 @@
-import { readAlias } from '@quiver/core/internal';
 import { createFilterTest } from '../../filter/index.js';
 import { lacksDirection } from '../../store/checks.js';
 import type { NearestSearch, TermSearch } from '../../store/record-store.js';
@@ -32,8 +31,6 @@ export interface PgVectorConfig {
 export interface PgQueryParams extends QueryParams, PgVectorConfig {
   /** Whether to compare all vectors, which is slower and exact. Default `false`. */
   exact?: boolean;
-  /** Another place for `ef` and `probes`. Two different values are an error. */
-  options?: { ef?: number; probes?: number };
 }
 
 /** An index, and how to run a statement. */
@@ -259,15 +256,11 @@ const largestEf = 1000;
  */
 export function searchSettings(
   index: ExistingIndex,
-  { options, ...params }: Pick<PgQueryParams, 'ef' | 'probes' | 'options'>,
+  params: Pick<PgQueryParams, 'ef' | 'probes'>,
   { hasFilter, wanted }: { hasFilter: boolean; wanted: number },
 ): SearchSetting[] {
-  const integer = (name: 'ef' | 'probes', largest: number): number | undefined => {
-    const alias = `options.${name}`;
-    const given: Record<string, number | undefined> = { [name]: params[name], [alias]: options?.[name] };
-    const value = readAlias<typeof given, string>('PgVector.query', given, [name, alias]);
-    return value === undefined ? undefined : requireInteger(name, value, 1, largest);
-  };
+  const integer = (name: 'ef' | 'probes', largest: number): number | undefined =>
+    params[name] === undefined ? undefined : requireInteger(name, params[name], 1, largest);
   const ef = integer('ef', largestEf);
   const probes = integer('probes', largestLists);
   if (index.type === 'flat') return [];
