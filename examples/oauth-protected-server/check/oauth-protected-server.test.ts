@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { visit } from '../src/visit.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** Runs the example with the Node options of this process and calls a listener for every line of output. */
+/** Runs a program of the example with the Node options of this process and calls a listener for every line of output. */
 async function run(
-  args: string[],
+  program: string,
+  args: string[] = [],
   onLine: (line: string) => void = () => {},
 ): Promise<{ code: number; lines: string[] }> {
+  const main = fileURLToPath(new URL(`../src/${program}`, import.meta.url));
   const child = spawn(
     process.execPath,
     [...process.execArgv.filter((arg) => !arg.startsWith('--test')), main, ...args],
@@ -40,13 +40,13 @@ const story = [
 ];
 
 test('signs in, reads, requests another scope, and writes', async () => {
-  const { code, lines } = await run([]);
+  const { code, lines } = await run('main.ts');
   assert.deepEqual(lines, story);
   assert.equal(code, 0);
 });
 
 test('waits with --browser until the user opens the printed pages', async () => {
-  const { code, lines } = await run(['--browser'], (line) => {
+  const { code, lines } = await run('main.ts', ['--browser'], (line) => {
     const page = /^Please visit (\S+)$/.exec(line)?.[1];
     if (page !== undefined) void visit(new URL(page));
   });
@@ -55,5 +55,17 @@ test('waits with --browser until the user opens the printed pages', async () => 
     story,
   );
   assert.equal(lines.length, story.length + 2);
+  assert.equal(code, 0);
+});
+
+test('one client serves users who have each signed in', async () => {
+  const { code, lines } = await run('many-users.ts');
+  assert.deepEqual(lines, [
+    'ada, notes_listNotes: {"user":"ada","notes":[]}',
+    'bob, notes_listNotes: {"user":"bob","notes":[]}',
+    'ada, notes_addNote: "{\\"added\\":true}"',
+    'ada, notes_listNotes: {"user":"ada","notes":["Water the plants"]}',
+    'bob, notes_listNotes: {"user":"bob","notes":[]}',
+  ]);
   assert.equal(code, 0);
 });

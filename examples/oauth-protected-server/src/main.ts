@@ -2,11 +2,10 @@
 //
 //   node src/main.ts              opens the sign-in pages itself
 //   node src/main.ts --browser    prints the URLs of the pages and waits for you
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { startAuthorizationServer } from './authorization-server.ts';
+import { freePort } from './free-port.ts';
 import { startProtectedServer } from './protected-server.ts';
 import { visit } from './visit.ts';
 
@@ -47,11 +46,3 @@ console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
 await client.disconnect();
 await server.close();
 await authorizationServer.close();
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

@@ -30,15 +30,19 @@ const setups = [
   ['QUIVER_REDIS_URL', 'QUIVER_CADDY'],
 ] as const;
 
-describe('restarts each process three times', { concurrency: 2, timeout: 400_000 }, () => {
+describe('restarts each process three times', { concurrency: 2, timeout: 1_200_000 }, () => {
   for (const [store, balancer] of setups) {
     const missing = ['QUIVER_LONG', store, balancer].find((name) => name.startsWith('QUIVER_') && !process.env[name]);
-    test(`${store}, ${balancer}`, { skip: missing !== undefined && `${missing} is not set` }, async () => {
-      const name = `${store}_${balancer.replace(' ', '_')}_${process.pid}`.toLowerCase();
-      const proxy = process.env[balancer] === undefined ? [] : ['--proxy', process.env[balancer]];
-      const options = ['--name', name, '--rounds', '3', '--call', '8000', '--kill-task', ...proxy];
-      await runProgram(process.env[store] as string, ...options).finally(() => removeTables(name));
-    });
+    test(
+      `${store}, ${balancer}`,
+      { skip: missing !== undefined && `${missing} is not set`, timeout: 400_000 },
+      async () => {
+        const name = `${store}_${balancer.replace(' ', '_')}_${process.pid}`.toLowerCase();
+        const proxy = process.env[balancer] === undefined ? [] : ['--proxy', process.env[balancer]];
+        const options = ['--name', name, '--rounds', '3', '--call', '8000', '--kill-task', ...proxy];
+        await runProgram(process.env[store] as string, ...options).finally(() => removeTables(name));
+      },
+    );
   }
 });
 
