@@ -51,7 +51,6 @@ export function createNodeSend(options?: AgentOptions): Send {
     });
 }
 
-/** Connections of one protocol. */
 interface Connections {
   readonly module: Pick<typeof import('node:http'), 'request'>;
   readonly agent: Agent;

@@ -12,7 +12,6 @@ export class HttpCall {
   readonly body: string | undefined;
   /** Request context of the call that the request belongs to. Requests of the connection itself have none. */
   readonly requestContext: AnyRequestContext | undefined;
-  /** Whether the caller has canceled the request. */
   isCanceled = false;
   /** Set by a {@link Send}: ends the request, also while its response is read. */
   onCancel: (() => void) | undefined = undefined;
@@ -42,7 +41,6 @@ export abstract class HttpResponse {
   abstract header(name: string): string | undefined;
   /** Passes on the body as it arrives, and resolves at its end. @throws what `onText` throws, `TypeError` when the body breaks off */
   abstract read(onText: (text: string) => void): Promise<void>;
-  /** Drops the body. */
   abstract discard(): void;
 
   /** Reads the whole body. @throws `TypeError` when the body breaks off or exceeds {@link maxResponseLength} */

@@ -58,7 +58,6 @@ export const taskStatuses = ['working', 'input_required', 'completed', 'failed',
 
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -80,7 +79,6 @@ export const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'cr
 
 export type LoggingLevel = (typeof loggingLevels)[number];
 
-/** Returns whether a string is one of the protocol's log levels. */
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return loggingLevels.includes(value as LoggingLevel);
 }

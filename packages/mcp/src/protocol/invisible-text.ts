@@ -4,7 +4,6 @@ const invisible = /[\u200B\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/u;
 const flags = /\u{1F3F4}[\u{E0020}-\u{E007E}]{3,6}\u{E007F}/gu;
 const flagsAndTags = new RegExp(`${flags.source}|[\\u{E0000}-\\u{E007F}]`, 'gu');
 
-/** Returns whether a text has characters that a user does not see. */
 export function hasInvisibleText(text: string): boolean {
   return invisible.test(text.replaceAll(flags, ''));
 }

@@ -18,7 +18,6 @@ export interface JsonRpcNotification {
   readonly params?: Params;
 }
 
-/** Response to a request. */
 export interface JsonRpcResponse {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
@@ -58,7 +57,6 @@ function requireUtf8(bytes: Uint8Array): void {
   }
 }
 
-/** Returns the error of a message that cannot be parsed. */
 export function parseError(message: string): ProtocolError {
   return new ProtocolError(errorCodes.parse, message, { httpStatus: 400 });
 }

@@ -10,7 +10,6 @@ export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/
 /** Lists whose changes a server reports, by the capability of their methods. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
-/** Names of the change of a list. */
 interface ListChange<Kind extends ListKind> {
   readonly event: `${Kind}_list_changed`;
   readonly notification: `notifications/${Kind}/list_changed`;
@@ -18,26 +17,19 @@ interface ListChange<Kind extends ListKind> {
   readonly filter: `${Kind}ListChanged`;
 }
 
-export const listChanges: { readonly [Kind in ListKind]: ListChange<Kind> } = {
-  tools: {
-    event: 'tools_list_changed',
-    notification: 'notifications/tools/list_changed',
-    filter: 'toolsListChanged',
-  },
-  resources: {
-    event: 'resources_list_changed',
-    notification: 'notifications/resources/list_changed',
-    filter: 'resourcesListChanged',
-  },
-  prompts: {
-    event: 'prompts_list_changed',
-    notification: 'notifications/prompts/list_changed',
-    filter: 'promptsListChanged',
-  },
-};
+export const listKinds: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
-// The cast: the keys of the record.
-export const listKinds: readonly ListKind[] = Object.keys(listChanges) as ListKind[];
+// The cast: the names of each kind.
+export const listChanges = Object.fromEntries(
+  listKinds.map((kind) => [
+    kind,
+    {
+      event: `${kind}_list_changed`,
+      notification: `notifications/${kind}/list_changed`,
+      filter: `${kind}ListChanged`,
+    },
+  ]),
+) as { readonly [Kind in ListKind]: ListChange<Kind> };
 
 /** Method whose results may be cached by clients. */
 export type CacheableMethod = ListMethod | 'resources/read' | 'server/discover';
@@ -79,7 +71,6 @@ export interface MethodFacts {
   readonly needsTools?: true;
 }
 
-/** Facts about the method of a list. */
 interface ListFacts extends MethodFacts {
   readonly capability: ListKind;
   readonly resultMember: string;
@@ -100,7 +91,6 @@ const subscription = { ...legacy, capability: 'resources', target: 'resource' } 
 const ofTask = { ...modern, nameSource: 'taskId' } as const;
 const cacheable = { era: 'both', isCacheable: true } as const;
 
-/** The requests of clients. */
 export const requestMethods: {
   readonly [Method in RequestMethod]: FactsOf<Method> &
     (Method extends CacheableMethod ? { isCacheable: true } : object);

@@ -32,7 +32,6 @@ export type AuthorizationServerMetadata =
   | Output<typeof OAuthMetadataSchema>
   | Output<typeof OpenIdProviderDiscoveryMetadataSchema>;
 
-/** Result of discovery. */
 export interface OAuthDiscoveryState {
   authorizationServerUrl: string;
   authorizationServerMetadata?: AuthorizationServerMetadata;

@@ -4,7 +4,6 @@ export interface ProtocolErrorOptions {
   data?: unknown;
   /** HTTP status of the response; unused over stdio. Default 200: the transport worked. */
   httpStatus?: number;
-  /** More headers of the HTTP response. */
   headers?: Readonly<Record<string, string>>;
   /** JSON body of the HTTP response. Default: the JSON-RPC error. */
   body?: object;

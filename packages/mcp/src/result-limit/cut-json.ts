@@ -5,9 +5,7 @@ import type { SizeLimit } from './size-limit.js';
 export interface CutJson {
   /** The value with `{ items, truncated: true, total, next }` in place of the array. */
   readonly marked: unknown;
-  /** Number of elements of the whole array. */
   readonly total: number;
-  /** Number of elements that are left. */
   readonly next: number;
 }
 

@@ -15,20 +15,11 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
 const graphemes = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 describe('text', () => {
-  test('is cut between graphemes, and always by at least one', () => {
+  test('is cut between graphemes', () => {
     fc.assert(
       fc.property(texts, limits, (text, given) => {
-        const limit = parseResultLimit(given);
-        const parts: string[] = [];
-        for (let start = 0; start < text.length;) {
-          const rest = text.slice(start);
-          const next = start + findCut(rest, limit.lengthWithin(rest));
-          expect(next).toBeGreaterThan(start);
-          parts.push(text.slice(start, next));
-          start = next;
-        }
-        expect(parts.join('')).toBe(text);
-        // A string of graphemes may combine to fewer: compare with the graphemes of the whole.
+        const cut = findCut(text, parseResultLimit(given).lengthWithin(text));
+        const parts = [text.slice(0, cut), text.slice(cut)];
         expect(parts.flatMap(graphemes)).toEqual(graphemes(text));
       }),
     );

@@ -2,7 +2,6 @@ import { cutLongestArray, type CutJson } from './cut-json.js';
 import { findCut } from './cut-text.js';
 import type { SizeLimit } from './size-limit.js';
 
-/** Extent of a result that was cut. */
 export interface Extent {
   readonly unit: 'elements' | 'characters';
   /** Number of elements or characters before the cut. */
@@ -11,7 +10,6 @@ export interface Extent {
   readonly next: number;
 }
 
-/** Texts of a result that were cut. */
 export interface CutTexts extends Extent {
   /** The texts by their position; `undefined` for those that are left out. */
   readonly texts: readonly (string | undefined)[];

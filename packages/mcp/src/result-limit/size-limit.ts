@@ -8,7 +8,6 @@ import type { ResultLimit } from '@quiver/core/tools';
  */
 const FILE_CHARACTERS = 750_000;
 
-/** A parsed limit of the size of a result. */
 export interface SizeLimit {
   /** Base64 characters of all images, audio and files. */
   readonly fileCharacters: number;
@@ -18,7 +17,6 @@ export interface SizeLimit {
   lengthWithin(text: string): number;
 }
 
-/** The options of both forms. */
 interface ResultLimitOptions {
   characters?: number;
   tokens?: number;

@@ -1,7 +1,7 @@
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import type { Result } from '../content.js';
 import type { ClientRequest } from './client/client-requests.js';
-import type { RequestState } from './client/request-state.js';
+import type { InputRound } from './eras/input-round.js';
 
 export type ProgressUpdate = Parameters<ToolMcpContext['progress']>[0];
 
@@ -18,18 +18,12 @@ export interface ContinuedRun {
 export interface ContinuableRun {
   /** Whether neither its result nor a cancellation has ended it. */
   readonly isOpen: boolean;
-  /** Whether its round ends with requests to the client. */
-  readonly isEnding: boolean;
-  /** Results of earlier rounds. */
-  readonly answers: RequestState['answers'];
-  /** Number of its requests to the client so far. */
-  readonly requestCount: number;
+  /** Requests to the client so far, which end the round unless the run continues. */
+  readonly round: InputRound;
   /** Hands the run over, with its requests and its progress. @returns the result as JSON text */
   continueAs(continued: ContinuedRun): Promise<string>;
   /** Answers the request, unless it is answered. */
   respond(result: Promise<Result>): void;
-  /** The run does not continue: its requests to the client end the round. */
-  keep(): void;
   /** Ends the run, and refuses the request. */
   fail(error: Error): void;
 }
@@ -42,6 +36,5 @@ export interface Continuation {
   start(run: ContinuableRun): void;
   /** The tool itself lets the run continue now. */
   continueNow(): void;
-  /** Called when the run has ended. */
   end(): void;
 }

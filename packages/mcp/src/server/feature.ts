@@ -18,13 +18,10 @@ export interface AcceptedFilter {
  * there does not happen.
  */
 export interface Feature {
-  /** A transport that the server drains and ends. */
   readonly transport?: Transport;
   /** Sessions over HTTP, in place of those in the memory of each endpoint. */
   readonly sessions?: CommonSessions;
-  /** Its additions to calls of tools. */
   readonly call?: CallExtension;
-  /** Answers of further methods of the protocol. */
   readonly methods?: { readonly [Method in RequestMethod]?: (request: ServerRequest) => Promise<Result> };
   /** Returns the extension of the protocol that the server declares to the caller of a request. */
   extensionFor?(request: ServerRequest): string | undefined;
@@ -36,7 +33,6 @@ export interface Feature {
   readonly isAwaited?: boolean;
   /** Called once, when the tools of the configuration are registered. */
   ready?(): void;
-  /** Called when the server begins to listen. */
   onListen?(): void;
   /** Called when the client over stdio has disconnected, and the server itself does not end. */
   onDisconnect?(): void;

@@ -21,7 +21,6 @@ export type { ProxyTarget } from '../features/gateway/proxies.js';
 export type { ProxyOptions } from '../features/gateway/upstream.js';
 export type { SSEServerTransport, SSETransport } from '../features/sse/sse-endpoint.js';
 
-/** Options of features. */
 export interface FeatureOptions {
   /**
    * Lists `search_tools`, `call_read_tool` and `call_write_tool` in place of the tools that are not pinned, for hosts that do not search.

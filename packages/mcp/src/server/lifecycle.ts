@@ -58,7 +58,6 @@ function interrupted(message: string): ProtocolError {
   return new ProtocolError(errorCodes.internal, message, { data: { code: 'REQUEST_INTERRUPTED' } });
 }
 
-/** A transport that the server ends. */
 export interface Transport {
   /** Number of requests in flight, without those that have no end of their own. */
   readonly inFlight: number;
@@ -72,7 +71,6 @@ export interface Transport {
   shutDown(graceMilliseconds?: number): Promise<void>;
 }
 
-/** Work that the server is doing for a client. */
 export interface InFlight {
   /** @param reason - of its abort signal. Default: the client canceled it */
   cancel(reason?: Error): void;

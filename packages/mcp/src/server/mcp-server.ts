@@ -163,7 +163,7 @@ export class MCPServer implements AsyncDisposable {
    * );
    */
   async startSSE(given: StartSSEOptions): Promise<void> {
-    return this.#features.sse.start(given);
+    await this.#features.sse.serve('startSSE', given);
   }
 
   /**
@@ -175,17 +175,20 @@ export class MCPServer implements AsyncDisposable {
   async startHonoSSE<Options extends StartHonoSSEOptions>(
     given: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
-    return this.#features.sse.startHono(given);
+    // The cast: with `context` there is a response, without it there is none.
+    type Result = Options extends { context: unknown } ? Response : void;
+    return this.#features.sse.serve('startHonoSSE', given as StartSSEOptions) as Promise<Result>;
   }
 
   /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
   async connectSSE(given: ConnectSSEOptions): Promise<void> {
-    return this.#features.sse.connect(given);
+    await this.#features.sse.serve('connectSSE', given);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
   async connectHonoSSE(given: ConnectHonoSSEOptions): Promise<Response> {
-    return this.#features.sse.connectHono(given);
+    // The cast: the context of Hono has a response.
+    return (await this.#features.sse.serve('connectHonoSSE', given)) as Response;
   }
 
   /**

@@ -22,7 +22,6 @@ import type { ResponseChannel } from './response-channel.js';
 import type { ProvidedTools } from './tools/tool-registry.js';
 import { ToolContext } from './tools/tool-context.js';
 
-/** Handler of a method. */
 export interface Handler {
   readonly answer: (request: ServerRequest) => Promise<Result>;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
@@ -31,7 +30,6 @@ export interface Handler {
   readonly continuation?: (request: ServerRequest) => Continuation | undefined;
 }
 
-/** Equal to no output of a tool. */
 const noOutput = Symbol('no output');
 
 /**
@@ -75,7 +73,6 @@ export abstract class ServerRequest implements Work {
     this.#channel = channel;
   }
 
-  /** Declarations of the client. */
   abstract get client(): ClientDeclarations;
   /** Sends a request to the client and returns its checked result. */
   protected abstract sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value>;
@@ -88,7 +85,6 @@ export abstract class ServerRequest implements Work {
     return this.#server;
   }
 
-  /** Session of a legacy client. */
   get session(): LegacySession | undefined {
     return undefined;
   }
@@ -351,7 +347,6 @@ export abstract class ServerRequest implements Work {
     return (this.#hookContext ??= new HookContext(this));
   }
 
-  /** `_meta` of the request. */
   get meta(): Readonly<Record<string, unknown>> | undefined {
     const meta = this.params?.['_meta'];
     return isObject(meta) ? meta : undefined;

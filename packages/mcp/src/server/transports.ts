@@ -31,9 +31,7 @@ const closeChecks: OptionChecks<CloseOptions> = { grace: amount };
 
 /** Transports that a server has started, and the end of the server: the methods of `MCPServer` with the same names. */
 export class Transports {
-  /** Endpoint of `startHTTP()`. */
   readonly http: HttpEndpoint;
-  /** Endpoint of `fetch()`. */
   readonly fetch: HttpEndpoint;
   readonly #state: ServerState;
   readonly #listening = new Set<Listener>();

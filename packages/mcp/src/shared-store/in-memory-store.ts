@@ -13,11 +13,9 @@ import type {
   TokenBucket,
 } from './shared-store.js';
 
-/** Buckets that are not full. */
 const MAX_BUCKETS = 100_000;
 
 interface Lasting {
-  /** Time at which the lifetime ends. */
   end: number;
 }
 
@@ -33,7 +31,6 @@ export class InMemoryStore implements SharedStore {
   readonly #listeners = new Listeners();
   readonly #now: () => number;
   #count = 0;
-  /** Writes since the last sweep. */
   #writes = 0;
   #isClosed = false;
 

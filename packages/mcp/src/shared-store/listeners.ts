@@ -5,7 +5,6 @@ interface Subscription {
   readonly onGap: (() => void) | undefined;
 }
 
-/** Listeners of channels in this process. */
 export class Listeners {
   readonly #channels = new Map<string, Set<Subscription>>();
 

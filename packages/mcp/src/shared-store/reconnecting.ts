@@ -7,7 +7,6 @@ const heartbeatInterval = 15_000;
 export interface ReconnectingOptions {
   /** Runs at intervals while the connection is open. */
   readonly check: () => void;
-  /** Opens the connection again. */
   readonly connect: () => void;
   /** Whether the process stays alive until the connection is opened again. */
   readonly keepsAlive: boolean;
@@ -24,7 +23,6 @@ export class Reconnecting {
     this.#options = options;
   }
 
-  /** Begins the checks. */
   watch(): void {
     this.#heartbeat = unref(setInterval(this.#options.check, heartbeatInterval));
   }
@@ -34,7 +32,6 @@ export class Reconnecting {
     this.#backOff.reset();
   }
 
-  /** Ends the checks. */
   unwatch(): void {
     clearInterval(this.#heartbeat);
   }

@@ -67,7 +67,6 @@ export function generateWWWAuthenticateHeader(options: ChallengeOptions): string
 /** Challenge of a server that may have no metadata, because no authorization server issues its tokens. */
 export type Challenge = Omit<ChallengeOptions, 'resourceMetadataUrl'> & { resourceMetadataUrl: string | undefined };
 
-/** Returns the header for a request without a valid token. */
 export function toChallenge({ resourceMetadataUrl, scopes = [], error, errorDescription }: Challenge): string {
   const parameters: string[] = [];
   if (resourceMetadataUrl !== undefined) parameters.push(`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`);

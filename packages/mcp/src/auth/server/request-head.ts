@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The head of an HTTP request. */
 export interface RequestHead {
   readonly method: string;
   /** Every spelling of the path that a later handler may use; first the one that the client sent. */

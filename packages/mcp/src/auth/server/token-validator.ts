@@ -42,7 +42,6 @@ export type TokenValidator = (
   resource: string,
 ) => TokenValidationResult | PromiseLike<TokenValidationResult>;
 
-/** Returns the result for an invalid token. */
 export function invalidToken(errorDescription: string): TokenValidationResult {
   return { valid: false, error: 'invalid_token', errorDescription };
 }

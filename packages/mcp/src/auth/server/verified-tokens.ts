@@ -25,7 +25,6 @@ export class VerifiedTokens {
     this.#maxAge = maxAge;
   }
 
-  /** @param key - digest of the token */
   find(key: string): VerifiedToken | undefined {
     const known = this.#tokens.get(key);
     if (!known) return undefined;
@@ -67,7 +66,6 @@ function deepFreeze(value: unknown): void {
 
 let nodeCrypto: typeof import('node:crypto') | undefined;
 
-/** Returns the SHA-256 digest of a token, in Base64. */
 export async function digestOf(token: string): Promise<string> {
   // Loaded with the first token: a bundle for an edge runtime has no such module.
   nodeCrypto ??= await import('node:crypto');

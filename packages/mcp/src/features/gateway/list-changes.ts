@@ -7,12 +7,10 @@ export interface ListChangesOptions {
 }
 
 interface Change {
-  /** Contents of the lists at the last announcement. */
   known?: string | undefined;
   timer?: NodeJS.Timeout | undefined;
   /** Milliseconds before the next announcement. */
   delay: number;
-  /** Time of the last announcement. */
   at: number;
 }
 
@@ -32,12 +30,10 @@ export class ListChanges {
     this.#options = options;
   }
 
-  /** Remembers the lists as they are now. */
   async learn(kind: ListKind): Promise<void> {
     this.#of(kind).known = await this.#options.read(kind);
   }
 
-  /** Announces a change, unless the lists are the same. */
   report(kind: ListKind): void {
     const change = this.#of(kind);
     if (change.timer || this.#isClosed) return;

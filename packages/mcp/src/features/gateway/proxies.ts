@@ -40,14 +40,12 @@ const proxyChecks: OptionChecks<ProxyOptions> = {
 /** Milliseconds that one request to another server may take, unless its definition sets them. */
 const REQUEST_TIMEOUT = 60_000;
 
-/** @param self - the server whose proxies they are */
 export function createProxies(self: object, state: ServerState): Proxies {
   const proxies = new Proxies(self, state);
   addProvider(state, proxies);
   return proxies;
 }
 
-/** Servers whose items a server offers as its own, in the order in which they were added. */
 export class Proxies implements Provider {
   /** Which items there are is known later, and clients request capabilities first. */
   readonly capabilities: ServerCapabilities = {
@@ -67,7 +65,6 @@ export class Proxies implements Provider {
   /** Numbers of the requests per resource that watch it. Sessions keep the resources of their subscriptions watched. */
   readonly #watched = new Map<string, number>();
 
-  /** @param self - the server whose proxies they are */
   constructor(self: object, state: ServerState) {
     this.#self = self;
     this.#state = state;
@@ -128,7 +125,6 @@ export class Proxies implements Provider {
     publish('tools');
   }
 
-  /** Returns a name for a server that the application gives none. */
   freeName(): string {
     let number = 1;
     while (this.#upstreams.some(({ name }) => name === `server-${number}`)) number += 1;
@@ -141,7 +137,6 @@ export class Proxies implements Provider {
     await this.add(name, toDefinition(name, server), options, (requestContext) => identityOf(requestContext) ?? '');
   }
 
-  /** Ends the connections that only proxies use. */
   async close(): Promise<void> {
     this.#suspended.close();
     for (const changes of this.#changes) changes.close();

@@ -7,7 +7,6 @@ import { missingCapabilities, passedOnRequest } from '../../server/client/client
 import type { ServerRequest } from '../../server/request.js';
 import { defer } from '../../server/eras/input-round.js';
 
-/** A request of the upstream that waits for the response of the caller. */
 interface Waiting {
   readonly method: string;
   readonly params: Params;
@@ -54,7 +53,6 @@ export class RelayedCall implements Relay {
     return this.#controller.signal;
   }
 
-  /** Returns the listener of progress, where the caller wants it. */
   get onProgress(): ((update: { progress: number; total?: number; message?: string }) => void) | undefined {
     return this.#host?.meta?.['progressToken'] === undefined ? undefined : (update) => this.report(update);
   }

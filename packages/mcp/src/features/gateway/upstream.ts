@@ -66,7 +66,6 @@ type Item = Params & { readonly name: string };
 /** Milliseconds that a list waits for one server; the others are not delayed longer. */
 const LIST_TIMEOUT = 5_000;
 
-/** Another server whose items a server offers as its own. */
 export class Upstream {
   readonly name: string;
   readonly prefix: string;
@@ -91,7 +90,6 @@ export class Upstream {
     this.#tools = new WeakMap();
   }
 
-  /** Returns the item of the server behind one that is offered. */
   originOf(item: object): Item | undefined {
     return this.#origins.get(item);
   }
@@ -291,7 +289,6 @@ export class Upstream {
     }
   }
 
-  /** Returns `_meta` of a request to this server. */
   metaOf(request: ServerRequest): Params {
     return { ...metaOf(request), [viaKey]: this.#options.via.of(request) };
   }
@@ -320,7 +317,6 @@ function withoutScopes({ mcp: _scopes, ...item }: Item): Item {
 
 const none: readonly never[] = [];
 
-/** Options of a request to another server. */
 export type ForwardOptions = Pick<EngineRequestOptions, 'signal' | 'requestContext' | 'onProgress'> & {
   readonly relay: RelayedCall;
 };

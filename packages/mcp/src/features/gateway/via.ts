@@ -17,7 +17,6 @@ export class Via {
     this.#logger = logger;
   }
 
-  /** Returns the gateways that a request has passed, with this one. */
   of({ meta }: ServerRequest): readonly string[] {
     return [...passed(meta), this.#id];
   }

@@ -43,7 +43,6 @@ interface Entry {
   /** Value of the tool as JSON; `undefined` for no value. */
   readonly json: string | undefined;
   readonly size: number;
-  /** Time at which the entry ends. */
   readonly end: number;
 }
 
@@ -154,7 +153,6 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** Returns the key of a call; `undefined` for one that is not cached. */
 function keyOf(
   context: CallToolContext,
   cacheScope: 'public' | 'private',

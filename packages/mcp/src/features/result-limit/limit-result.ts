@@ -50,14 +50,12 @@ function textOf({ text, resource }: Block): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Returns the image, audio or binary resource that a block contains. */
 function fileOf({ data, mimeType, resource }: Block): FileBlock | undefined {
   const [content, type] = isObject(resource) ? [resource['blob'], resource['mimeType']] : [data, mimeType];
   if (typeof content !== 'string') return undefined;
   return { data: content, mimeType: typeof type === 'string' ? type : 'application/octet-stream' };
 }
 
-/** Returns, for each block, what remains of it. */
 function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
   let place = 0;
   return content.map((block) => {

@@ -39,7 +39,6 @@ export interface ServerSearchOptions {
   embedder?: ToolEmbedder;
 }
 
-/** Check of the option `search`. */
 export const checkSearch: OptionCheck = eitherOf(
   'true, false or the options of the search',
   booleanValue,

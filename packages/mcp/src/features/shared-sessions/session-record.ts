@@ -6,7 +6,6 @@ import type { ClientFacts } from '../../server/client/legacy-session.js';
 
 /** State of a session that all instances know: that of a client after its handshake. */
 export interface SessionState {
-  /** Digest of the principal. */
   readonly owner: string;
   readonly client: ClientFacts;
   /** Instance that has the standalone event stream, or had it last. */
@@ -35,7 +34,6 @@ export interface SessionNews {
 }
 
 export interface ForwardedMessage {
-  /** Id of the session. */
   readonly id: string;
   readonly message: unknown;
 }

@@ -15,7 +15,6 @@ const END = 'end';
 
 interface FollowOptions {
   readonly send: (eventId: string, message: EventMessage) => void;
-  /** Ends it. */
   readonly signal: AbortSignal;
   /** Instance that writes the stream; `undefined` when all do. */
   readonly writer: string | undefined;
@@ -181,7 +180,6 @@ function toEventId(streamId: string, entry: string): string {
   return `${streamId}_${entry}`;
 }
 
-/** Returns the stream that an event id of this store names. */
 export function streamIdOf(eventId: string): string {
   return parseEventId(eventId).streamId;
 }

@@ -8,7 +8,6 @@ import { parseStreamId } from '../../server/http/stream-id.js';
 
 interface Reader {
   readonly sink: EventSink;
-  /** Ends the reading of the stored events. */
   readonly ended: AbortController;
 }
 

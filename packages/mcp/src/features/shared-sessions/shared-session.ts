@@ -30,7 +30,6 @@ export class SharedSession extends HttpSession {
   /** Milliseconds that the record lives after a request. Longer than the session: one instance does not know when another one served it last. */
   readonly #lifetime: number;
   readonly #events: SharedEventStore;
-  /** Digest of the principal. */
   readonly owner: string;
   #reader: string | undefined;
   #stored: StoredRecord | undefined;
@@ -96,7 +95,6 @@ export class SharedSession extends HttpSession {
     }
   }
 
-  /** Extends the lifetime of the record, when a good part of it is over. */
   async renew(): Promise<void> {
     if (!this.#stored || monotonicNow() - this.#renewed < this.idleTimeout / 4) return;
     const stored = this.#stored;
@@ -116,7 +114,6 @@ export class SharedSession extends HttpSession {
     else this.#server.drop(this);
   }
 
-  /** Whether the record is in the store, as far as this instance knows. */
   get isStored(): boolean {
     return this.#stored !== undefined;
   }
@@ -203,7 +200,6 @@ export class SharedSession extends HttpSession {
     this.endReaders();
   }
 
-  /** Ends the event streams of GET requests, which clients continue at another instance. */
   override endReaders(): void {
     this.#readers.closeAll();
   }

@@ -111,7 +111,6 @@ export class SharedSessions extends SessionStore implements Feature {
     return session;
   }
 
-  /** Ends a session at all instances. */
   override async end(session: HttpSession): Promise<void> {
     const { id } = session;
     const isStored = session instanceof SharedSession && session.isStored;
@@ -136,7 +135,6 @@ export class SharedSessions extends SessionStore implements Feature {
     return this.#guard(this.instance.store.put(this.#keyOf(id), value, options));
   }
 
-  /** Announces a changed record to the other instances. */
   announce(news: SessionNews): Promise<void> {
     return this.instance.broadcast(sessionMessages.changed, news);
   }

@@ -64,7 +64,6 @@ export type ServedRoute = (SSERoute | { messagePath: string; url?: undefined; ss
   readonly servedBy: 'startSSE' | 'startHonoSSE';
 };
 
-/** One client of the HTTP+SSE transport. */
 interface SSEConnection extends SessionCaller, Pick<ServedRoute, 'servedBy'> {
   readonly connection: Connection;
   readonly sink: EventSink;
@@ -129,7 +128,6 @@ export class SSEEndpoint implements Transport {
     }
   }
 
-  /** Opens the stream of a client and sends the path for its messages. */
   #connect(
     request: HttpRequest,
     reply: HttpReply,
@@ -152,7 +150,6 @@ export class SSEEndpoint implements Transport {
     sink.write(`event: endpoint\ndata: ${messagePath}${separator}sessionId=${sessionId}\n\n`);
   }
 
-  /** Ends one connection and cancels its requests. */
   close(sessionId: string): void {
     const closing = this.#connections.get(sessionId);
     if (!closing) return;

@@ -5,7 +5,7 @@ import type { Feature } from '../../server/feature.js';
 import { NodeReply, NodeRequest } from '../../server/http/node-http.js';
 import { pathValue, resolveOptions, sessionChecks } from '../../server/http/transport-options.js';
 import { WebReply, WebRequest } from '../../server/http/web-http.js';
-import { SSEEndpoint, type SSEOptions, type SSERoute } from './sse-endpoint.js';
+import { SSEEndpoint, type ServedRoute, type SSEOptions, type SSERoute } from './sse-endpoint.js';
 
 /** Request, response and paths of `server.startSSE()`. */
 export interface StartSSEOptions extends SSERoute, SSEOptions {
@@ -61,16 +61,6 @@ export type StartHonoSSEOptions =
   | StartHonoSSEWithContext
   | (StartSSEOptions & { context?: undefined; authInfo?: undefined });
 
-/**
- * Returns the request and reply of the transport.
- *
- * @param authInfo - identity of the caller; that of the context by default
- */
-function fromHonoContext(context: HonoContextLike, authInfo: unknown): { request: WebRequest; reply: WebReply } {
-  const { raw } = context.req;
-  return { request: new WebRequest(raw, authInfo ?? context.get?.('auth')), reply: new WebReply(raw) };
-}
-
 const route = { url: anyValue, ssePath: pathValue, messagePath: pathValue };
 const options = { ...sessionChecks, options: objectOf(sessionChecks) };
 const checks: {
@@ -93,42 +83,25 @@ export class HttpSSE implements Feature {
     this.transport = new SSEEndpoint(server);
   }
 
-  start(given: StartSSEOptions): Promise<void> {
-    const { url, ssePath, messagePath, req, res, options, ...flat } = given;
-    const resolved = resolveOptions('startSSE', checks.startSSE, given, options, flat);
-    const route = { url, ssePath, messagePath, servedBy: 'startSSE' } as const;
-    return this.transport.handle(new NodeRequest(req), new NodeReply(res), route, resolved);
-  }
-
-  async startHono<Options extends StartHonoSSEOptions>(
-    given: Options,
-  ): Promise<Options extends { context: unknown } ? Response : void> {
-    // With `context` there is a response, without it there is none.
-    type Result = Options extends { context: unknown } ? Response : void;
-    const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given as StartSSEOptions &
-      Partial<StartHonoSSEWithContext>;
-    const resolved = resolveOptions('startHonoSSE', checks.startHonoSSE, given, options, flat);
-    const route = { url, ssePath, messagePath, servedBy: 'startHonoSSE' } as const;
-    if (!context)
-      return this.transport.handle(new NodeRequest(req), new NodeReply(res), route, resolved) as Promise<Result>;
-    const { request, reply } = fromHonoContext(context, authInfo);
+  /** Serves one request of a method. @returns the response, for a request in a context of Hono */
+  async serve(
+    method: keyof typeof checks,
+    given: Partial<StartSSEOptions & ConnectHonoSSEOptions>,
+  ): Promise<Response | undefined> {
+    const { url, ssePath, messagePath, req, res, context, authInfo, options, ...flat } = given;
+    const resolved = resolveOptions(method, checks[method], given, options, flat);
+    const servedBy = method.includes('Hono') ? 'startHonoSSE' : 'startSSE';
+    // The casts: each method has its own options.
+    const route = { url, ssePath, messagePath, servedBy } as ServedRoute;
+    if (!context) {
+      const response = res as ServerResponse;
+      await this.transport.handle(new NodeRequest(req ?? response.req), new NodeReply(response), route, resolved);
+      return undefined;
+    }
+    const { raw } = context.req;
+    const reply = new WebReply(raw);
     // A stream is a response long before it ends.
-    void this.transport.handle(request, reply, route, resolved);
-    return reply.response as Promise<Result>;
-  }
-
-  connect(given: ConnectSSEOptions): Promise<void> {
-    const { messagePath, res, options, ...flat } = given;
-    const resolved = resolveOptions('connectSSE', checks.connectSSE, given, options, flat);
-    const route = { messagePath, servedBy: 'startSSE' } as const;
-    return this.transport.handle(new NodeRequest(res.req), new NodeReply(res), route, resolved);
-  }
-
-  connectHono(given: ConnectHonoSSEOptions): Promise<Response> {
-    const { messagePath, context, authInfo, options, ...flat } = given;
-    const resolved = resolveOptions('connectHonoSSE', checks.connectHonoSSE, given, options, flat);
-    const { request, reply } = fromHonoContext(context, authInfo);
-    void this.transport.handle(request, reply, { messagePath, servedBy: 'startHonoSSE' }, resolved);
+    void this.transport.handle(new WebRequest(raw, authInfo ?? context.get?.('auth')), reply, route, resolved);
     return reply.response;
   }
 }

@@ -52,14 +52,14 @@ export class PossibleTask implements Continuation {
   #becomeTask(): void {
     const [host, options, run] = [this.#request, this.#options, this.#run];
     // With time before the task, requests for input end the round.
-    if (!run.isOpen || (options.after > 0 && run.isEnding)) return;
-    const { answers, requestCount } = run;
+    if (!run.isOpen || (options.after > 0 && run.round.isEnding)) return;
+    const { answers, requestCount } = run.round;
     const call = options.resume ? storedCallOf(host, this.#arguments, this.#tasks.callerData) : undefined;
     const start = { options, host, answers, requestCount, call };
     const creating = this.#tasks.begin(start, (task) => run.continueAs(task));
     if (creating) run.respond(creating.then((record) => Result.of(commonMembers(record), { type: 'task' })));
     else if (options.mode === 'required') run.fail(noRoom());
-    else run.keep();
+    else run.round.keep();
   }
 }
 

@@ -35,20 +35,16 @@ export class ResumableRuns {
 
   /** Names a task before this instance runs it. Where that fails, only requests for the task continue it. */
   async add(taskId: string, ttlMs: number): Promise<void> {
-    const { store, id, isShared } = this.#instance;
-    if (isShared) await this.#tryTo('name the run of a task', () => store.put(this.#keyOf(taskId), id, { ttlMs }));
+    const { store, id } = this.#instance;
+    await this.#tryTo('name the run of a task', () => store.put(this.#keyOf(taskId), id, { ttlMs }));
   }
 
-  /** Removes a task that has ended. */
   async delete(taskId: string): Promise<void> {
-    const { store, isShared } = this.#instance;
-    if (isShared) await this.#tryTo('remove the run of a task', () => store.delete(this.#keyOf(taskId)));
+    await this.#tryTo('remove the run of a task', () => this.#instance.store.delete(this.#keyOf(taskId)));
   }
 
-  /** Lets other instances continue a task at once. */
   async release(taskId: string): Promise<void> {
-    const { isShared } = this.#instance;
-    if (isShared) await this.#tryTo('release a task', () => this.#instance.broadcast(releasedKind, taskId));
+    await this.#tryTo('release a task', () => this.#instance.broadcast(releasedKind, taskId));
   }
 
   /** Looks for tasks without a process: now, soon again, because a process that was just killed counts as alive, and then rarely. */
@@ -94,6 +90,7 @@ export class ResumableRuns {
   }
 
   async #tryTo(what: string, run: () => Promise<unknown>): Promise<void> {
+    if (!this.#instance.isShared) return;
     try {
       await run();
     } catch (error) {

@@ -34,12 +34,9 @@ export interface RunningTaskOptions {
 export class RunningTask implements ContinuedRun {
   readonly id: string;
   readonly #options: RunningTaskOptions;
-  /** Resolves when the task is stored. */
   readonly #isStored: Promise<void>;
   #markStored!: () => void;
-  /** Requests that wait for a response, by key. */
   readonly #waiting = new Map<string, (response: unknown) => void>();
-  /** Keys that this run has used. */
   readonly #keys = new Set<string>();
   #requestCount: number;
   #message: string | undefined;
@@ -56,7 +53,6 @@ export class RunningTask implements ContinuedRun {
     });
   }
 
-  /** Begins to write. The task must be stored. */
   start(): void {
     const { host, ttlMs } = this.#options;
     this.#expiryTimer = unref(
@@ -243,14 +239,12 @@ export class RunningTask implements ContinuedRun {
     });
   }
 
-  /** Removes a request without a response, unless the task has ended. */
   async #withdraw(key: string): Promise<void> {
     await this.change((record) => removeRequests(record, [key])).catch((error: unknown) =>
       this.#options.logger.warn(`A request for input was not withdrawn: ${toErrorMessage(error)}`, error),
     );
   }
 
-  /** Continues with the changes of others. */
   #notice(record: TaskRecord | undefined): void {
     if (this.#isOver) return;
     const { host, run } = this.#options;

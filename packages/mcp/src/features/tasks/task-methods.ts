@@ -6,6 +6,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../../server/caller.js';
 import { missingCapabilities } from '../../server/client/client-requests.js';
 import { toJsonSafe } from '../../server/tools/json-safe.js';
+import type { Feature } from '../../server/feature.js';
 import type { ServerRequest } from '../../server/request.js';
 import type { Tasks } from './tasks.js';
 import { missingForInput, taskMembers, type StoredCall, type TaskRecord } from './task-record.js';
@@ -67,42 +68,31 @@ function missingInput(data: NonNullable<ReturnType<typeof missingForInput>>): Pr
   );
 }
 
-/**
- * Returns the task that a request names.
- *
- * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task
- */
-function findTask(tasks: Tasks, request: ServerRequest): Promise<TaskRecord> {
-  requireTasks(request);
-  const { params, caller } = request;
-  const { principal = '' } = caller;
-  return tasks.find(params?.['taskId'], principal);
-}
-
-/**
- * Answers `tasks/get`.
- *
- * @throws ProtocolError -32021 when the state of the task consists of requests that its client cannot provide; errors of {@link findTask}
- */
-export async function getTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
-  const { clientCapabilities } = request.client;
-  const task = await findTask(tasks, request);
-  const missing = missingForInput(task, clientCapabilities);
-  if (missing) throw missingInput(missing);
-  return Result.of(taskMembers(task, clientCapabilities));
-}
-
-/** Answers `tasks/update`. @throws ProtocolError -32602 without responses; errors of {@link findTask} */
-export async function updateTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
-  requireTasks(request);
-  const responses = request.params?.['inputResponses'];
-  if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
-  await tasks.update(await findTask(tasks, request), responses);
-  return Result.of({});
-}
-
-/** Answers `tasks/cancel`. @throws errors of {@link findTask} */
-export async function cancelTask(tasks: Tasks, request: ServerRequest): Promise<Result> {
-  await tasks.cancel(await findTask(tasks, request));
-  return Result.of({});
+/** The methods of tasks. @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task */
+export function createTaskMethods(tasks: Tasks): NonNullable<Feature['methods']> {
+  const find = async (request: ServerRequest): Promise<TaskRecord> => {
+    requireTasks(request);
+    return tasks.find(request.params?.['taskId'], request.caller.principal ?? '');
+  };
+  return {
+    'tasks/get': async (request) => {
+      const { clientCapabilities } = request.client;
+      const task = await find(request);
+      // All requests that the task waits for are ones that the client cannot answer.
+      const missing = missingForInput(task, clientCapabilities);
+      if (missing) throw missingInput(missing);
+      return Result.of(taskMembers(task, clientCapabilities));
+    },
+    'tasks/update': async (request) => {
+      requireTasks(request);
+      const responses = request.params?.['inputResponses'];
+      if (!isObject(responses)) throw invalidParams('tasks/update needs inputResponses, an object.');
+      await tasks.update(await find(request), responses);
+      return Result.of({});
+    },
+    'tasks/cancel': async (request) => {
+      await tasks.cancel(await find(request));
+      return Result.of({});
+    },
+  };
 }

@@ -11,7 +11,6 @@ import {
 } from '../../server/client/client-requests.js';
 import type { RequestState } from '../../server/client/request-state.js';
 
-/** A JSON-RPC error, as a task carries it. */
 export interface TaskError {
   readonly code: number;
   readonly message: string;
@@ -27,12 +26,11 @@ export interface StoredCall {
   readonly requestContext: Readonly<Record<string, unknown>>;
 }
 
-/** A request to the client, as a task carries it. */
 interface StoredRequest {
   readonly method: string;
   readonly params?: object | undefined;
-  /** Capabilities of the clients that receive it. Instances of an earlier build wrote none. */
-  readonly requires?: RequiredCapabilities;
+  /** Capabilities of the clients that receive it. */
+  readonly requires: RequiredCapabilities;
 }
 
 /** State of a task. Every change creates a new object, which is stored with compare-and-set. */
@@ -77,7 +75,6 @@ export function hasEnded({ status }: TaskRecord): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Adds a request to the client. */
 export function addRequest(
   record: TaskRecord,
   key: string,
@@ -132,7 +129,7 @@ export function missingForInput(
 ): { requiredCapabilities: RequiredCapabilities; task: object } | undefined {
   if (record.status !== 'input_required' || Object.keys(requestsFor(record, declared)).length > 0) return undefined;
   const requiredCapabilities: MissingCapabilities = {};
-  for (const { requires = {} } of Object.values(record.inputRequests))
+  for (const { requires } of Object.values(record.inputRequests))
     addCapabilities(requiredCapabilities, missingCapabilities(requires, declared) ?? {});
   const requests = Object.entries(record.inputRequests).map(([key, { method }]) => [key, { method }] as const);
   return { requiredCapabilities, task: { ...commonMembers(record), inputRequests: Object.fromEntries(requests) } };
@@ -140,9 +137,7 @@ export function missingForInput(
 
 /** Returns the outstanding requests that a client can provide. A client never receives others. */
 function requestsFor({ inputRequests }: TaskRecord, declared: ClientCapabilities): Record<string, object> {
-  const provided = Object.entries(inputRequests).filter(
-    ([, { requires = {} }]) => !missingCapabilities(requires, declared),
-  );
+  const provided = Object.entries(inputRequests).filter(([, { requires }]) => !missingCapabilities(requires, declared));
   return Object.fromEntries(provided.map(([key, { method, params }]) => [key, { method, params }]));
 }
 
@@ -168,8 +163,7 @@ export function taskMembers(record: TaskRecord, declared: ClientCapabilities): o
  */
 export function parseTaskRecord(taskId: string, text: string): TaskRecord {
   try {
-    // Instances of an earlier build, which may share the store, wrote no number of the run.
-    const record: unknown = { run: 0, ...JSON.parse(text) };
+    const record: unknown = JSON.parse(text);
     if (isTaskRecord(record) && record.taskId === taskId) return record;
   } catch {
     // Not JSON.
@@ -206,8 +200,7 @@ function isRecordOf(value: unknown, isMember: (member: unknown) => boolean): boo
 }
 
 function isStoredRequest(request: unknown): boolean {
-  if (!isObject(request) || typeof request['method'] !== 'string') return false;
-  return request['requires'] === undefined || isRecordOf(request['requires'], isObject);
+  return isObject(request) && typeof request['method'] === 'string' && isRecordOf(request['requires'], isObject);
 }
 
 function isOutcome(outcome: unknown): boolean {

@@ -6,7 +6,6 @@ import { parseTaskRecord, type TaskRecord } from './task-record.js';
 /** Returns the next state of a task; `undefined` for no change. May be called again when another writer was faster. */
 export type TaskChange = (record: TaskRecord) => TaskRecord | undefined;
 
-/** State of a task, with the version of its record. */
 export interface StoredTask {
   readonly record: TaskRecord;
   readonly version: number;
@@ -22,7 +21,6 @@ export interface ChangedTask {
 const idBytes = 24;
 const idPattern = /^[\w-]{32}$/;
 
-/** Tasks in the store of the instance. */
 export class TaskStorage {
   readonly #instance: Instance;
   readonly #kept: KeptTasks;
@@ -80,7 +78,6 @@ export class TaskStorage {
     }
   }
 
-  /** Calls back after every change of a task, in all instances. */
   watch(id: string, listener: () => void): Promise<() => Promise<void>> {
     return this.#instance.store.subscribe(this.#keyOf(id), listener, listener);
   }

@@ -12,12 +12,11 @@ import { invalidFilter, isListOfNames } from '../../server/methods/subscriptions
 import type { ServerRequest } from '../../server/request.js';
 import { PossibleTask } from './possible-task.js';
 import { MAX_LISTENED_TASKS } from './task-limits.js';
-import { cancelTask, getTask, requireTasks, supportsTasks, updateTask } from './task-methods.js';
+import { createTaskMethods, requireTasks, supportsTasks } from './task-methods.js';
 import { optionsOfContinuing, parseTaskOptions, type TaskOptions } from './task-options.js';
 import { taskMembers, type StoredCall } from './task-record.js';
 import { Tasks, type TasksOptions } from './tasks.js';
 
-/** Check of the option `tasks`. */
 export const checkTasks: OptionCheck = objectOf<TasksOptions>({
   maxPerCaller: wholeNumber(1),
   maxTotal: wholeNumber(1),
@@ -27,7 +26,6 @@ export const checkTasks: OptionCheck = objectOf<TasksOptions>({
   callerData: stringList,
 });
 
-/** Tasks of a server: calls of tools whose runs continue after their responses. */
 export class TasksFeature implements Feature, CallExtension {
   readonly call: CallExtension = this;
   readonly methods: NonNullable<Feature['methods']>;
@@ -47,11 +45,7 @@ export class TasksFeature implements Feature, CallExtension {
       resume: (call) => toRequest(server, call),
     });
     this.#tasks = tasks;
-    this.methods = {
-      'tasks/get': (request: ServerRequest) => getTask(tasks, request),
-      'tasks/update': (request: ServerRequest) => updateTask(tasks, request),
-      'tasks/cancel': (request: ServerRequest) => cancelTask(tasks, request),
-    };
+    this.methods = createTaskMethods(tasks);
   }
 
   register(registered: RegisteredTool): boolean {

@@ -426,19 +426,6 @@ describe('a task whose process died', () => {
     expect(errors).toMatchObject([{ code: 'TASK_RECORD_INVALID' }]);
   });
 
-  test('runs again where its record has no number of the run', async () => {
-    const [a, b] = [start({ resume: true }), start({ resume: true })];
-    const taskId = await startTask(a);
-    const [key = ''] = await shared.keys('task/');
-    const { run: _, ...record } = JSON.parse((await shared.get(key))?.value ?? '{}') as Record<string, unknown>;
-    await shared.put(key, JSON.stringify(record));
-    a.die();
-    await b.as().get(taskId);
-    await eventually(() => expect(b.runs).toHaveLength(1));
-    b.runs[0]?.finish('second');
-    expect(await ended(b.as(), taskId)).toMatchObject({ status: 'completed' });
-  });
-
   test('has the arguments of the onRequest hooks when it runs again', async () => {
     const [a, b] = [start({ resume: true }), start({ resume: true })];
     for (const { server } of [a, b])

@@ -32,17 +32,13 @@ export interface TasksConfig extends TasksOptions {
   readonly instance: Instance;
   /** Returns whether calls of a tool may run again in this process; without a name, whether those of any tool. */
   readonly resumes: (toolName?: string) => boolean;
-  /** Prepares a stored call to run again. */
   readonly resume: (call: StoredCall) => ModernRequest;
 }
 
-/** A run that becomes a task. */
 export interface TaskStart {
   readonly options: TaskOptions;
   readonly host: ModernRequest;
-  /** Results of the input rounds before. */
   readonly answers: RequestState['answers'];
-  /** Number of requests to the client before. */
   readonly requestCount: number;
   /** Present when another instance may run the call again. */
   readonly call: StoredCall | undefined;
@@ -80,7 +76,6 @@ export class Tasks {
     config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
-  /** Number of tasks that run in this process. */
   get runningCount(): number {
     return this.#running.size;
   }
@@ -92,7 +87,6 @@ export class Tasks {
     await instance.start().catch(instance.warn);
   }
 
-  /** Returns whether no limit is reached. */
   hasRoom(principal: string): boolean {
     return this.#kept.hasRoom(principal);
   }
@@ -167,19 +161,16 @@ export class Tasks {
     return current;
   }
 
-  /** Takes responses to requests for input. */
   async update({ taskId }: TaskRecord, responses: Readonly<Record<string, unknown>>): Promise<void> {
     const changed = await this.#stored.change(taskId, (record) => addResponses(record, responses));
     if (changed?.isChanged) await this.#notify(changed.record);
   }
 
-  /** Cancels a task, unless it has ended. */
   async cancel({ taskId }: TaskRecord): Promise<void> {
     const changed = await this.#stored.change(taskId, (record) => endTask(record, { status: 'cancelled' }));
     if (changed?.isChanged) await this.#notify(changed.record);
   }
 
-  /** Returns those of the ids that are tasks of a caller. */
   async known(ids: readonly string[], principal: string): Promise<string[]> {
     const records = await Promise.all(ids.map((id) => this.#read(id, principal)));
     return ids.filter((_, index) => records[index] !== undefined);
@@ -253,7 +244,6 @@ export class Tasks {
     return new RunningTask({ ...options, storage: this.#stored, logger: this.#config.instance.logger });
   }
 
-  /** Follows a run whose task is stored. */
   #track(task: RunningTask, host: ModernRequest, run: Promise<string>, isResumable: boolean): void {
     task.start();
     // A run that another instance has taken over in between.

@@ -7,13 +7,11 @@ import type { Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
 import type { ServerRequest } from '../request.js';
 
-/** Outcome of a round. */
 type Outcome = { readonly result: Result } | { readonly error: ProtocolError };
 
 interface Round {
   readonly end: number;
   outcome: Promise<Outcome>;
-  /** Characters of the result. */
   size: number;
 }
 
@@ -119,7 +117,6 @@ function unwrap(outcome: Outcome): Result {
   return outcome.result;
 }
 
-/** Restores what was stored as JSON. */
 function revive(outcome: Outcome): Outcome {
   if ('error' in outcome) return { error: spent('the call was canceled while it ran') };
   const { json, ...options } = outcome.result;

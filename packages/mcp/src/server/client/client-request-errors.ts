@@ -54,12 +54,10 @@ function describeUndeclared({ what }: Failed, lacking: RequiredCapabilities): st
   return `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
 }
 
-/** Returns the error of a request that was not sent, or whose client disconnected. */
 export function requestFailed({ subject }: Failed, reason: string): QuiverError {
   return new QuiverError(`${subject}_FAILED`, reason);
 }
 
-/** Returns the error of a request without a response in time. */
 export function requestTimedOut({ subject }: Failed, timeout: number | undefined): QuiverError {
   return new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
 }
@@ -90,7 +88,6 @@ export function findFailure(request: ClientRequest<unknown>, response: unknown):
   return clientFailure(request, failure);
 }
 
-/** Returns the error of a request whose result is invalid. */
 export function invalidResult({ subject, what }: Failed): QuiverError {
   return new QuiverError(
     subject === 'ELICITATION' ? answerInvalid : `${subject}_FAILED`,

@@ -41,7 +41,6 @@ export interface ClientRequest<Result> {
   readonly parse: (result: unknown) => Result | undefined | Promise<Result | undefined>;
 }
 
-/** Identifies a request by its content. */
 export function digestOfRequest({ method, params }: ClientRequest<unknown>): Promise<string> {
   return digestOf([method, params]);
 }

@@ -11,7 +11,6 @@ import { createMessageEvent, traces } from './message-event.js';
 import { PendingRequests, requestIdOf, type RequestLink } from './pending-requests.js';
 import type { InFlight } from '../lifecycle.js';
 
-/** A notification or a response of the client. */
 export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
 
 /** A request, or all those of a batch. */
@@ -53,7 +52,6 @@ const unknownClient: ClientFacts = {
 };
 
 export interface SessionOptions {
-  /** Requests that may be in flight at once. Default: no limit. */
   readonly maxRequests?: number | undefined;
   /** Transport of the messages. Default `http`. */
   readonly transport?: ServerTransport | undefined;
@@ -67,7 +65,6 @@ class RequestsInFlight {
   #requests: Map<RequestId, Pick<InFlight, 'cancel'>> | undefined;
   readonly #max: number;
 
-  /** @param max - requests at once */
   constructor(max: number) {
     this.#max = max;
   }
@@ -130,7 +127,6 @@ export class LegacySession {
   readonly inFlight: RequestsInFlight;
   #pending: PendingRequests | undefined;
   #sentRequests = 0;
-  /** Ends the published session. */
   #endTrace: (() => void) | undefined;
 
   constructor({ maxRequests = Infinity, transport = 'http', isStateless = false }: SessionOptions) {
@@ -158,7 +154,6 @@ export class LegacySession {
     return false;
   }
 
-  /** Publishes the session, from now to its end. */
   traceSession(): void {
     if (!traces.isActive) return;
     const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
@@ -193,7 +188,6 @@ export class LegacySession {
     return message.method !== 'notifications/cancelled' || !isRequestId(requestId) || this.inFlight.cancel(requestId);
   }
 
-  /** Forwards a message for a request of another instance. */
   protected async forward(_incoming: ClientMessage): Promise<void> {}
 
   /** This instance, where several share the session. */
@@ -234,7 +228,6 @@ export class LegacySession {
     return (this.#pending ??= new PendingRequests()).send(id, request, options, link);
   }
 
-  /** Cancels all requests, in both directions. */
   end(): void {
     this.#endTrace?.();
     this.inFlight.cancelAll();

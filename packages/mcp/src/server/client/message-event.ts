@@ -1,7 +1,6 @@
 import { traceChannels, type McpTraceEvent } from '@quiver/core';
 import { describeMethod } from '../../protocol/methods.js';
 
-/** Channel of the events of servers. */
 export const traces: (typeof traceChannels)['quiver:mcp.server'] = traceChannels['quiver:mcp.server'];
 
 /** Returns the event of a message between a server and its client. */

@@ -15,7 +15,6 @@ export interface RequestLink {
   readonly signal?: AbortSignal;
 }
 
-/** Requests to one client that wait for a response. */
 export class PendingRequests {
   /** By id; `undefined` as the response means that the client disconnected. */
   readonly #pending = new Map<RequestId, (response: JsonRpcResponse | undefined) => void>();

@@ -33,7 +33,6 @@ export function createInstanceBus(instance: Instance): ServerEventBus {
 }
 
 export interface SubscribersOptions {
-  /** Connected legacy clients. */
   readonly sessions: ReadonlySet<LegacySession>;
   /** Returns whether the caller of a session can see what changed. */
   readonly concerns: (session: LegacySession, event: ServerEvent) => Promise<boolean>;
@@ -70,12 +69,10 @@ export class Subscribers {
     else this.publishHere(event);
   }
 
-  /** Number of open `subscriptions/listen` requests. */
   get listenerCount(): number {
     return this.#listeners.size;
   }
 
-  /** @returns a function that removes the listener */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -138,7 +135,6 @@ export function changedList({ kind }: ServerEvent): ListKind | undefined {
   return listKinds.find((list) => listChanges[list].event === kind);
 }
 
-/** Returns the notification of a change. */
 export function toNotification(event: ServerEvent): { method: string; params?: { uri: string } } {
   const list = changedList(event);
   if (list) return { method: listChanges[list].notification };
@@ -147,7 +143,6 @@ export function toNotification(event: ServerEvent): { method: string; params?: {
   return { method: 'notifications/resources/updated', params: { uri } };
 }
 
-/** Returns the notification of a change as JSON text. */
 export function notificationText(event: ServerEvent): string {
   return JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
 }

@@ -20,7 +20,6 @@ import type { ServerState } from '../definition/server-state.js';
 
 export interface ConnectionOptions extends Omit<SessionOptions, 'isStateless'> {
   readonly server: ServerState;
-  /** Writes one message. */
   readonly write: (messageText: string) => void;
 }
 
@@ -102,7 +101,6 @@ export class Connection extends LegacySession implements ResponseChannel {
     work.cancel(error);
   }
 
-  /** Cancels all in-flight requests. */
   close(): void {
     this.#isOpen = false;
     this.#server.sessions.delete(this);

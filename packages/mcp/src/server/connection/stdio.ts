@@ -47,7 +47,6 @@ export interface StdioServerTransport {
 
 interface PipeOptions {
   readonly server: ServerState;
-  /** Identity of the caller. */
   readonly authInfo?: McpAuthInfo | undefined;
   readonly input: Readable;
   /** Writes one message as a line. */
@@ -58,7 +57,6 @@ interface PipeOptions {
   readonly onDisconnect?: (() => void) | undefined;
 }
 
-/** Options of {@link serveProcessStdio}. */
 export type ProcessStdioOptions = Pick<PipeOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
   /** Default: standard input. */
   readonly input?: Readable | undefined;
@@ -73,10 +71,8 @@ export interface StdioConnection extends Transport {
   disconnect(): void;
 }
 
-/** Events after which a stream delivers no more data. */
 const endEvents = ['end', 'error', 'close'] as const;
 
-/** Serves one client over a pipe. */
 export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
   const connection = new Connection({ server, write, transport: 'stdio' });
   const caller = new Caller({ authInfo, transport: connection.transport });

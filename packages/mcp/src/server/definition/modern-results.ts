@@ -24,7 +24,6 @@ export class ModernResults {
     );
   }
 
-  /** Returns the members that are added to a result of a method. */
   membersFor(method: string, { meta, isPrivate, type }: Result): object {
     const hint = type === 'complete' ? this.#hints.get(method) : undefined;
     return {

@@ -20,7 +20,6 @@ export interface ServerDetail extends ServerInfo {
   remotes?: RemoteInfo[];
 }
 
-/** Values of the configuration whose defaults the server has chosen. */
 type Identity = Readonly<{ id: string; releaseDate: string }>;
 
 /** Returns the description of a server. */
@@ -56,7 +55,6 @@ export interface ToolInfo {
   toolType: ToolType;
 }
 
-/** Returns a tool as clients see it. */
 export function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {
   const { description, inputSchema, outputSchema } = listed;
   return {

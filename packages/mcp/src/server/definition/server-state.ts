@@ -29,9 +29,7 @@ export interface ServerState {
   readonly instructions: string | undefined;
   /** A provider adds its own. */
   capabilities: ServerCapabilities;
-  /** Rule that decides which items a caller can see. */
   readonly catalog: Catalog;
-  /** Items per page of a list. */
   readonly pageSize: number;
   readonly modernResults: ModernResults;
   readonly requestState: RequestStateCodec;
@@ -45,6 +43,5 @@ export interface ServerState {
   readonly lifecycle: Lifecycle;
   /** Set once, when the server is created. */
   features: readonly Feature[];
-  /** Extensions of the features, in their order. */
   calls: readonly CallExtension[];
 }

@@ -26,7 +26,6 @@ export class InputRound {
   readonly #settle: (result: Promise<Result> | Result) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, OutstandingRequest> | undefined;
-  /** Present once the run continues after the response. */
   #continued: ContinuedRun | undefined;
   #count = 0;
   /** Capabilities of all requests that the client did not declare. */
@@ -53,17 +52,14 @@ export class InputRound {
     this.#waits = waits;
   }
 
-  /** Results of earlier rounds. */
   get answers(): RequestState['answers'] {
     return this.#answers;
   }
 
-  /** Number of requests of the handler so far. */
   get requestCount(): number {
     return this.#count;
   }
 
-  /** Whether the round ends with requests that have no result yet. */
   get isEnding(): boolean {
     return this.#outstanding !== undefined;
   }

@@ -19,13 +19,10 @@ export class ModernRequest extends ServerRequest {
   /** Present while the handler may send requests to the client; the first one begins the round. */
   #beginRound: (() => InputRound) | undefined;
   #round: InputRound | undefined;
-  /** State of the round before. */
   #previous: RequestState | undefined;
   /** Present while the run may continue after the response. */
   #continuation: Continuation | undefined;
-  /** Present once it does. */
   #continued: ContinuedRun | undefined;
-  /** Last progress before. */
   #progress: ProgressUpdate | undefined;
 
   get client(): ClientDeclarations {
@@ -46,7 +43,6 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  /** The rounds of a call have one id. */
   override get callId(): string {
     return this.#previous?.id ?? super.callId;
   }
@@ -122,15 +118,7 @@ export class ModernRequest extends ServerRequest {
         get isOpen() {
           return !isOver && !signal.aborted;
         },
-        get isEnding() {
-          return round.isEnding;
-        },
-        get answers() {
-          return round.answers;
-        },
-        get requestCount() {
-          return round.requestCount;
-        },
+        round,
         continueAs: (continued) => {
           this.#continued = continued;
           round.handOver(continued);
@@ -138,7 +126,6 @@ export class ModernRequest extends ServerRequest {
           return running.then((result) => result.toText(this.membersFor(result)));
         },
         respond: resolve,
-        keep: () => round.keep(),
         fail: (error) => {
           this.stop(error);
           reject(error);
@@ -156,7 +143,6 @@ export class ModernRequest extends ServerRequest {
     });
   }
 
-  /** Runs a call again, without its client. */
   async repeat(continued: ContinuedRun): Promise<string> {
     this.#continued = continued;
     const result = await this.runMethod(requireMethod(this));

@@ -6,7 +6,6 @@ import type { HttpReply, HttpRequest } from './message.js';
 
 type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Authenticates requests by the option `authenticate`. */
 export class Authentication {
   readonly #logger: Logger;
   /** By the option: `startHTTP()` receives it with each request. */

@@ -41,9 +41,7 @@ export class HttpEndpoint implements Transport {
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
   readonly authentication: Authentication;
-  /** Responses that are not complete. */
   readonly pending: Set<ResponseWriter> = new Set();
-  /** Whether the endpoint has served a request. */
   #isUsed = false;
   /** Requests that are being handled, from the arrival of their headers. */
   #handling = 0;
@@ -191,7 +189,6 @@ export class HttpEndpoint implements Transport {
   }
 }
 
-/** Returns whether an endpoint has no sessions. */
 function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
   const { serverless, stateless } = options;
   return (

@@ -5,7 +5,6 @@ import { keepAliveComment, type EventSink } from './message.js';
 export interface EventStreamOptions {
   /** `<session>/<stream>` */
   readonly id: string;
-  /** Makes the stream resumable. */
   readonly store?: EventStore | undefined;
   /** Called when the store fails; the event then goes out without an id. */
   readonly onStoreError: (error: unknown) => void;
@@ -17,7 +16,6 @@ export interface EventStreamOptions {
  */
 export class EventStream implements ResponseChannel {
   readonly #options: EventStreamOptions;
-  /** Current reader of the stream. */
   #reader: EventSink | undefined;
   /** Reader that received all missed events. */
   #sink: EventSink | undefined;
@@ -33,7 +31,6 @@ export class EventStream implements ResponseChannel {
     return this.#reader !== undefined;
   }
 
-  /** Gives the stream its first reader. */
   attach(sink: EventSink): void {
     this.#reader = sink;
     this.#sink = sink;
@@ -97,7 +94,6 @@ export class EventStream implements ResponseChannel {
     this.#sink = undefined;
   }
 
-  /** Disconnects the reader, which resumes later. */
   pause(): void {
     this.#enqueue(async () => {
       const sink = this.#sink;
@@ -136,7 +132,6 @@ export async function replay(store: EventStore, lastEventId: string, sink: Event
   });
 }
 
-/** Returns the stream of an event, or `undefined` for an unknown event. */
 export async function findStreamId(store: EventStore, eventId: string): Promise<string | undefined> {
   if (store.getStreamIdForEventId) return store.getStreamIdForEventId(eventId);
   try {

@@ -57,15 +57,12 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** Connections and requests that an HTTP server has received so far. */
 interface Traffic {
-  /** Open connections over which further requests may come. */
   readonly sockets: Set<Socket>;
   connections: number;
   requests: number;
 }
 
-/** An HTTP server, and the end of it. */
 export class Listener implements Transport {
   readonly url: string;
   readonly port: number;

@@ -15,15 +15,12 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Network address of the client, where the platform reports it. */
   readonly remoteAddress: string | undefined;
-  /** Whether there is more than one `Host`. */
   readonly repeatsHost: boolean;
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
   readonly isRebindable: boolean;
-  /** The part of the request that authorization reads. */
   readonly head: RequestHead;
   /** Identity of the caller, from authentication. */
   authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
-  /** Check of tool calls, from the authorization middleware. */
   readonly toolAccess: ToolAccessCheck | undefined;
   /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */
   readJson(maxBytes: number): unknown;
@@ -42,7 +39,6 @@ export interface HttpReply {
    * @param endsConnection - whether the connection ends with the stream. Default `false`
    */
   stream(headers: Readonly<Record<string, string>>, endsConnection?: boolean): EventSink;
-  /** Adds headers to any response. */
   addHeaders(headers: Readonly<Record<string, string>>): void;
   /** Lets the connection end with this response, where its headers are not sent yet. */
   endConnection(): void;
@@ -78,7 +74,6 @@ export function bodyAlreadyRead(): QuiverError {
 
 const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
 
-/** Sends an error as the whole response. */
 export function sendError(reply: HttpReply, id: RequestId | null, error: ProtocolError): void {
   const { httpStatus, body } = error;
   const retry = retryStatuses.has(httpStatus) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;

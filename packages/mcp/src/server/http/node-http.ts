@@ -14,7 +14,6 @@ import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js
 interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {
   /** Set by authentication middleware; reaches tools as `context.mcp.extra.authInfo`. */
   auth?: unknown;
-  /** Set by body-parsing middleware. */
   body?: unknown;
 }
 

@@ -97,7 +97,6 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     void Promise.resolve(this.#streamEnd).then(() => this.#finish());
   }
 
-  /** Lets the connection end with this response. */
   endConnection(): void {
     this.#reply.endConnection();
   }
@@ -139,7 +138,6 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     if (this.session) this.session.lastActive = monotonicNow();
   }
 
-  /** Sends a status without a body. */
   endEmpty(status: 200 | 202): void {
     if (this.#stream) this.#endStream(this.#stream);
     else this.#reply.send(status, {});

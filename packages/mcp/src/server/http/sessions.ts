@@ -104,7 +104,6 @@ export class HttpSession extends LegacySession {
     this.idleTimeout = idleTimeout;
   }
 
-  /** Store of the events of the session, where no option names one. */
   get events(): EventStore | undefined {
     return undefined;
   }
@@ -143,7 +142,6 @@ export class HttpSession extends LegacySession {
     return this.lastActive + this.idleTimeout <= now && this.inFlight.isEmpty && !this.hasReader;
   }
 
-  /** Keeps event streams alive that belong to no request. */
   keepAlive(): void {
     this.standaloneStream?.keepAlive();
   }
@@ -171,7 +169,6 @@ export class HttpSession extends LegacySession {
 /** Sessions in memory: those of one endpoint, or copies of sessions that instances share. */
 export class SessionStore {
   protected readonly open: Map<string, HttpSession> = new Map();
-  /** Endpoints in use. */
   readonly endpoints: Set<object> = new Set();
   readonly #connected: Set<LegacySession>;
 
@@ -204,7 +201,6 @@ export class SessionStore {
     throw sessionIdInvalid();
   }
 
-  /** Returns whether a session may have this id. */
   protected isId(id: string): boolean {
     return visiblePattern.test(id);
   }
@@ -230,7 +226,6 @@ export class SessionStore {
     for (const session of this.open.values()) this.drop(session);
   }
 
-  /** Ends idle sessions. */
   sweep(now: number = monotonicNow()): void {
     for (const session of this.open.values()) if (session.isExpired(now)) this.drop(session);
   }

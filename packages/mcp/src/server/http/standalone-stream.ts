@@ -7,7 +7,6 @@ import type { HttpEndpoint } from './endpoint.js';
 import { callerOf, type HttpSession } from './sessions.js';
 import { openReader, requireStreamOf } from './stream-reader.js';
 
-/** A GET request, with its session. */
 interface StreamRequest {
   readonly session: HttpSession;
   readonly reply: HttpReply;

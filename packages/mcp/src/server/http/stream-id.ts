@@ -4,7 +4,6 @@ import { instanceIdPattern } from '../../shared-store/instance.js';
 /** Characters of a request id that becomes part of a stream id. */
 const MAX_NAMED_REQUEST_ID = 64;
 
-/** Returns the id of the standalone event stream of a session. */
 export function standaloneStreamIdOf(sessionId: string): string {
   return `${sessionId}/own`;
 }

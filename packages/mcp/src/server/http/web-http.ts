@@ -147,7 +147,6 @@ export class WebReply implements HttpReply, EventSink {
     this.#close();
   }
 
-  /** Ends the body with an error for its reader. */
   #abort(): void {
     this.#controller?.error(this.#request.signal.reason);
     this.#close();

@@ -21,7 +21,6 @@ export function listItems<Method extends RequestedList>(
   });
 }
 
-/** Returns the items of a list that the caller can see. */
 export async function listVisibleItems<Method extends RequestedList>(
   request: ServerRequest,
   method: Method,

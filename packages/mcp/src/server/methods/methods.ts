@@ -31,7 +31,6 @@ const handlers: Readonly<Record<Exclude<RequestMethod, `tasks/${string}`>, Handl
   'completion/complete': { answer: complete },
 };
 
-/** A method with its handler. */
 export type Method = Handler & MethodFacts;
 
 const methods: ReadonlyMap<string, Method> = new Map(

@@ -7,7 +7,6 @@ import { providerOf } from '../provider.js';
 import type { ServerRequest } from '../request.js';
 import { answerList, listVisibleItems } from './list-items.js';
 
-/** Answers `prompts/list`. */
 export function listPrompts(request: ServerRequest): Promise<Result> {
   return answerList(request, 'prompts/list', toListed);
 }

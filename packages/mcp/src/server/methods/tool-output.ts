@@ -57,7 +57,6 @@ async function checkStructuredContent(
   return `Error: Invalid structured content for tool ${name}:\n${describeIssues(result.issues)}`;
 }
 
-/** Returns the issues of an invalid output, one per line. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
 }

@@ -114,7 +114,6 @@ export interface Middleware {
   onList?(context: ListContext, next: () => Promise<MiddlewareResult>): MaybePromise<MiddlewareResult>;
 }
 
-/** Name of a hook. */
 export type HookName = keyof Middleware;
 
 /** Middleware of a server by hook, in the order of `use()`. Arrays are replaced and never changed: requests may be running. */

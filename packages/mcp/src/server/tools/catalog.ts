@@ -106,7 +106,6 @@ export class Catalog {
     );
   }
 
-  /** Returns whether a caller can see an item. */
   sees(request: ServerRequest, item: CatalogItem): boolean {
     if (this.isFiltered(item.type) !== true) return true;
     try {

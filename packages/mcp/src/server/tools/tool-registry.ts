@@ -41,7 +41,6 @@ export class ToolRegistry {
     this.#extend = extend;
   }
 
-  /** Whether callers may receive different lists. */
   get isFiltered(): boolean {
     return this.#catalog.isFiltered('tool') === true;
   }
@@ -64,14 +63,12 @@ export class ToolRegistry {
     return [...all.values()];
   }
 
-  /** Returns a tool that the caller can see. */
   find(request: ServerRequest, name: string): RegisteredTool | undefined {
     const { providedTools } = request;
     const registered = this.#tools.get(name) ?? providedTools.find((tools) => tools.has(name))?.get(name);
     return registered && this.#sees(request, registered) ? registered : undefined;
   }
 
-  /** Returns a tool, whether callers can see it or not. */
   get(name: string): RegisteredTool | undefined {
     return this.#tools.get(name);
   }

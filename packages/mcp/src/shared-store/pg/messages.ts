@@ -4,13 +4,10 @@ import { Reconnecting } from '../reconnecting.js';
 import { closedError } from '../shared-store-errors.js';
 import { withinTimeout, type PostgresClient, type PostgresPool } from './pool.js';
 
-/** Messages that are read at once. */
 const batchSize = 100;
 export interface MessagesOptions {
   readonly pool: PostgresPool;
-  /** Channel of LISTEN. */
   readonly name: string;
-  /** Statement that reads messages after an id. */
   readonly receive: string;
   /** Milliseconds that a statement may take. */
   readonly timeout: number;

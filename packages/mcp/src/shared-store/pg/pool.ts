@@ -2,7 +2,6 @@ import { getDefaultLogger, QuiverError, toErrorMessage, withinTime } from '@quiv
 import { invalidOptions } from '@quiver/core/internal';
 import { unavailableError } from '../shared-store-errors.js';
 
-/** Rows as `pg` returns them. */
 export interface PostgresResult {
   rows: Record<string, unknown>[];
 }
@@ -24,7 +23,6 @@ export interface PostgresClient {
   release(destroy?: boolean): void;
 }
 
-/** A pool, and how it is closed. */
 export interface OpenPool {
   readonly pool: PostgresPool;
   close(): Promise<void>;

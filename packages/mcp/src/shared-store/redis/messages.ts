@@ -10,12 +10,10 @@ export interface MessagesOptions {
   readonly settle: <Value>(running: Promise<Value>) => Promise<Value>;
 }
 
-/** Receives the messages of one process over one connection. */
 export class Messages {
   readonly #options: MessagesOptions;
   readonly #listeners = new Listeners();
   #subscriber: RedisSubscriber | undefined;
-  /** Channels of the connection. */
   #subscribed = new Set<string>();
   /** Changes of the connection, one after the other. */
   #changes: Promise<unknown> = Promise.resolve();

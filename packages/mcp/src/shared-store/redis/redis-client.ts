@@ -58,7 +58,6 @@ interface SubscriberEvents {
   onReady(): void;
 }
 
-/** The two clients behind one interface. */
 export interface RedisConnection {
   send(command: string[]): Promise<unknown>;
   openSubscriber(events: SubscriberEvents): RedisSubscriber;
