@@ -1,7 +1,8 @@
 import { limitExceeded, type DocumentLoader } from '../document-loader.js';
 import type { PdfFont } from './pdf-lines.js';
-import { titleKey, toMarkdown, type Outline } from './pdf-markdown.js';
+import { toMarkdown, type Outline } from './pdf-markdown.js';
 import { readPage, type PdfPage } from './pdf-page.js';
+import { titleKey } from './pdf-repeated.js';
 import { openPdf, type Pdfium } from './pdfium.js';
 
 const [maxPages, maxLines] = [100_000, 5_000_000];

@@ -1,6 +1,6 @@
-import { Counts, type Line } from './pdf-lines.js';
+import { Counts, headingSize, type Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
-import { findLists } from './pdf-repeated.js';
+import { findLists, type Repeated } from './pdf-repeated.js';
 import { findTables, type Row } from './pdf-tables.js';
 
 /** A paragraph, a heading, a listing or a table. */
@@ -22,8 +22,8 @@ export interface Style {
   readonly leading: ReadonlyMap<number, number>;
 }
 
-/** Size of a heading, in sizes of paragraphs; letters, and share of the text, that may have one. */
-const [headingSize, fewLetters, mostHeadings] = [1.08, 200, 0.1];
+/** Letters, and share of the text, that may have the size of a heading. */
+const [fewLetters, mostHeadings] = [200, 0.1];
 
 /** Whether a line has five words or 15 letters of Chinese or Japanese. */
 function isProse(text: string): boolean {
@@ -56,11 +56,11 @@ export function readStyle(pages: readonly PdfPage[]): Style {
 }
 
 /** Joins lines to paragraphs and listings, and tables that continue on the next page. */
-export function readBlocks(pages: readonly PdfPage[], running: ReadonlySet<Line>, style: Style): Block[] {
+export function readBlocks(pages: readonly PdfPage[], { running, titles }: Repeated, style: Style): Block[] {
   const blocks: Block[] = [];
   for (const page of pages) {
     const lines = page.lines.filter((line) => !running.has(line));
-    const lists = findLists(lines);
+    const lists = findLists(lines, titles);
     for (const item of findTables(page, lines, lists)) {
       const last = blocks.at(-1);
       if (Array.isArray(item)) {

@@ -68,6 +68,8 @@ export interface PageContext {
   readonly toShown: (left: number, bottom: number, right: number, top: number) => PageBox;
 }
 
+/** Size of a heading, in sizes of paragraphs. */
+export const headingSize = 1.08;
 /** Distances of two cells in font sizes, and of two words in heights of a letter. */
 const [wideGap, narrowGap] = [0.9, 0.16];
 /** A page can draw the same text a million times. */

@@ -2,7 +2,7 @@ import { toRow, toTableHeader, uniteBoxes, type PageBox, type SkippedText, type 
 import { readBlocks, readStyle, type Block, type Style } from './pdf-blocks.js';
 import type { Line } from './pdf-lines.js';
 import type { PdfPage } from './pdf-page.js';
-import { differentTexts, findRunningLines } from './pdf-repeated.js';
+import { differentTexts, findRepeated, titleKey } from './pdf-repeated.js';
 import type { Row } from './pdf-tables.js';
 
 /** The text of a document as Markdown. */
@@ -23,8 +23,8 @@ interface Piece {
 /** Writes a document as one text in Markdown. Headers and footers are at its end, each once. */
 export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText {
   const style = readStyle(pages);
-  const running = findRunningLines(pages, style.body);
-  const blocks = readBlocks(pages, running, style);
+  const repeated = findRepeated(pages, style.body);
+  const blocks = readBlocks(pages, repeated, style);
   const compounds = findCompounds(pages);
   const toTexts = ({ lines }: Block): string[] =>
     joinLines(
@@ -45,7 +45,7 @@ export function toMarkdown(pages: readonly PdfPage[], outline: Outline): PdfText
     else add(result, writeText(block, texts.get(block)!, levels.get(block)), block.list);
   }
   addNotes(Infinity);
-  add(result, [{ text: differentTexts(running).join('\n'), page: 0 }], 'boilerplate');
+  add(result, [{ text: differentTexts(repeated.running).join('\n'), page: 0 }], 'boilerplate');
   return result;
 }
 
@@ -171,12 +171,4 @@ function findHeadings(
 
 function isTitle({ lines }: Block, text: string): boolean {
   return lines.every(({ isBold }) => isBold) && /^["“(¿¡]?[\p{Lu}\p{Lo}\d]/u.test(text) && !/[.,;:!?]$/.test(text);
-}
-
-/** Returns what is equal in a bookmark and in the heading on the page: no numbers in front, no spaces and marks. */
-export function titleKey(title: string): string {
-  const plain = title.normalize('NFKC').toLowerCase();
-  const number =
-    /^(?:(?:chapter|appendix|part|section)\s+)?(?:(?:\d+(?:\.\d+)*[.:]?|[a-z](?:\.\d+)+|[ivxlc]{1,6}[.:])\s+(?=\S))?/;
-  return plain.replace(number, '').replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -33,7 +33,7 @@ export function readPage(pdfium: Pdfium, document: number, number: number, fonts
   const [rows, columns] = readRules(pdfium, page, toShown);
   const lines = readLines(pdfium, page, { number, fonts, columns, toShown });
   const text = lines.map((line) => line.text).join('\n');
-  const isReadable = text.split('\uFFFD').length - 1 < text.length / 2;
+  const isReadable = (text.split('\uFFFD').length - 1) * 5 < text.length;
   const isUnreadable = call.FPDFPage_CountObjects(page) > 0 && !isReadable && !notes?.length;
   call.FPDF_ClosePage(page);
   const plain = notes && text.replace(/\s/g, '');

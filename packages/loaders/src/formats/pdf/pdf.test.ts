@@ -147,6 +147,26 @@ describe('PDF pages', () => {
     expect((await document.chunk()).map(({ text }) => text)).toEqual([left.join(' '), '```\n10, 11\n```']);
   });
 
+  test('have contents without dots and running titles that are not searched', async () => {
+    const titles = ['Storage', 'Queries', 'Filters', 'Backups'];
+    const contents = column(
+      60,
+      700,
+      titles.map((title, index) => `${index + 1} ${title} ${index + 2}`),
+    );
+    const pages = titles.map((title, index): PlacedText[] => [
+      { text: titles[index - 1] ?? '', x: 400, y: 780 },
+      { text: `${index + 1} ${title}`, x: 60, y: 740, font: 'Helvetica-Bold' },
+      { text: `The page about ${title.toLowerCase()} has one sentence.`, x: 60, y: 700 },
+    ]);
+    const document = await load([contents, ...pages]);
+    const text = titles.map(
+      (title, index) => `# ${index + 1} ${title}\n\nThe page about ${title.toLowerCase()} has one sentence.`,
+    );
+    expect((await document.chunk()).map((chunk) => chunk.text)).toEqual(text);
+    expect(document.skippedText).toEqual({ contents: 44, boilerplate: 'Storage\nQueries\nFilters'.length });
+  });
+
   test('have lists, also without spaces behind the bullets', async () => {
     const items = column(60, 700, [
       '\u0095 Engines compare vectors.',
