@@ -8,19 +8,21 @@ const [minPages, longestGap, edgeLines] = [3, 3, 2];
 export interface Repeated {
   /** Headers and footers, which are not a part of the text of their page. */
   readonly running: ReadonlySet<Line>;
-  /** Keys of bold and large lines, with the page of the first one. */
-  readonly titles: ReadonlyMap<string, number>;
+  /** Bold and large lines, each the first with its key. */
+  readonly titles: ReadonlyMap<string, Line>;
 }
 
 /**
  * Finds headers and footers: lines at the edges of three neighboring pages or more whose texts are equal, apart from one number that grows with
- * the pages, or whose first or last cell is the number of the page, or whose cells are titles of earlier pages.
+ * the pages, or whose first or last cell is the number of the page, or whose cells are titles above.
  */
 export function findRepeated(pages: readonly PdfPage[], body: number): Repeated {
-  const titles = new Map<string, number>();
-  for (const { size, isBold, text, page } of pages.flatMap(({ lines }) => lines)) {
-    const key = (isBold || size > body * headingSize) && text.length < 150 && /\p{L}/u.test(text) ? titleKey(text) : '';
-    if (key !== '' && !titles.has(key)) titles.set(key, page);
+  const titles = new Map<string, Line>();
+  for (const line of pages.flatMap(({ lines }) => lines)) {
+    const { size, isBold, text } = line;
+    const isTitle = (isBold || size > body * headingSize) && text.length < 150 && /\p{L}/u.test(text);
+    const key = isTitle ? titleKey(text) : '';
+    if (key !== '' && !titles.has(key)) titles.set(key, line);
   }
   const groups = new Map<string, Line[]>();
   for (const page of pages) {
@@ -36,10 +38,11 @@ export function findRepeated(pages: readonly PdfPage[], body: number): Repeated 
         // Next to the number of the page, the title of a section may change.
         if (isOuter && (line.cells[0]!.text === digits || line.cells.at(-1)!.text === digits)) names.add(key);
       }
-      const isOfTitles =
-        /\p{L}/u.test(text) &&
-        line.cells.every((cell) => !/\p{L}/u.test(cell.text) || titles.get(titleKey(cell.text))! < page.number);
-      if (isOuter && !isTitle && isOfTitles) names.add('titles');
+      const isOfTitles = line.cells.every((cell) => {
+        const title = titles.get(titleKey(cell.text));
+        return !/\p{L}/u.test(cell.text) || (title && title !== line && title.page <= page.number);
+      });
+      if (isOuter && !isTitle && isOfTitles && /\p{L}/u.test(text)) names.add('titles');
       for (const name of names) {
         const place = `${Math.round(line.baseline / 3)} ${isTitle} ${name}`;
         groups.set(place, [...(groups.get(place) ?? []), line]);
@@ -74,7 +77,7 @@ const term = /^[^\p{L}]{0,3}(\p{L}).{0,100}?[\s,]\d{1,4}(?:(?:, ?|[–-])\d{1,4}
  *
  * @param titles - keys of the headings of the document
  */
-export function findLists(lines: readonly Line[], titles: ReadonlyMap<string, number>): Map<Line, string> {
+export function findLists(lines: readonly Line[], titles: ReadonlyMap<string, Line>): Map<Line, string> {
   const list = (kind: string, of: readonly Line[]): Map<Line, string> => new Map(of.map((line) => [line, kind]));
   // Lines of numbers continue an entry.
   const least = Math.max(leastTerms, lines.filter(({ text }) => /\p{L}/u.test(text)).length / 2);
