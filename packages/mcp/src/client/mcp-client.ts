@@ -75,8 +75,8 @@ export interface AuthenticateServerOptions {
   timeout?: number;
 }
 
-/** The gateway shares the connections of a client, which programs cannot reach: only this module reads the private member. */
-let readServers: (client: MCPClient) => SharedServers;
+/** Returns a server of a client, for a proxy. Programs cannot reach it: only the class reads the private member. @throws `MCP_SERVER_UNKNOWN` */
+export let remoteServerOf: (client: MCPClient, serverName: string) => RemoteServer;
 
 /**
  * Connects to any number of MCP servers and offers their tools as one set, with their resources and prompts. Servers are connected
@@ -115,7 +115,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
   readonly #servers: SharedServers;
 
   static {
-    readServers = (client) => client.#servers;
+    remoteServerOf = (client, serverName) => client.#servers.require(serverName);
   }
 
   /**
@@ -287,9 +287,4 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     const entries = Object.entries(answers.data).filter(([, text]) => text !== '');
     return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
   }
-}
-
-/** Returns a server of a client, for a proxy. @throws `MCP_SERVER_UNKNOWN` */
-export function remoteServerOf(client: MCPClient, serverName: string): RemoteServer {
-  return readServers(client).require(serverName);
 }

@@ -30,8 +30,8 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
   checkOptions('authenticate', given, checks);
   const { scope, timeout, ...options } = given;
   const target = toTarget(options);
-  const { provider, signIn, policy, serverUrl } = target;
-  const tokens = await provider.tokens();
+  const { signIn, policy, serverUrl } = target;
+  const tokens = await signIn.tokens();
   if (scope === undefined && tokens?.refresh_token !== undefined && signIn.isExpired(tokens)) {
     if (await refreshTokens(target, (stored) => !signIn.isExpired(stored))) return;
   }
@@ -52,12 +52,12 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
     const { resourceMetadataUrl } = challenge ?? {};
     // Safe: a provider with a redirect URL signs in with a page.
     page = (await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope)) as URL;
-    await provider.redirectToAuthorization(page);
+    await signIn.show(page);
     const callback = await callbackServer.waitForCode();
     await finishAuthorization({ provider: options.provider, serverUrl, callback, fetch: options.fetch });
   } catch (error) {
     // Otherwise calls would wait for the response of this sign-in for another half minute.
-    await provider.invalidateCredentials('verifier');
+    await signIn.invalidate('verifier');
     throw error;
   } finally {
     await callbackServer.close();
@@ -72,15 +72,14 @@ const probeTimeout = 10_000;
  * have accepted the token. Returns `undefined` for an unavailable server.
  */
 async function probe(target: ReturnType<typeof toTarget>): Promise<ResponseHead | undefined> {
-  const { provider, signIn, serverUrl: url, serverFetch } = target;
+  const { signIn, serverUrl: url, serverFetch } = target;
   const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
     signal: AbortSignal.timeout(probeTimeout),
   };
-  const tokens = await provider.tokens();
-  const response = await sendWithToken<ResponseHead>(signIn, tokens, { url, method: 'POST' }, (headers) =>
+  const response = await sendWithToken<ResponseHead>(signIn, await signIn.tokens(), { url, method: 'POST' }, (headers) =>
     fetchHead(serverFetch, url, init, headers),
   ).catch(() => undefined);
   response?.discard();

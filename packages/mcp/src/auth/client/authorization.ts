@@ -26,11 +26,11 @@ export async function sendAuthorized<Head extends ResponseHead>(
   request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
 ): Promise<Head> {
-  const { provider, signIn, serverUrl } = target;
+  const { signIn, serverUrl } = target;
   const started = performance.now();
   const replace = (mode: Replacement['mode'], challenge?: Challenge): Promise<KeptTokens> =>
     replaceInTurn({ ...target, ...challenge, scope: challenge?.scope, used: tokens, mode, started });
-  let tokens = await provider.tokens();
+  let tokens = await signIn.tokens();
   if (tokens?.refresh_token !== undefined && signIn.isExpired(tokens)) tokens = await replace('refresh');
   let response = await sendWithToken(signIn, tokens, request, send);
   if (repeats.rejectedToken.isCause(response.status)) {
@@ -79,13 +79,13 @@ const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
  * a failure shares it.
  */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
-  const { provider, signIn, mode, started } = replacement;
+  const { signIn, mode, started } = replacement;
   const { storage, key } = signIn.identity;
   const byKey = queues.get(storage) ?? new Map<string, ReplacementQueue>();
   const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
   queues.set(storage, byKey.set(`${mode} ${key}`, queue));
   const replaced = queue.last.then(async () => {
-    const stored = await provider.tokens();
+    const stored = await signIn.tokens();
     if (stored && suffices(stored, replacement)) return stored;
     if (queue.failure && started < queue.failure.at) throw queue.failure.error;
     queue.failure = undefined;
@@ -107,19 +107,19 @@ function suffices(stored: KeptTokens, { signIn, used, mode, scope }: Replacement
 }
 
 async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
-  const { provider, signIn, policy, serverUrl, used, mode, scope: challenged } = replacement;
+  const { signIn, policy, serverUrl, used, mode, scope: challenged } = replacement;
   if (mode === 'refresh') {
     const refreshed = await refreshTokens(replacement, (stored) => suffices(stored, replacement));
     if (refreshed) return refreshed;
   }
-  const granted = mode === 'step-up' ? (await provider.tokens())?.scope : undefined;
+  const granted = mode === 'step-up' ? (await signIn.tokens())?.scope : undefined;
   let scope: string | null = unionOf(granted, challenged);
   // One page, not one per request or process; and never instead of the page that `authenticate()` waits for.
   if (!policy.isPageLeftToAuthenticate && !(await signIn.isPageShown())) {
     try {
       const result = await beginAuthorization(replacement, scope);
       if (!(result instanceof URL)) return result;
-      await provider.redirectToAuthorization(result);
+      await signIn.show(result);
       scope = result.searchParams.get('scope');
     } catch (error) {
       throw used && mode === 'refresh' ? toTokenRejected(error, serverUrl) : error;

@@ -25,7 +25,6 @@ import {
   type CredentialScope,
   type KeptTokens,
   type MCPOAuthClientProviderOptions,
-  type SignInProvider,
 } from './sign-in-state.js';
 
 export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
@@ -42,8 +41,8 @@ export const providerChecks: OptionChecks<MCPOAuthClientProviderOptions> = {
   now: functionValue,
 };
 
-/** The steps of a sign-in read the state of a provider, which programs cannot reach: only this module reads the private member. */
-let readSignIn: (provider: MCPOAuthClientProvider) => SignIn;
+/** Returns the state of a provider, for the steps of a sign-in. Programs cannot reach it: only the class reads the private member. */
+export let signInOf: (provider: MCPOAuthClientProvider) => SignIn;
 
 /**
  * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
@@ -56,7 +55,7 @@ let readSignIn: (provider: MCPOAuthClientProvider) => SignIn;
  *   onRedirectToAuthorization: (url) => console.log(`Please visit: ${url}`),
  * });
  */
-export class MCPOAuthClientProvider implements OAuthClientProvider, SignInProvider {
+export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly redirectUrl: string | URL | undefined;
   readonly clientMetadata: OAuthClientMetadata;
   readonly addClientAuthentication?: AddClientAuthentication;
@@ -67,7 +66,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider, SignInProvid
   readonly #signIn: SignIn;
 
   static {
-    readSignIn = (provider) => provider.#signIn;
+    signInOf = (provider) => provider.#signIn;
   }
 
   /**
@@ -165,7 +164,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider, SignInProvid
   }
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
-  async saveTokens(tokens: KeptTokens, _context?: Context): Promise<void> {
+  async saveTokens(tokens: KeptTokens): Promise<void> {
     await this.#values.write('tokens', withExpiry(tokens, this.#signIn.now()));
   }
 
@@ -191,11 +190,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider, SignInProvid
   clear(): Promise<void> {
     return this.invalidateCredentials('all');
   }
-}
-
-/** Returns the state of a provider, for the steps of a sign-in. */
-export function signInOf(provider: MCPOAuthClientProvider): SignIn {
-  return readSignIn(provider);
 }
 
 /** @see [OAuth Client ID Metadata Document, section 3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3) */

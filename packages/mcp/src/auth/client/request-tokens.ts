@@ -27,7 +27,7 @@ const tokenMembers = new Set(['access_token', 'token_type', 'expires_in', 'refre
  * @see [RFC 8707, section 2.2 – Access Token Request](https://www.rfc-editor.org/rfc/rfc8707.html#section-2.2)
  */
 export async function requestTokens(
-  { provider, signIn, policy, fetch }: Pick<AuthorizationTarget, 'provider' | 'signIn' | 'policy' | 'fetch'>,
+  { signIn, policy, fetch }: Pick<AuthorizationTarget, 'signIn' | 'policy' | 'fetch'>,
   { discovered, clientInformation, parameters: grant, defaults }: TokenRequest,
 ): Promise<KeptTokens> {
   const library = await import('oauth4webapi');
@@ -52,7 +52,7 @@ export async function requestTokens(
   const issuer = issuerOf(discovered);
   // Safe: the library has checked the members of the response.
   const tokens = { ...Object.fromEntries([...given, ...received]), issuer } as KeptTokens;
-  await provider.saveTokens(tokens, { issuer });
+  await signIn.saveTokens(tokens, issuer);
   return tokens;
 }
 
@@ -150,16 +150,16 @@ export function refreshTokens(
   target: AuthorizationTarget,
   suffices: (stored: KeptTokens) => boolean,
 ): Promise<KeptTokens | undefined> {
-  const { provider, signIn, serverUrl } = target;
+  const { signIn, serverUrl } = target;
   return signIn.exclusive(async () => {
     for (let attempt = 0; ; attempt += 1) {
-      const stored = await provider.tokens();
+      const stored = await signIn.tokens();
       if (!stored || suffices(stored)) return stored;
       try {
         const refreshed = await tryRefresh(target, stored);
         if (refreshed) return refreshed;
         // A process that shares the storage without a lock may have used the refresh token first.
-        const newer = await provider.tokens();
+        const newer = await signIn.tokens();
         return newer && suffices(newer) ? newer : undefined;
       } catch (error) {
         // Another attempt does not change a rejection of the guard or the provider.
@@ -181,12 +181,12 @@ const outageCodes = new Set(['server_error', 'temporarily_unavailable', 'too_man
 
 /** Returns `undefined` when the user has to sign in. */
 async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
-  const { provider, signIn } = target;
+  const { signIn } = target;
   const { access_token, refresh_token, scope, requested_scope } = tokens;
   if (refresh_token === undefined) return undefined;
   const discovered = (await signIn.discoveryState()) ?? (await discover(target));
   const issuer = issuerOf(discovered);
-  const clientInformation = await provider.clientInformation({ issuer });
+  const clientInformation = await signIn.clientInformation(issuer);
   if ((tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;
   try {
     return await requestTokens(target, {
@@ -200,11 +200,11 @@ async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Prom
     const code = oauthErrorCodeOf(error);
     if (code === undefined || outageCodes.has(code)) throw error;
     // invalid_grant, invalid_client and the like: this token will not work again. Newer tokens of another process remain.
-    const stored = await provider.tokens();
+    const stored = await signIn.tokens();
     if (stored?.access_token === access_token && stored.refresh_token === refresh_token) {
-      await provider.invalidateCredentials('tokens');
+      await signIn.invalidate('tokens');
     }
-    if (code === 'invalid_client' || code === 'unauthorized_client') await provider.invalidateCredentials('client');
+    if (code === 'invalid_client' || code === 'unauthorized_client') await signIn.invalidate('client');
     return undefined;
   }
 }

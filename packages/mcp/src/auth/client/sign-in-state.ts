@@ -3,8 +3,8 @@ import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,
-  OAuthClientInformationContext as Context,
   OAuthClientMetadata,
+  OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
@@ -49,6 +49,8 @@ export interface MCPOAuthClientProviderOptions {
 export type SignInPolicy = Omit<MCPOAuthClientProviderOptions, 'storage'> & {
   /** Whether only `authenticate()` shows the sign-in page, because nothing else listens on the redirect URL. */
   readonly isPageLeftToAuthenticate?: boolean;
+  /** Whether the provider is one for the official SDK, which keeps tokens, registration and verifier only. */
+  readonly isAdopted?: boolean;
 };
 
 /** Context of a token request. */
@@ -60,21 +62,8 @@ export interface TokenRequestContext {
   readonly scope: string | undefined;
 }
 
-/** Provider of the application, ours or one for the SDK: keeps tokens, registrations and the verifier of a pending sign-in. */
-export interface SignInProvider {
-  clientInformation(context?: Context): Promise<StoredOAuthClientInformation | undefined>;
-  saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void>;
-  tokens(context?: Context): Promise<KeptTokens | undefined>;
-  saveTokens(tokens: KeptTokens, context?: Context): Promise<void>;
-  codeVerifier(): Promise<string>;
-  saveCodeVerifier(codeVerifier: string): Promise<void>;
-  redirectToAuthorization(page: URL): Promise<void>;
-  invalidateCredentials(scope: CredentialScope): Promise<void>;
-}
-
 /** A sign-in at its server, for the steps. */
 export interface AuthorizationTarget extends DiscoverOptions {
-  readonly provider: SignInProvider;
   readonly signIn: SignIn;
   readonly policy: SignInPolicy;
 }
@@ -114,17 +103,19 @@ const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
 export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
 
 /**
- * State of one client's sign-in at one MCP server: the pending page, the discovered servers, the key of its tokens. The steps read it and the
- * policy; what the application may keep itself, such as the tokens, they request from the provider.
+ * State of one client's sign-in at one MCP server, for the steps: the pending page, the discovered servers, the key of its tokens. The
+ * provider of the application keeps the tokens, the registrations and the verifier.
  */
 export class SignIn {
   readonly policy: SignInPolicy;
-  readonly provider: SignInProvider;
+  readonly provider: OAuthClientProvider;
   readonly now: () => number;
   readonly #values: StoredValues;
+  /** Issuer of the tokens, for providers that do not store it: no other server receives the refresh token. */
+  #tokenIssuer: string | undefined;
   #dpopHandle: Promise<DPoPHandle> | undefined;
 
-  constructor(policy: SignInPolicy, provider: SignInProvider, values: StoredValues) {
+  constructor(policy: SignInPolicy, provider: OAuthClientProvider, values: StoredValues) {
     this.policy = policy;
     this.provider = provider;
     this.now = policy.now ?? Date.now;
@@ -185,7 +176,7 @@ export class SignIn {
     const pending = await this.pendingSignIn();
     await this.#values.write('state', undefined);
     if (received && pending?.state === received) return pending;
-    await this.provider.invalidateCredentials('verifier');
+    await this.invalidate('verifier');
     throw new QuiverError(
       'OAUTH_STATE_INVALID',
       'The response does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
@@ -222,9 +213,37 @@ export class SignIn {
     }
   }
 
+  /** Shows the page, by the provider. */
+  async show(page: URL): Promise<void> {
+    await (this.policy.isAdopted ? this.showPage(page) : this.provider.redirectToAuthorization(page));
+  }
+
+  async tokens(): Promise<KeptTokens | undefined> {
+    const tokens = await this.provider.tokens();
+    const issuer = tokens?.issuer ?? this.#tokenIssuer;
+    return tokens && { ...tokens, ...(issuer !== undefined && { issuer }) };
+  }
+
+  async saveTokens(tokens: KeptTokens, issuer: string): Promise<void> {
+    await this.provider.saveTokens(withExpiry(tokens, this.now()), { issuer });
+    this.#tokenIssuer = issuer;
+  }
+
+  /** Returns the registration at an authorization server. One without an issuer is used at every server, as in the SDK. */
+  async clientInformation(issuer: string): Promise<StoredOAuthClientInformation | undefined> {
+    const information = await this.provider.clientInformation({ issuer });
+    return (information?.issuer ?? issuer) === issuer ? information : undefined;
+  }
+
+  /** Deletes what is stored of a scope, here and by the provider. */
+  async invalidate(scope: CredentialScope): Promise<void> {
+    if (this.policy.isAdopted) await this.deleteValues(scope);
+    await this.provider.invalidateCredentials?.(scope);
+  }
+
   /** Whether there is an access token that has not expired. */
   async hasValidTokens(): Promise<boolean> {
-    const tokens = await this.provider.tokens();
+    const tokens = await this.tokens();
     return tokens !== undefined && !this.isExpired(tokens);
   }
 

@@ -50,7 +50,7 @@ export function unionOf(...scopes: (string | undefined)[]): string {
 
 /** @see [OAuth 2.1, section 4.1.1 – Authorization Request](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.1) */
 async function createSignInPage(
-  { provider, signIn, policy }: AuthorizationTarget,
+  { signIn, policy }: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
   clientId: string,
   scope: string | undefined,
@@ -71,7 +71,7 @@ async function createSignInPage(
   };
   const page = new URL(toAuthorizationServer(discovered).authorization_endpoint ?? '');
   for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
-  await provider.saveCodeVerifier(codeVerifier);
+  await signIn.provider.saveCodeVerifier(codeVerifier);
   // Last: calls that find a state take the page for shown.
   page.searchParams.set(
     'state',
@@ -102,9 +102,9 @@ async function identifyClient(
   target: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
 ): Promise<StoredOAuthClientInformation> {
-  const { provider, policy } = target;
+  const { signIn, policy } = target;
   const issuer = issuerOf(discovered);
-  const known = await provider.clientInformation({ issuer });
+  const known = await signIn.clientInformation(issuer);
   if (known) return known;
   if (policy.redirectUrl === undefined && policy.clientInformation) {
     throw new QuiverError(
@@ -116,7 +116,7 @@ async function identifyClient(
   const document = acceptsDocuments === true ? policy.clientMetadataUrl : undefined;
   const registration = document === undefined ? await register(target, discovered) : { client_id: document };
   const information = { ...registration, issuer };
-  await provider.saveClientInformation(information, { issuer });
+  await signIn.provider.saveClientInformation?.(information, { issuer });
   return information;
 }
 
@@ -212,7 +212,7 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
     // The server whose page was shown, even if the MCP server names another one by now.
     const discovered = await signIn.discoveryState();
     const issuer = discovered && issuerOf(discovered);
-    const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
+    const clientInformation = issuer === undefined ? undefined : await signIn.clientInformation(issuer);
     if (!discovered || !clientInformation) {
       throw new QuiverError(
         'OAUTH_VERIFIER_MISSING',
@@ -237,18 +237,18 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
       redirect_uri: String(policy.redirectUrl),
       code_verifier: codeVerifier,
     };
-    const target = { signIn, policy, provider, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
+    const target = { signIn, policy, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
     const defaults = { scope: pending.scope, requested_scope: pending.scope };
     await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
     // The server no longer knows the client, which registers again at the next sign-in.
-    if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');
+    if (oauthErrorCodeOf(error) === 'invalid_client') await signIn.invalidate('client');
     throw toOAuthError(
       error,
       'OAUTH_EXCHANGE_FAILED',
       `The sign-in at the authorization server of ${serverUrl.origin} could not be finished; sign in again`,
     );
   } finally {
-    await provider.invalidateCredentials('verifier');
+    await signIn.invalidate('verifier');
   }
 }
