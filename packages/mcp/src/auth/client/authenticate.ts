@@ -64,23 +64,20 @@ export async function authenticate(given: AuthenticateOptions): Promise<void> {
   }
 }
 
-/** Milliseconds that the server has to answer the probe. */
-const probeTimeout = 10_000;
-
-/**
- * Sends a ping to learn whether the server accepts the token. Only 401 counts: without a handshake some servers respond with 400, after they
- * have accepted the token. Returns `undefined` for an unavailable server.
- */
+/** Sends a ping with the token. Only 401 counts: without a handshake some servers respond with 400. `undefined`: the server is unavailable. */
 async function probe(target: ReturnType<typeof toTarget>): Promise<ResponseHead | undefined> {
   const { signIn, serverUrl: url, serverFetch } = target;
   const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-    signal: AbortSignal.timeout(probeTimeout),
+    signal: AbortSignal.timeout(10_000),
   };
-  const response = await sendWithToken<ResponseHead>(signIn, await signIn.tokens(), { url, method: 'POST' }, (headers) =>
-    fetchHead(serverFetch, url, init, headers),
+  const response = await sendWithToken<ResponseHead>(
+    signIn,
+    await signIn.tokens(),
+    { url, method: 'POST' },
+    (headers) => fetchHead(serverFetch, url, init, headers),
   ).catch(() => undefined);
   response?.discard();
   return response;

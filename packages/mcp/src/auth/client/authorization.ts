@@ -16,8 +16,7 @@ import type { AuthorizationTarget, KeptTokens } from './sign-in-state.js';
 
 /**
  * Sends a request with the tokens of a provider. Replaces a token that has expired or is rejected, requests more scopes when the
- * server requires them (once per request, and not for scopes that the last sign-in requested), and repeats the rejected request. Any
- * number of requests with an expired token cause one refresh, for all that share the storage.
+ * server requires them (once per request), and repeats the rejected request. Requests that share a storage share one refresh.
  *
  * @throws as `createOAuthFetch`
  */
@@ -74,10 +73,7 @@ interface ReplacementQueue {
 /** Queues by storage and by mode and server. A queue lives as long as its storage. */
 const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
 
-/**
- * Serves the needs of one sign-in one after the other, so that each finds the tokens of the one before. A request that was sent before
- * a failure shares it.
- */
+/** Serves the needs of one sign-in in turn: each finds the tokens of the one before. A request that began before a failure shares it. */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
   const { signIn, mode, started } = replacement;
   const { storage, key } = signIn.identity;

@@ -8,8 +8,7 @@ const algorithm = 'ES256';
 const curve = { name: 'ECDSA', namedCurve: 'P-256' };
 
 /**
- * Returns the handle that creates proofs and stores nonces. Its key pair is stored next to the tokens, because they are worthless
- * without it.
+ * Returns the handle that creates proofs and stores nonces. Its key pair is stored next to the tokens, which it belongs to.
  *
  * @see [RFC 9449 – OAuth 2.0 Demonstrating Proof of Possession](https://www.rfc-editor.org/rfc/rfc9449.html)
  */

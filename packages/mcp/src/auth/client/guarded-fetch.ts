@@ -20,8 +20,7 @@ export interface GuardedFetchOptions {
 }
 
 /**
- * Returns a `fetch` for URLs that a server chose: encrypted, to public addresses only, also behind a name, without redirects, with a
- * limit on time and size. A custom `fetch` may resolve the name again.
+ * Returns a `fetch` for URLs that a server chose: encrypted, to public addresses only, without redirects, limited in time and size.
  *
  * @throws `OAUTH_URL_INSECURE`, `OAUTH_URL_PRIVATE`, `OAUTH_REDIRECT_REFUSED`, `OAUTH_ANSWER_TOO_LARGE`
  * @see [MCP, Server-Side Request Forgery](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)

@@ -16,10 +16,8 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
-import { issuerOf } from './discover.js';
 import { InMemoryOAuthStorage, storageValue, StoredValues } from './oauth-storage.js';
 import {
-  clientCredentialsRequest,
   SignIn,
   withExpiry,
   type CredentialScope,
@@ -76,28 +74,16 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   constructor(options: MCPOAuthClientProviderOptions, isPageLeftToAuthenticate: boolean = false) {
     checkOptions('MCPOAuthClientProvider', options, providerChecks);
     const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger() } = options;
-    const {
-      clientMetadataUrl,
-      redirectUrl,
-      addClientAuthentication,
-      tokenRequest = clientCredentialsRequest,
-    } = options;
+    const { redirectUrl, clientMetadata, clientMetadataUrl, addClientAuthentication } = options;
     this.redirectUrl = redirectUrl;
-    this.clientMetadata = options.clientMetadata;
+    this.clientMetadata = clientMetadata;
     this.#values = new StoredValues(storage, logger);
     // Present only when given: their presence disables the SDK's own behavior.
     if (addClientAuthentication) this.addClientAuthentication = addClientAuthentication;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
     this.#signIn = new SignIn({ ...options, isPageLeftToAuthenticate }, this, this.#values);
     if (redirectUrl !== undefined) return;
-    this.prepareTokenRequest = async (scope) => {
-      const found = await this.discoveryState();
-      return tokenRequest({
-        issuer: found ? issuerOf(found) : '',
-        resource: found?.resourceMetadata?.resource,
-        scope: scope === '' ? undefined : scope,
-      });
-    };
+    this.prepareTokenRequest = async (scope) => this.#signIn.tokenRequest(await this.discoveryState(), scope);
   }
 
   /** Binds the provider to a server, so that its tokens are sent to no other. @throws `OAUTH_PROVIDER_SHARED` */

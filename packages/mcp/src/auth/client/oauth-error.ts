@@ -1,9 +1,6 @@
 import { QuiverError } from '@quiver/core';
 
-/**
- * Returns an error of a sign-in with a code. Keeps only the error code of a response, because descriptions and bodies may contain
- * secrets; for the same reason there is no `cause`.
- */
+/** Returns an error with a code. It has the error code of a response, and no `cause`: descriptions and bodies may contain secrets. */
 export function toOAuthError(error: unknown, code: string, what: string): QuiverError {
   if (error instanceof QuiverError) return error;
   const oauthCode = oauthErrorCodeOf(error);

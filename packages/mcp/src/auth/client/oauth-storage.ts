@@ -33,9 +33,8 @@ export class InMemoryOAuthStorage implements OAuthStorage {
 }
 
 /**
- * A storage as the provider uses it: objects of one server instead of text, and no failure ends a call. An unreadable value counts as
- * absent; a value that cannot be written is kept in memory. The first failure is logged, without the key, because the URL of a server
- * may contain a secret.
+ * A storage as the provider uses it: objects of one server instead of text. An unreadable value counts as absent; one that cannot be
+ * written is kept in memory. The first failure is logged, without the key, because the URL of a server may contain a secret.
  */
 export class StoredValues {
   /** Server that the values belong to, because providers of several servers may share a storage. */

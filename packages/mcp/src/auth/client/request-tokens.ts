@@ -139,8 +139,7 @@ function chooseAuthentication(
 const pauses = [100, 400];
 
 /**
- * Exchanges the stored refresh token at the authorization server that issued it and nowhere else, exclusively among all that share
- * the storage.
+ * Exchanges the stored refresh token at its authorization server, exclusively among all that share the storage.
  *
  * @param suffices - recognizes the tokens of another process, which has refreshed meanwhile
  * @returns the new tokens, stored; `undefined` when the user has to sign in

@@ -65,32 +65,12 @@ export class SharedOAuthStorage implements OAuthStorage {
     return record && (await this.#parse(record, name)).text;
   }
 
-  async set(key: string, text: string): Promise<void> {
-    const name = this.#nameOf(key);
-    const fence = this.#fence;
-    const stored: StoredText = { fence: fence ?? 0, text };
-    const value = this.#sealer ? await this.#sealer.seal(JSON.stringify(stored), name) : JSON.stringify(stored);
-    if (fence === undefined) await this.#store.put(name, value);
-    else
-      await this.#commit(
-        name,
-        fence,
-        async (version) => (await this.#store.put(name, value, { version })) !== undefined,
-      );
+  set(key: string, text: string): Promise<void> {
+    return this.#write(key, text);
   }
 
-  async delete(key: string): Promise<void> {
-    const name = this.#nameOf(key);
-    const fence = this.#fence;
-    // Earlier writes wait for the encryption key: a deletion does not overtake them.
-    if (this.#sealer) await this.#sealer.seal('');
-    if (fence === undefined) await this.#store.delete(name);
-    else
-      await this.#commit(
-        name,
-        fence,
-        async (version) => version === 0 || (await this.#store.delete(name, { version })),
-      );
+  delete(key: string): Promise<void> {
+    return this.#write(key, undefined);
   }
 
   exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -107,25 +87,29 @@ export class SharedOAuthStorage implements OAuthStorage {
     return running;
   }
 
-  /** Writes over the record that was read, unless a later owner of the lock has written it. */
-  async #commit(name: string, fence: number, write: (version: number) => Promise<boolean>): Promise<void> {
+  /** Under the lock, writes over the record that was read, unless a later owner of the lock has written it. */
+  async #write(key: string, text: string | undefined): Promise<void> {
+    const name = this.#nameOf(key);
+    const fence = this.#fence;
+    const stored = JSON.stringify({ fence: fence ?? 0, text });
+    // Also for a deletion: it does not overtake earlier writes, which wait for the encryption key.
+    const value = this.#sealer ? await this.#sealer.seal(stored, name) : stored;
+    const write = async (condition?: { version: number }): Promise<boolean> => {
+      if (text !== undefined) return (await this.#store.put(name, value, condition)) !== undefined;
+      return condition?.version === 0 || this.#store.delete(name, condition);
+    };
+    if (fence === undefined) return void (await write());
     for (;;) {
       const record = await this.#store.get(name);
-      if (record && (await this.#fenceOf(record, name)) > fence)
+      // An unreadable record may be replaced.
+      const last = record && (await this.#parse(record, name).catch(() => undefined));
+      if (last && last.fence > fence)
         throw new QuiverError(
           'SHARED_STORE_LOCK_LOST',
           'Another process took over the lock of an OAuth storage, because this process did not renew it in time, and wrote newer values. Nothing was written. Read the values again.',
         );
-      if (await write(record?.version ?? 0)) return;
+      if (await write({ version: record?.version ?? 0 })) return;
     }
-  }
-
-  /** An unreadable record may be replaced. */
-  #fenceOf(record: StoredRecord, name: string): Promise<number> {
-    return this.#parse(record, name).then(
-      ({ fence }) => fence,
-      () => 0,
-    );
   }
 
   async #parse({ value }: StoredRecord, name: string): Promise<StoredText> {

@@ -68,10 +68,7 @@ export interface AuthorizationTarget extends DiscoverOptions {
   readonly policy: SignInPolicy;
 }
 
-/**
- * Tokens as providers for the SDK store them, which is why our members have names in the style of OAuth: the time at which they expire,
- * in seconds since 1970, and the requested scope.
- */
+/** Tokens as providers for the SDK store them, with the time at which they expire, in seconds since 1970, and the requested scope. */
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
 /** A sign-in whose page was shown and whose response is pending. */
@@ -102,10 +99,7 @@ const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
 
 export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
 
-/**
- * State of one client's sign-in at one MCP server, for the steps: the pending page, the discovered servers, the key of its tokens. The
- * provider of the application keeps the tokens, the registrations and the verifier.
- */
+/** State of a client's sign-in at a server: pending page, discovery, key. The provider keeps tokens, registrations and the verifier. */
 export class SignIn {
   readonly policy: SignInPolicy;
   readonly provider: OAuthClientProvider;
@@ -213,6 +207,14 @@ export class SignIn {
     }
   }
 
+  /** Returns the token request of a client without a user. */
+  async tokenRequest(discovered: OAuthDiscoveryState | undefined, scope: string | undefined): Promise<URLSearchParams> {
+    const issuer = discovered ? issuerOf(discovered) : '';
+    const { resource } = discovered?.resourceMetadata ?? {};
+    const { tokenRequest = clientCredentialsRequest } = this.policy;
+    return tokenRequest({ issuer, resource, scope: scope || undefined });
+  }
+
   /** Shows the page, by the provider. */
   async show(page: URL): Promise<void> {
     await (this.policy.isAdopted ? this.showPage(page) : this.provider.redirectToAuthorization(page));
@@ -298,7 +300,6 @@ export function requireTokenType(type: unknown): void {
   );
 }
 
-/** Default token request of clients without a user. */
-export function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {
+function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {
   return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) });
 }

@@ -11,11 +11,10 @@ import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './di
 import { createGuardedFetch } from './guarded-fetch.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens } from './request-tokens.js';
-import { clientCredentialsRequest, type AuthorizationTarget, type KeptTokens } from './sign-in-state.js';
+import type { AuthorizationTarget, KeptTokens } from './sign-in-state.js';
 
 /**
- * Finds the authorization server, registers where needed, and prepares the sign-in page. A client without a user receives its tokens
- * at once.
+ * Finds the authorization server, registers where needed, and prepares the sign-in page.
  *
  * @returns the sign-in page, or the new tokens of a client without a user
  * @throws `OAUTH_ISSUER_UNEXPECTED`; `OAUTH_SIGN_IN_FAILED` with the reason, and what {@link discover} throws
@@ -33,9 +32,7 @@ export async function beginAuthorization(
     const scope = chooseScope(target, wantedScope, discovered);
     if (policy.redirectUrl !== undefined)
       return await createSignInPage(target, discovered, clientInformation.client_id, scope);
-    const { tokenRequest = clientCredentialsRequest } = policy;
-    const { resource } = discovered.resourceMetadata ?? {};
-    const parameters = await tokenRequest({ issuer: issuerOf(discovered), resource, scope: scope || undefined });
+    const parameters = await signIn.tokenRequest(discovered, scope);
     const defaults = { scope, requested_scope: scope };
     return await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
@@ -81,8 +78,7 @@ async function createSignInPage(
 }
 
 /**
- * Returns the scopes to request: from the challenge, the metadata, or the client. A client that keeps refresh tokens adds
- * `offline_access` where the server offers it.
+ * Returns the scopes to request. A client that keeps refresh tokens adds `offline_access` where the server offers it.
  *
  * @see [MCP 2025-11-25, Scope Selection Strategy](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy)
  */

@@ -8,12 +8,9 @@ import { FileOAuthStorage } from './file-oauth-storage.js';
 import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
 
 /**
- * Returns the storage of one client at one server: a file in the user's folder of settings that only the user can read (mode 0600). The
- * folder is `quiver/oauth` in `XDG_CONFIG_HOME` (`~/.config`), on Windows in `APPDATA`. Each server, client and list of scopes has a
- * file, so that one that is slow to refresh its token delays no other.
- *
- * A user without a home has a storage in memory, and one log line. Where the folder cannot be written, the provider keeps in memory what
- * the file does not take, also with one log line.
+ * Returns the storage of one client at one server: a file that only the user can read (mode 0600), in the folder `quiver/oauth` of
+ * `XDG_CONFIG_HOME` (`~/.config`), on Windows of `APPDATA`. Each server, client and list of scopes has a file, so that one that is slow
+ * to refresh its token delays no other. A user without a home has a storage in memory, and one log line.
  *
  * @see [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/)
  */

@@ -5,9 +5,8 @@ import { sendAuthorized } from './authorization.js';
 import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
 
 /**
- * Returns a {@link Send} that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request. It passes on the
- * caller's `HttpCall`, so that `cancel` reaches the request that is on its way. A request that is canceled during a refresh is not
- * repeated.
+ * Returns a {@link Send} that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request, unless that was
+ * canceled meanwhile.
  *
  * @throws as `createOAuthFetch`
  */
