@@ -1,5 +1,3 @@
-import { monotonicNow } from './monotonic-now.js';
-
 export interface BackOff {
   /** Milliseconds until the next attempt is due; 0 when it is. */
   remaining(): number;
@@ -28,7 +26,7 @@ export interface BackOffOptions {
 export function createBackOff({
   first = 100,
   cap = 30_000,
-  now = monotonicNow,
+  now = () => performance.now(),
   random = Math.random,
 }: BackOffOptions = {}): BackOff {
   let failures = 0;

@@ -219,7 +219,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
     const { onElicitation, asked } = personOf('Ada');
     const call = { serverName: 'it', name: 'ask', onElicitation };
     const results = await Promise.all([mcp.callTool(call), mcp.callTool(call)]);
-    expect(JSON.stringify(results)).toContain('does not tell which of them the request belongs to');
+    expect(JSON.stringify(results)).toContain('the transport does not tell which one this is for');
     expect(asked.length).toBeLessThan(2);
   });
 

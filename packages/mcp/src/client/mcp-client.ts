@@ -47,21 +47,16 @@ export interface MCPClientOptions {
 
 const defaultTimeout = 60_000;
 
-const milliseconds = valueThat(
-  (value) => typeof value === 'number' && value >= 0,
-  'a number of milliseconds of at least 0',
-);
+const notNegative = valueThat((value) => typeof value === 'number' && value >= 0, 'a number of at least 0');
 
-const authenticateChecks: OptionChecks<AuthenticateServerOptions> = { scope: anyValue, timeout: milliseconds };
+const authenticateChecks: OptionChecks<AuthenticateServerOptions> = { scope: anyValue, timeout: notNegative };
 const rootChecks: OptionChecks<{ roots: Root[] }> = { roots: rootList };
-const instructionChecks: OptionChecks<{ maxLength?: number }> = {
-  maxLength: valueThat((value) => typeof value === 'number' && value >= 0, 'a number of at least 0'),
-};
+const instructionChecks: OptionChecks<{ maxLength?: number }> = { maxLength: notNegative };
 
 const clientChecks: OptionChecks<MCPClientOptions> = {
   id: anyValue,
   servers: required(valueThat(isObject, 'an object with one definition per server name')),
-  timeout: milliseconds,
+  timeout: notNegative,
   clientInfo: clientInfoCheck,
   resultLimit: anyValue,
   identity: functionValue,

@@ -91,9 +91,14 @@ describe('loadMcpConfig', () => {
     const error = await loadMcpConfig(file).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'MCP_CONFIG_INVALID',
-      message: `The MCP configuration ${file} is not JSON: line 2, column 42: expected a value: text in double quotes, a number, true, false, null, [ or {.`,
+      message: `The MCP configuration ${file} is not JSON: InvalidSymbol at line 2, column 42.`,
     });
     expect(inspect(error)).not.toContain('s3cret');
+  });
+
+  test('reads a file with a byte order mark and a server with any name', async () => {
+    const { servers } = await loadMcpConfig(write('\uFEFF{ "mcpServers": { "__proto__": { "command": "x" } } }'));
+    expect(Object.entries(servers)).toEqual([['__proto__', { command: 'x' }]]);
   });
 
   test.each([[[]], [undefined]])('requires an object with servers, not %j', async (mcpServers) => {

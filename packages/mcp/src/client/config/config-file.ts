@@ -1,9 +1,9 @@
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { unchecked, checkOptions, functionValue, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
+import type { ParseError } from 'jsonc-parser';
 import { readConfigEntry } from './config-entry.js';
 import { configError, type ConfigFile } from './config-variables.js';
-import { JsoncError, parseJsonc } from './jsonc.js';
 import type { ServerDefinition } from './server-definition.js';
 
 /** Options of `loadMcpConfig()`. */
@@ -14,10 +14,7 @@ export interface LoadMcpConfigOptions {
   inputs?: Readonly<Record<string, string | undefined>>;
   /** Folder of `${workspaceFolder}`. Default: the folder that contains `.vscode`, `.cursor` or the like; otherwise the folder of the file. */
   workspaceFolder?: string;
-  /**
-   * Called for every server that is left out, and every setting without effect. Default: an invalid server throws its error, the others
-   * are a line in the log.
-   */
+  /** Receives every server that is left out, and every setting without effect. Default: an invalid server throws, others are logged. */
   onSkip?: (skipped: SkippedMcpSetting) => void;
 }
 
@@ -27,10 +24,7 @@ export interface SkippedMcpSetting {
   server: string;
   /** Place in the file, such as `mcpServers.weather.auth`. */
   key: string;
-  /**
-   * `disabled`: the file disables the server. `invalid`: the server cannot be defined, see `error`. `ignored`: the server is defined
-   * without this setting.
-   */
+  /** `disabled`: by the file. `invalid`: the server cannot be defined, see `error`. `ignored`: it is defined without this setting. */
   reason: 'disabled' | 'invalid' | 'ignored';
   /** Error of an `invalid` server. */
   error?: QuiverError;
@@ -123,13 +117,18 @@ async function readJsonc(path: string | URL): Promise<Record<string, unknown>> {
     new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${String(path)} ${problem}`);
   if (/\.(toml|ya?ml)$/i.test(String(path)))
     throw invalid('is not JSON. Parse it, and pass command, args, env and url of each server to MCPClient.');
-  try {
-    const config = parseJsonc(text);
-    return isObject(config) ? config : {};
-  } catch (error) {
-    if (error instanceof JsoncError) throw invalid(`is not JSON: ${error.message}.`);
-    throw error;
+  const { getNodeValue, parseTree, printParseErrorCode } = await import('jsonc-parser');
+  const errors: ParseError[] = [];
+  const tree = parseTree(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true });
+  // The message never quotes the text: configuration files contain secrets.
+  for (const { error, offset } of errors) {
+    const lines = text.slice(0, offset).split('\n');
+    const place = `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+    throw invalid(`is not JSON: ${printParseErrorCode(error)} at ${place}.`);
   }
+  // Objects without a prototype: a member `__proto__` is one like any other.
+  const config: unknown = tree && getNodeValue(tree);
+  return isObject(config) ? config : {};
 }
 
 async function toConfigFile(

@@ -25,24 +25,19 @@ import type {
 } from './server-definition.js';
 import type { ToolSelection } from './tool-options.js';
 
-/** A root of the protocol. */
-const root = objectOf<{ uri: string; name?: string; _meta?: object }>({
-  uri: stringValue,
-  ...unchecked<{ uri: string; name?: string; _meta?: object }>()('name', '_meta'),
-});
-
-export const rootList: OptionCheck = listOf(root);
+export const rootList: OptionCheck = listOf(
+  objectOf<{ uri: string; name?: string; _meta?: object }>({ uri: stringValue, name: anyValue, _meta: anyValue }),
+);
 
 const serverChecks: OptionChecks<ServerOptions> = {
-  ...unchecked<ServerOptions>()('timeout', 'connectTimeout', 'maxRetries'),
+  ...unchecked<ServerOptions>()('timeout', 'connectTimeout', 'maxRetries', 'maxInputRounds'),
+  ...unchecked<ServerOptions>()('serverLogLevel', 'capabilities', 'resultLimit', 'includeInstructions', 'toolPrefix'),
   logger: functionValue,
   log: functionValue,
   enableServerLogs: booleanValue,
-  serverLogLevel: anyValue,
   enableProgressTracking: booleanValue,
   resetTimeoutOnProgress: booleanValue,
   clientInfo: clientInfoCheck,
-  capabilities: anyValue,
   onMessage: functionValue,
   roots: (value, option, owner) => (typeof value === 'function' ? undefined : rootList(value, option, owner)),
   sampling: eitherOf(
@@ -50,7 +45,6 @@ const serverChecks: OptionChecks<ServerOptions> = {
     functionValue,
     objectOf<SamplingModel>({ model: anyValue, maxTokens: anyValue, approve: functionValue }),
   ),
-  maxInputRounds: anyValue,
   tasks: eitherOf('true, false or an object', booleanValue, objectOf<{ timeout: number }>({ timeout: anyValue })),
   onToolError: eitherOf("'throw', 'return' or a function", oneOf('throw', 'return'), functionValue),
   processToolCall: functionValue,
@@ -66,7 +60,6 @@ const serverChecks: OptionChecks<ServerOptions> = {
     }),
   ),
   includeReturnSchema: booleanValue,
-  ...unchecked<ServerOptions>()('resultLimit', 'includeInstructions'),
   untrusted: booleanValue,
   protocol: oneOf('auto', 'legacy', 'modern'),
   tools: objectOf<NonNullable<ToolSelection['tools']>>({
@@ -75,7 +68,6 @@ const serverChecks: OptionChecks<ServerOptions> = {
     filter: functionValue,
     rename: anyValue,
   }),
-  toolPrefix: anyValue,
 };
 
 /** The settings that are passed on to `fetch` and to the child process are theirs. */
@@ -100,8 +92,8 @@ export const definitionChecks: {
       rejectUnauthorized: booleanValue,
     }),
     reconnectionOptions: objectOf<ReconnectionOptions>({
-      ...unchecked<ReconnectionOptions>()('initialReconnectionDelay', 'maxReconnectionDelay'),
-      ...unchecked<ReconnectionOptions>()('reconnectionDelayGrowFactor', 'maxRetries'),
+      ...unchecked<ReconnectionOptions>()('initialReconnectionDelay', 'maxReconnectionDelay', 'maxRetries'),
+      reconnectionDelayGrowFactor: anyValue,
     }),
     sessionId: anyValue,
     ...serverChecks,

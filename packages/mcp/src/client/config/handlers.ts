@@ -56,10 +56,7 @@ export interface ElicitationRequest extends Omit<ElicitRequest, 'mode'> {
   url?: string;
 }
 
-/**
- * Responds to an elicitation request. `content` must match `requestedSchema`; missing fields get their default. The signal fires when the
- * response is no longer needed.
- */
+/** Responds to an elicitation request. `content` must match `requestedSchema`; missing fields get their default. */
 export type ElicitationHandler = (
   request: ElicitationRequest,
   options: { signal: AbortSignal },

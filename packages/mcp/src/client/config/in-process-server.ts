@@ -4,10 +4,7 @@ export interface ConnectableServer {
   connect(transport: any): Promise<unknown>;
 }
 
-/**
- * An `MCPServer`. The type names `listen`, and not the `fetch` that is called: a server and a definition may both have a `fetch`,
- * and the type checker could not tell the parameters of a definition's.
- */
+/** An `MCPServer`. Not by its `fetch`: definitions may have one, too, and the type checker could not tell the parameters of theirs. */
 interface ListeningServer {
   listen(options?: object): Promise<unknown>;
 }

@@ -16,8 +16,7 @@ const targets = ['command', 'url', 'server'] as const;
 /**
  * Parses one entry of `servers`.
  *
- * @throws `OPTIONS_INVALID` for a value that is not a definition, an unknown option, and a definition that does not name
- *   exactly one of a command, an http(s) URL and a server of this process
+ * @throws `OPTIONS_INVALID` unless it names exactly one of a command, an http(s) URL and a server of this process, with known options
  */
 export function parseServerDefinition(name: string, value: unknown): ServerTarget {
   if (typeof value === 'string' || value instanceof URL) return parseAddress(name, value);
@@ -63,12 +62,8 @@ function parseAddress(name: string, address: string | URL): ServerTarget {
 }
 
 function toHttpUrl(value: unknown): URL | undefined {
-  try {
-    const url = new URL(value as string | URL);
-    return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
-  } catch {
-    return undefined;
-  }
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
 function conflict(name: string, options: string): QuiverError {

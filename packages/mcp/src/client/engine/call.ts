@@ -32,10 +32,7 @@ export interface RequestExtension {
   readonly name: string;
   /** Returns whether a result has a type of the extension. It is returned with it. @throws `TypeError` when it violates the extension */
   accepts?(result: Params): boolean;
-  /**
-   * Receives the result that arrives up to two seconds after a request ended that the server has received; `undefined` when none does, and
-   * the request has been canceled. Without it, requests are canceled at once, and where the server does not have the extension.
-   */
+  /** Receives the result that arrives up to two seconds after the end of a request; `undefined` for none. Only then the request is canceled. */
   onLateResult?(late: Promise<Params | undefined>, requestContext: AnyRequestContext | undefined): void;
 }
 
@@ -58,10 +55,7 @@ export interface EngineRequestOptions extends RequestHandlers {
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
   /** Headers of the request, by lower-case name. */
   readonly headers?: Sending['headers'];
-  /**
-   * Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. A
-   * subscription does not count as a request in progress.
-   */
+  /** Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. */
   readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
   readonly extension?: RequestExtension | undefined;
   /** Id of the tool call that sends the request, for its trace. */

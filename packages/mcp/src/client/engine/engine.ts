@@ -48,10 +48,7 @@ const lateResultTime = 2000;
 
 const channel = traceChannels['quiver:mcp.client'];
 
-/**
- * One negotiated connection to a server, over any channel, in both protocol eras. Matches responses to requests, limits their time,
- * reports progress, cancels, responds to the server, and provides the input that results require.
- */
+/** One negotiated connection to a server, over any channel, in both protocol eras. */
 export class Engine implements Receiver {
   isClosed = false;
   server: ServerFacts = {};
@@ -111,8 +108,8 @@ export class Engine implements Receiver {
   }
 
   /**
-   * Sends a request, provides the input that its result requires, and resolves with the checked result. A result of a type of the
-   * request's extension is returned with its `resultType`, which other results do not have.
+   * Sends a request, provides the input that its result requires, and resolves with the checked result. Only results of the request's
+   * extension have a `resultType`.
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`

@@ -1,5 +1,4 @@
 import { evictOldest } from '../../evict-oldest.js';
-import { monotonicNow } from '../../monotonic-now.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
@@ -26,14 +25,11 @@ export interface NegotiateOptions {
 /** Milliseconds after which, in mode `auto`, a local server without a response to `server/discover` counts as legacy. */
 const localProbeTimeout = 5000;
 
-/** A server may be updated while this process runs, so an entry expires after ten minutes. */
+/** Milliseconds. A server may be updated while this process runs. */
 const eraLifetime = 10 * 60_000;
 const maxEras = 1000;
 
-/**
- * Eras of HTTP servers, by URL: trying the modern era costs a legacy server a rejected request, so a process tries it once. At most
- * 1,000 entries, of which the oldest is evicted; each expires after ten minutes.
- */
+/** Eras of HTTP servers, by URL: trying the modern era costs a rejected request. At most 1,000; the oldest is evicted. */
 const eras = new Map<string, { readonly era: Era; readonly at: number }>();
 
 /**
@@ -44,7 +40,7 @@ const eras = new Map<string, { readonly era: Era; readonly at: number }>();
 export async function negotiate(engine: Engine, options: NegotiateOptions): Promise<void> {
   const { mode, url } = options;
   const known = mode === 'auto' && url ? eras.get(url.href) : undefined;
-  const isKnownLegacy = known?.era === 'legacy' && monotonicNow() - known.at < eraLifetime;
+  const isKnownLegacy = known?.era === 'legacy' && performance.now() - known.at < eraLifetime;
   const isLegacy = mode === 'legacy' || isKnownLegacy;
   const modern = isLegacy ? undefined : await discover(engine, options);
   if (!modern && mode === 'modern')
@@ -56,7 +52,7 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   engine.server = facts;
   if (!url) return;
   eras.delete(url.href);
-  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: monotonicNow() });
+  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: performance.now() });
   evictOldest(eras, maxEras);
 }
 
@@ -130,10 +126,7 @@ async function initialize(engine: Engine, options: NegotiateOptions): Promise<Se
   return toFacts('legacy', protocolVersion as string, result, serverInfo);
 }
 
-/**
- * Returns whether a server has no capability for messages without a request in progress: log messages, changes, its extensions, and requests that
- * the client declares. Lists, prompts and completions alone are passive.
- */
+/** Returns whether a server has no capability for messages without a request in progress: logs, changes, requests that the client declares. */
 function isPassive(server: ServerCapabilities = {}, client: ClientCapabilities): boolean {
   const features = Object.values(server).flatMap((capability) => Object.values(capability ?? {}));
   return !('logging' in server) && !features.some(Boolean) && Object.keys(client).length === 0;

@@ -4,7 +4,7 @@ import { isObject, type JsonRpcNotification, type Params } from '../../protocol/
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerMessage } from '../config/handlers.js';
-import type { EngineRequestOptions } from './call.js';
+import type { Call, EngineRequestOptions } from './call.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
@@ -32,28 +32,19 @@ export const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
 
-/** A result other than a complete one. */
-export interface InputRequired {
-  /** Method of the request. */
-  readonly method: string;
-  readonly result: Params;
-  /** Number of such results before it. */
-  readonly round: number;
-  /** Default 10. */
-  readonly maxInputRounds?: number | undefined;
-  /** Options of the request, with its handlers. */
-  readonly options: EngineRequestOptions;
-}
-
 /**
  * Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns.
  *
+ * @param round - number of such results before this one
  * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of {@link respondToInput}; `signal.reason`
  */
 export async function provideInput(
   application: Application,
-  { method, result, round, maxInputRounds = defaultMaxInputRounds, options }: InputRequired,
+  { method, options }: Pick<Call, 'method' | 'options'>,
+  result: Params,
+  round: number,
   signal: AbortSignal,
+  maxInputRounds: number = defaultMaxInputRounds,
 ): Promise<Params> {
   const { resultType, inputRequests, requestState } = result;
   if (resultType !== 'input_required' || !findMethod(method)?.isInteractive)
@@ -75,8 +66,8 @@ export async function provideInput(
 }
 
 /**
- * Passes one of the input requests of a result, or of a task, to the application. A failed elicitation is a response, so that the tool
- * learns of it: the protocol has no error here, and every server understands that the elicitation was canceled.
+ * Passes an input request of a result, or of a task, to the application. A failed elicitation is a response: the protocol has no error here,
+ * and every server understands that it was canceled.
  *
  * @throws `TypeError` for what is not a request; {@link MissingInputError} with the error of another handler, or a `ProtocolError` where
  *   there is none, as its cause; `QuiverError` of handlers; `signal.reason`

@@ -1,4 +1,4 @@
-import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
+import { toTimerDelay } from '../../monotonic-now.js';
 
 /** Time limit of one request. */
 export interface RequestClock {
@@ -13,10 +13,7 @@ export interface RequestClock {
   pausedAt: number;
 }
 
-/**
- * Time limits of the requests of one connection. One timer serves all: one for each adds a fifth to the cost of a call over stdio. Workers have
- * numbers for timers.
- */
+/** Time limits of the requests of one connection. One timer serves all: one for each adds a fifth to the cost of a call over stdio. */
 export class RequestClocks {
   readonly #running = new Set<RequestClock>();
   /** Number of reasons for which all clocks are paused. */
@@ -25,12 +22,9 @@ export class RequestClocks {
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
 
-  /**
-   * @param timeout - milliseconds; 0 for no limit
-   * @param maxTotalTimeout - milliseconds that progress cannot extend
-   */
+  /** @param timeout - milliseconds; 0 for no limit. @param maxTotalTimeout - milliseconds that progress cannot extend */
   start(timeout: number, maxTotalTimeout: number, onExpired: () => void): RequestClock {
-    const now = monotonicNow();
+    const now = performance.now();
     const latest = now + maxTotalTimeout;
     const expiresAt = timeout > 0 ? Math.min(now + timeout, latest) : latest;
     const clock: RequestClock = { onExpired, expiresAt, latest, pauses: this.#pauses, pausedAt: now };
@@ -47,7 +41,7 @@ export class RequestClocks {
 
   /** Starts the time limit of a request again. @param timeout - milliseconds */
   extend(clock: RequestClock, timeout: number): void {
-    const now = clock.pauses > 0 ? clock.pausedAt : monotonicNow();
+    const now = clock.pauses > 0 ? clock.pausedAt : performance.now();
     clock.expiresAt = Math.min(now + timeout, clock.latest);
   }
 
@@ -55,7 +49,7 @@ export class RequestClocks {
   pause(only?: RequestClock): void {
     if (!only) this.#pauses += 1;
     for (const clock of only ? [only] : this.#running) {
-      if (clock.pauses === 0) clock.pausedAt = monotonicNow();
+      if (clock.pauses === 0) clock.pausedAt = performance.now();
       clock.pauses += 1;
     }
   }
@@ -65,7 +59,7 @@ export class RequestClocks {
     for (const clock of only ? [only] : this.#running) {
       clock.pauses -= 1;
       if (clock.pauses > 0) continue;
-      const passed = monotonicNow() - clock.pausedAt;
+      const passed = performance.now() - clock.pausedAt;
       clock.expiresAt += passed;
       clock.latest += passed;
       if (this.#running.has(clock)) this.#setTimer(clock.expiresAt);
@@ -81,12 +75,12 @@ export class RequestClocks {
     if (this.#isClosed || due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = due;
-    this.#timer = setTimeout(() => this.#expire(), toTimerDelay(Math.max(0, due - monotonicNow())));
+    this.#timer = setTimeout(() => this.#expire(), toTimerDelay(Math.max(0, due - performance.now())));
   }
 
   #expire(): void {
     this.#timerDue = Number.POSITIVE_INFINITY;
-    const now = monotonicNow();
+    const now = performance.now();
     for (const clock of this.#running) {
       if (clock.pauses > 0) continue;
       if (clock.expiresAt <= now) clock.onExpired();

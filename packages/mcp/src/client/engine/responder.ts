@@ -3,7 +3,6 @@ import { errorCodes } from '../../protocol/constants.js';
 import type { JsonRpcRequest, JsonRpcResponse, Params, RequestId } from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { monotonicNow } from '../../monotonic-now.js';
 import { createBackOff } from '../../back-off.js';
 import { abortHandlers, UndeliveredError, type Call, type EngineRequestOptions } from './call.js';
 import { provideInput, type Application } from './provide-input.js';
@@ -35,8 +34,7 @@ export interface ResponderOptions {
 }
 
 /**
- * Responds to the server for the application: to its requests, and to results that require input. The clock of the call that they belong to
- * is stopped meanwhile.
+ * Responds to the server for the application: to its requests, and to results that require input. The clock of their call is stopped meanwhile.
  *
  * Calls may have handlers of their caller, and stdio does not tell which call a request of the server belongs to. A third of this class decides
  * when only one caller is possible: no request may reach the user of another one.
@@ -52,10 +50,7 @@ export class Responder {
     this.#options = options;
   }
 
-  /**
-   * Returns the call that a request of the server belongs to, where the transport does not tell: the only one in progress that may require
-   * input, or one of several of the same caller, unless the tool of another caller's abandoned call may still ask.
-   */
+  /** Returns the call that a request of the server belongs to, where the transport does not tell and only one caller is possible. */
   findCall(): Call | undefined {
     const [call, ...others] = [...this.#options.calls].filter(({ method }) => findMethod(method)?.isInteractive);
     const caller = call?.options.relay?.caller;
@@ -85,15 +80,12 @@ export class Responder {
     if (!controller.signal.aborted) await this.#deliver({ jsonrpc: '2.0', id, ...outcome }, method, call);
   }
 
-  /**
-   * Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. Responses that are not about a
-   * call, such as the roots, are sent also when the call has ended meanwhile that it seems to belong to.
-   */
+  /** Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. */
   async #deliver(response: JsonRpcResponse, method: string, call: Call | undefined): Promise<void> {
     const { engine, calls } = this.#options;
     const backOff = createBackOff({ first: 200, cap: 5000 });
-    const deadline = monotonicNow() + unassignedTime;
-    const isAwaited = (): boolean => !engine.isClosed && (call ? calls.has(call) : monotonicNow() < deadline);
+    const deadline = performance.now() + unassignedTime;
+    const isAwaited = (): boolean => !engine.isClosed && (call ? calls.has(call) : performance.now() < deadline);
     if (engine.isClosed) return;
     do {
       try {
@@ -120,10 +112,9 @@ export class Responder {
   async provideInput(call: Call, result: Params, round: number): Promise<Params> {
     const { application, maxInputRounds } = this.#options;
     const controller = new AbortController();
-    const required = { method: call.method, result, round, maxInputRounds, options: call.options };
     this.#pause(call, controller);
     try {
-      return await provideInput(application, required, controller.signal);
+      return await provideInput(application, call, result, round, controller.signal, maxInputRounds);
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -134,7 +125,7 @@ export class Responder {
 
   /** Remembers a call that ended before its response. */
   abandon({ options }: Call): void {
-    this.#abandonedUntil = monotonicNow() + lateRequestTime;
+    this.#abandonedUntil = performance.now() + lateRequestTime;
     // Two callers are enough to doubt every one.
     if (this.#abandoned.size < 2) this.#abandoned.add(callerOf(options));
   }
@@ -158,7 +149,7 @@ export class Responder {
 
   /** Returns whether a request of the server may belong to an abandoned call of another caller. */
   #mayBelongToOther(options: EngineRequestOptions): boolean {
-    if (monotonicNow() >= this.#abandonedUntil) this.#abandoned.clear();
+    if (performance.now() >= this.#abandonedUntil) this.#abandoned.clear();
     const own = callerOf(options);
     return [...this.#abandoned].some((other) => other !== own);
   }
@@ -169,7 +160,7 @@ export class Responder {
     if (![...this.#options.calls].some(({ options }) => options.onElicitation ?? options.onSampling ?? options.relay))
       return error;
     const reason =
-      'Several calls are in progress or were canceled, and the transport does not tell which of them the request belongs to.';
+      'Several calls are in progress or were canceled, and the transport does not tell which one this is for.';
     return new ProtocolError(error.code, `${error.message}. ${reason}`);
   }
 }

@@ -28,8 +28,8 @@ const namedError =
 const mentionedError = /error|exception|fatal|panic/i;
 
 /**
- * Returns the reason for a failure from the output of a program: the first error that it names and, if it is another one, the last.
- * Otherwise all of a short output; of a long one the first line that mentions an error and the last line, or the beginning and the end.
+ * Returns the reason for a failure from the output of a program: the first and the last error that it names. Otherwise all of a short
+ * output; of a long one the first line that mentions an error and the last line, or the beginning and the end.
  */
 export function summarizeOutput(output: string): string {
   const lines = readLines(output);

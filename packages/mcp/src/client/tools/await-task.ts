@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
+import { toTimerDelay } from '../../monotonic-now.js';
 import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes, failureKey } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -240,7 +240,7 @@ class AwaitedTask {
     const { requestContext, onElicitation, onSampling, relay } = this.#options;
     const options = { signal, requestContext, onElicitation, onSampling, relay, timeout: pollTimeout };
     const backOff = createBackOff();
-    const start = monotonicNow();
+    const start = performance.now();
     for (;;) {
       try {
         const result = await send(options);
@@ -251,8 +251,8 @@ class AwaitedTask {
         signal.throwIfAborted();
         this.#isOver ||= isQuiverError(error, 'MCP_TASK_NOT_FOUND');
         if (!this.#isKnown || !repeats.aboutTask.isCause(error)) throw error;
-        this.#outage = { error, since: this.#outage?.since ?? monotonicNow() };
-        if (monotonicNow() - start > repeats.aboutTask.limit) {
+        this.#outage = { error, since: this.#outage?.since ?? performance.now() };
+        if (performance.now() - start > repeats.aboutTask.limit) {
           // The task may still run: its id permits to continue it.
           this.#isOver = true;
           const { code, message, cause, details } = error;
@@ -275,7 +275,7 @@ class AwaitedTask {
     const details = { server: this.#server.name, taskId: this.#taskId };
     if (this.#outage) {
       const { error: cause, since } = this.#outage;
-      const seconds = Math.ceil((monotonicNow() - since) / 1000);
+      const seconds = Math.ceil((performance.now() - since) / 1000);
       return new QuiverError(
         'MCP_REQUEST_TIMEOUT',
         `MCP server '${this.#server.name}' has been unavailable for ${seconds} s, and the limit of ${limit} ms for one of its tasks is over: whether the task ended is unknown. ${cause.message}`,

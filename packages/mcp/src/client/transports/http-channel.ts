@@ -4,7 +4,6 @@ import { HttpCall, mediaTypeOf, type HttpResponse } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { findMethod } from '../../protocol/methods.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
-import { monotonicNow } from '../../monotonic-now.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { repeats } from '../../repeats.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
@@ -160,7 +159,7 @@ export class HttpChannel extends HttpConnection implements Channel {
   }
 
   async send(message: OutgoingMessage, sending: Sending): Promise<void> {
-    const started = monotonicNow();
+    const started = performance.now();
     let closings = 0;
     for (;;) {
       try {
@@ -180,7 +179,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     const { refused, closedServer } = repeats;
     if (closedServer.isCause(error)) return this.kind === 'http' ? closedServer.pauses[closings] : undefined;
     const { restartTimeout = 0 } = this.#options;
-    const mayRestart = this.protocolVersion !== undefined && monotonicNow() < started + restartTimeout;
+    const mayRestart = this.protocolVersion !== undefined && performance.now() < started + restartTimeout;
     return mayRestart && refused.isCause(error) ? refused.pause : undefined;
   }
 
