@@ -71,9 +71,8 @@ describeEras((protocol) => {
   it('connects in the era of the test', async () => {
     await using client = await createTestClient(server, { protocol });
     await client.tools();
-    expect(client.mcp.getServerProtocolVersions()).toEqual({
-      server: protocol === 'modern' ? '2026-07-28' : '2025-11-25',
-    });
+    const { protocolVersion } = client.mcp.status()['server'] ?? {};
+    expect(protocolVersion).toBe(protocol === 'modern' ? '2026-07-28' : '2025-11-25');
   });
 
   it('finds tools by name and parts of their definition', async () => {

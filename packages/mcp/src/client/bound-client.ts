@@ -14,10 +14,7 @@ import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
 import { createTypedServer, type ToolSignature, type TypedServer } from './tools/typed-server.js';
 
-/**
- * The requests of an `MCPClient`, sent for one caller: see `mcp.forRequest()`. Handlers and subscriptions, which some of its members
- * set, are those of the client.
- */
+/** The requests of an `MCPClient`, sent for one caller: see `mcp.forRequest()`. Handlers and subscriptions are those of the client. */
 export class BoundClient {
   readonly resources: ClientResources;
   readonly prompts: ClientPrompts;
@@ -64,11 +61,8 @@ export class BoundClient {
    * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server is available
    */
   async listToolsets(options?: ListOptions): Promise<Record<string, Record<string, RemoteTool>>> {
-    return toToolsets(
-      this.#servers,
-      await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED', options),
-      this.#caller,
-    );
+    const catalog = await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED', options);
+    return toToolsets(this.#servers, catalog, this.#caller);
   }
 
   /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */

@@ -346,7 +346,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
       protocolVersion: isModern ? '2026-07-28' : '2025-11-25',
       capabilities: { tools: {} },
     });
-    expect(mcp.getServerProtocolVersions()).toEqual({ it: isModern ? '2026-07-28' : '2025-11-25' });
+    expect(mcp.status()['it']?.protocolVersion).toBe(isModern ? '2026-07-28' : '2025-11-25');
     await mcp.disconnect();
     expect(mcp.status()).toEqual({ it: { state: 'idle' } });
   });

@@ -218,11 +218,6 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     return instructions.map(([name, text]) => `Instructions of the MCP server '${name}':\n${text}`).join('\n\n');
   }
 
-  /** Returns the protocol version of each connected server. */
-  getServerProtocolVersions(): Record<string, string> {
-    return this.#perServer((server) => server.status().protocolVersion);
-  }
-
   /** Returns the standard error of a server's process, also after a failed connection; of a long text the beginning and the end. */
   getServerStderr(serverName: string): string | undefined {
     return this.#servers.require(serverName).stderr;

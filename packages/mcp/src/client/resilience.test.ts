@@ -292,7 +292,7 @@ describe('what servers say', () => {
       endless.close();
     });
     const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/mcp`;
-    const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http' } });
+    const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http', connectTimeout: 60_000 } });
     const { errors } = await mcp.listToolsWithErrors();
     expect(errors['it']).toMatch(/longer than|no answer/);
   });

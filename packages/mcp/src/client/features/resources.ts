@@ -96,15 +96,9 @@ export function createClientResources(servers: SharedServers, caller: Caller): C
       return first !== undefined && others.length === 0 ? first : contents;
     },
     subscribe: (serverName, uri) =>
-      servers.run('SUBSCRIBE_RESOURCE', serverName, async (server) => {
-        await server.subscriptions.subscribe(uri);
-        return {};
-      }),
+      servers.run('SUBSCRIBE_RESOURCE', serverName, ({ subscriptions }) => subscriptions.subscribe(uri)),
     unsubscribe: (serverName, uri) =>
-      servers.run('UNSUBSCRIBE_RESOURCE', serverName, async (server) => {
-        await server.subscriptions.unsubscribe(uri);
-        return {};
-      }),
+      servers.run('UNSUBSCRIBE_RESOURCE', serverName, ({ subscriptions }) => subscriptions.unsubscribe(uri)),
     onUpdated: (serverName, handler) =>
       servers.run('ON_UPDATED_RESOURCE', serverName, async ({ handlers }) => {
         handlers.onResourceUpdated = handler;
@@ -114,10 +108,6 @@ export function createClientResources(servers: SharedServers, caller: Caller): C
   };
 }
 
-function toContent({
-  text,
-  blob = '',
-  mimeType = 'application/octet-stream',
-}: ResourceContents): string | BinaryContent {
-  return text ?? { data: Buffer.from(blob, 'base64'), mediaType: mimeType };
+function toContent({ text, blob = '', mimeType }: ResourceContents): string | BinaryContent {
+  return text ?? { data: Buffer.from(blob, 'base64'), mediaType: mimeType ?? 'application/octet-stream' };
 }

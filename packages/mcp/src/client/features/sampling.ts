@@ -3,8 +3,7 @@ import type { CreateMessageResult } from '../../protocol/types.js';
 import type { SamplingModel, SamplingRequest } from '../config/handlers.js';
 
 /**
- * Responds to a sampling request with a language model, which receives text, images and audio, but no tools: the server could not run
- * them.
+ * Responds to a sampling request with a language model, which receives text, images and audio, but no tools.
  *
  * @throws `SAMPLING_REFUSED` when `approve` returns `false`
  */
@@ -55,8 +54,6 @@ function toPart(block: { type: string; text?: unknown; data?: unknown; mimeType?
   if (block.type === 'text') return { type: 'text', text: String(block.text) };
   if (block.type === 'image' || block.type === 'audio')
     return { type: 'file', data: block.data, mediaType: String(block.mimeType) };
-  throw new QuiverError(
-    'SAMPLING_CONTENT_UNSUPPORTED',
-    `Content of type '${block.type}' cannot be given to the model.`,
-  );
+  const message = `Content of type '${block.type}' cannot be given to the model.`;
+  throw new QuiverError('SAMPLING_CONTENT_UNSUPPORTED', message);
 }

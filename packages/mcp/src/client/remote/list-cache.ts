@@ -61,8 +61,7 @@ export class ListCache<Item> {
   }
 
   /**
-   * Returns the list, fetched when there is none or it has expired, by one request for all callers. When that fails, returns the last
-   * good list and the error.
+   * Returns the list, fetched if it is missing or expired, by one request for all callers. If that fails: the last good list and the error.
    *
    * @throws what the request throws, when there was never a good list
    */
@@ -98,7 +97,7 @@ export class ListCache<Item> {
   #start(caller: ListCaller): Fetching<Item> {
     const controller = new AbortController();
     const list = this.#refresh({ ...caller, signal: controller.signal }).finally(() => this.#forget(current));
-    const current: Fetching<Item> = { list, controller, waiting: 0 };
+    const current = { list, controller, waiting: 0 };
     return current;
   }
 
@@ -143,9 +142,8 @@ export interface CallerListsOptions<Item> extends ListCacheOptions<Item> {
 }
 
 /**
- * One list of a server, as each caller receives it. It is cached for callers without a request context, and for at most 256 identities,
- * of which the least recently used one is evicted. The list of a caller without an identity is not cached, because it must not reach
- * another one.
+ * One list of a server, as each caller receives it. It is cached for callers without a request context, and for the 256 identities that were
+ * used last. The list of a caller without an identity is not cached, because it must not reach another one.
  */
 export class CallerLists<Item> {
   readonly #options: CallerListsOptions<Item>;
@@ -216,10 +214,8 @@ const maxPages = 64;
 const silentServerLifetime = 60_000;
 
 /**
- * Requests a list. A server without the capability has an empty one.
- *
- * A legacy server reports changes unasked. A modern one is subscribed to with the second request of a list, so that a program that
- * lists once opens no stream.
+ * Requests a list; empty without the capability. A legacy server reports changes unasked. A modern one is subscribed to with the second
+ * request of a list, so that a program that lists once opens no stream.
  */
 export async function fetchList<Method extends ListMethod>(
   { name, options: { cache = true }, subscriptions, variesByCaller }: ListingServer,

@@ -33,7 +33,7 @@ export async function openConnection(options: OpenConnectionOptions, signal: Abo
     return await withinTime(
       untilAborted(() => open(options, channels, ended.signal), signal),
       limit,
-      toTimeoutError,
+      () => new Error(`no response within ${limit} ms; raise \`connectTimeout\` if it needs longer`),
     );
   } catch (error) {
     ended.abort();
@@ -88,15 +88,13 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
-    const isResumed = options.resume && definition.sessionId !== undefined;
     const { HttpChannel } = await import('../transports/http-channel.js');
     const { reconnectionOptions: reconnection } = definition;
-    const sessionId = isResumed ? definition.sessionId : undefined;
-    const { limit: restartTimeout } = options;
+    const sessionId = options.resume ? definition.sessionId : undefined;
     const httpOptions = await resolveHttpOptions(definition, url);
-    const channel = new HttpChannel({ ...httpOptions, reconnection, sessionId, restartTimeout });
+    const channel = new HttpChannel({ ...httpOptions, reconnection, sessionId, restartTimeout: options.limit });
     try {
-      return await connect(channel, wanted, isResumed);
+      return await connect(channel, wanted, sessionId !== undefined);
     } catch (error) {
       // A server that opened a session and then does not know it has this transport.
       const isSessionLost = channel.sessionId !== undefined && statusOf(error) === 404;
@@ -110,8 +108,7 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
 }
 
 /**
- * Returns whether a server that only supports HTTP+SSE reacts in this way to the first POST. A modern error comes from a server
- * that supports more.
+ * Returns whether a server with HTTP+SSE only reacts in this way to the first POST. A modern error comes from a server with more.
  *
  * @see [MCP 2025-11-25, Transports – Backwards Compatibility](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility)
  */
@@ -119,10 +116,6 @@ function isReactionOfSseServer(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== 400 && status !== 404 && status !== 405) return false;
   return !(error instanceof ProtocolError && error.code <= -32_020 && error.code >= -32_099);
-}
-
-function toTimeoutError(milliseconds: number): Error {
-  return new Error(`no response within ${milliseconds} ms; raise \`connectTimeout\` if it needs longer`);
 }
 
 function describeTarget(target: ServerTarget): string {

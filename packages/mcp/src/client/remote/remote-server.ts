@@ -108,8 +108,8 @@ export class RemoteServer {
   }
 
   /**
-   * Logs why something of this server is missing. A failure is logged once until it has ended, also when several lists are missing
-   * because of it, and not when the logger has received it as a failed connection.
+   * Logs why something of this server is missing: a failure once until it has ended, also for several lists, and not again if the logger has
+   * received it as a failed connection.
    *
    * @param what - plural, as in `Tools`
    * @param reason - one failure per line; `undefined` when nothing is missing
@@ -133,7 +133,7 @@ export class RemoteServer {
   list<Method extends ListMethod>(method: Method): CallerLists<ListedItems[Method]> {
     // A member has the type that its key selects.
     const lists = this.#lists as { [Key in Method]?: CallerLists<ListedItems[Method]> };
-    return (lists[method] ??= new CallerLists<ListedItems[Method]>({
+    return (lists[method] ??= new CallerLists({
       variesByCaller: this.variesByCaller,
       identity: this.#options.identity,
       // The request is repeated after a lost connection, because it has no effects.

@@ -61,7 +61,7 @@ type State =
   | ({ readonly kind: 'ready'; readonly engine: Engine; isSetUp: boolean } & Opening)
   | { readonly kind: 'failed'; readonly error: QuiverError };
 
-/** Milliseconds until a connection must be open. The start of a process may include a download; a busy machine delays both. */
+/** Milliseconds until a connection must be open. The start of a process may include a download. */
 const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
   http: 3000,
   'in-process': 30_000,
@@ -226,6 +226,7 @@ export class ServerConnection {
     const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
     const capabilities = this.#capabilities;
     const ofRequests = this.#requestHandlers;
+    const disconnected = `The client was disconnected from MCP server '${name}'.`;
     let opened: Engine | undefined;
     const engine = await openConnection(
       {
@@ -259,21 +260,16 @@ export class ServerConnection {
     opened = engine;
     if (signal.aborted) {
       await this.#close(engine);
-      throw disconnected(name);
+      throw failed(disconnected);
     }
-    if (engine.isClosed) {
-      throw new QuiverError(
-        'MCP_CLIENT_CONNECT_FAILED',
-        `MCP server '${name}' ended the connection as soon as it was open.`,
-      );
-    }
+    if (engine.isClosed) throw failed(`MCP server '${name}' ended the connection as soon as it was open.`);
     if (this.error) this.#backOff.reset();
     onOpen(engine);
     const { channel, server } = engine;
     const version = server.protocolVersion ?? 'unknown';
     this.#server.log('debug', `Connected: transport ${channel.kind}, protocol version ${version}.`);
     await this.#setUp(engine);
-    if (signal.aborted) throw disconnected(name);
+    if (signal.aborted) throw failed(disconnected);
     if (this.#state.kind === 'ready' && this.#state.engine === engine) this.#state.isSetUp = true;
     this.#server.handlers.onConnected?.();
     return engine;
@@ -343,6 +339,6 @@ export class ServerConnection {
   }
 }
 
-function disconnected(name: string): QuiverError {
-  return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+function failed(message: string): QuiverError {
+  return new QuiverError('MCP_CLIENT_CONNECT_FAILED', message);
 }

@@ -33,10 +33,7 @@ export interface ListOptions {
 
 const listChecks: OptionChecks<ListOptions> = { perServerTimeoutMs: anyValue, requestContext: anyValue };
 
-/**
- * Servers of the clients of this process by configuration. An entry is removed when its last user releases it; clients without an
- * `id` cannot add an entry twice, so the number of entries is the number of configurations in use.
- */
+/** Servers of the clients of this process: one entry per configuration in use, which ends with its last user. */
 const live = new Set<SharedServers>();
 
 /** The servers of one configuration and their users, which are clients. The last user that releases them ends their connections. */
@@ -55,8 +52,7 @@ export class SharedServers {
    * Returns the servers of a configuration: those of a live client with the same `id` and configuration, or new ones. Servers with the
    * same `id` and another configuration are disconnected.
    *
-   * @throws `MCP_CLIENT_DUPLICATE` when a client without `id` repeats the configuration of a live one: each holds its own processes
-   *   and sessions, so one client per request by accident is a leak that shows late
+   * @throws `MCP_CLIENT_DUPLICATE` when a client without `id` repeats the configuration of a live one, such as one client per request
    */
   static for(configuration: { readonly id?: string }, create: () => ReadonlyMap<string, RemoteServer>): SharedServers {
     const { id } = configuration;
@@ -184,11 +180,11 @@ export async function askServers<Answer>(
 ): Promise<Answers<Answer>> {
   const answers: Answers<Answer> = { data: {}, errors: {}, errorDetails: {}, durations: {} };
   const started = performance.now();
+  const toError = (limit: number): Error => new Error(`no answer within ${limit} ms`);
   const outcomes = await Promise.all(
-    [...servers].map(async (server) => {
+    Array.from(servers, async (server) => {
       const { name } = server;
       try {
-        const toError = (limit: number): Error => new Error(`no answer within ${limit} ms`);
         return { name, ...(await withinTime(ask(server), perServerTimeoutMs, toError)) };
       } catch (error) {
         return { name, error };
@@ -215,10 +211,7 @@ function toDetails(error: unknown): ServerErrorDetails {
   return { message, code: error.code, ...(typeof status === 'number' && { httpStatus: status }) };
 }
 
-/**
- * Compares plain objects and arrays by their members, URLs by their text, and everything else (functions, class instances) by
- * identity. Two clients with different authentication closures are different.
- */
+/** Compares plain objects and arrays by their members, URLs by their text, and functions and instances by identity. */
 function isSameConfiguration(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

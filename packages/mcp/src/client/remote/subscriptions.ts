@@ -57,7 +57,7 @@ export class Subscriptions {
   }
 
   /** Subscribes to a resource and resubscribes after every reconnect. @throws `MCP_REQUEST_FAILED` when the server declines */
-  async subscribe(uri: string): Promise<void> {
+  async subscribe(uri: string): Promise<object> {
     this.#uris.add(uri);
     try {
       await this.#server.request(async (engine) => {
@@ -69,17 +69,19 @@ export class Subscriptions {
           `MCP server '${this.#server.name}' declined the subscription to '${uri}': it does not report changes of this resource.`,
         );
       });
+      return {};
     } catch (error) {
       this.#uris.delete(uri);
       throw error;
     }
   }
 
-  async unsubscribe(uri: string): Promise<void> {
+  async unsubscribe(uri: string): Promise<object> {
     this.#uris.delete(uri);
     await this.#server.request((engine) =>
       engine.isModern ? this.sync() : engine.request('resources/unsubscribe', { uri }),
     );
+    return {};
   }
 
   /** Returns whether the current stream reports changes of a list. */
@@ -128,10 +130,7 @@ export class Subscriptions {
     };
   }
 
-  /**
-   * Replaces the stream of the modern connection if the filter has changed, one replacement after the other. Returns the filter that the
-   * server agreed to.
-   */
+  /** Replaces the stream of the modern connection if the filter has changed, in turn. @returns the filter that the server agreed to */
   sync(): Promise<SubscriptionFilter> {
     const replaced = this.#queue.then(async () => {
       const engine = this.#engine;

@@ -31,7 +31,7 @@ export function parseToolDefinitions(
   return { tools, malformed };
 }
 
-/** Returns the error that reports malformed definitions, with one line per tool. */
+/** Returns the error about malformed definitions, with one line per tool. */
 export function malformedToolsError(serverName: string, malformed: readonly MalformedTool[]): QuiverError {
   const lines = malformed.map(({ tool, problem }) => `Left out ${tool} of MCP server '${serverName}': ${problem}.`);
   return new QuiverError('MCP_TOOL_DEFINITION_INVALID', lines.join('\n'), {
@@ -145,7 +145,7 @@ export function compareDefinitions(
     else if (print !== fingerprintTool(tool)) changes.changed.push(tool.name);
   }
   changes.removed.push(...prints.keys());
-  return Object.values(changes).some((names) => (names as string[]).length > 0) ? changes : undefined;
+  return [changes.added, changes.removed, changes.changed].some(({ length }) => length > 0) ? changes : undefined;
 }
 
 /** Returns a value whose objects have their keys in alphabetical order. */

@@ -18,10 +18,7 @@ import { getTask, readDescription, updateTask, type RemoteTask, type TaskDescrip
 
 type InputRequired = Extract<RemoteTask, { status: 'input_required' }>;
 
-/**
- * Options of the call that became a task. Its `timeout` is until the task must have ended, by default `tasks.timeout` of the server; status
- * messages are its progress.
- */
+/** Options of the call that became a task. `timeout` is until the task must have ended, by default `tasks.timeout` of the server. */
 export interface AwaitTaskOptions extends EngineRequestOptions {
   /** The progress token. */
   readonly runId: string;
@@ -41,8 +38,7 @@ const pollTimeout = 10_000;
 const defaultTaskTimeout = 24 * 60 * 60_000;
 
 /**
- * Waits for the end of a task: polls its state, reports its status messages, responds to its input requests, and tries again while the
- * server is unavailable.
+ * Waits for the end of a task: polls its state, reports its status messages as progress, and responds to its input requests.
  *
  * @throws the error that the call would have thrown; `MCP_TASK_CANCELLED`, `MCP_TASK_NOT_FOUND`, `MCP_REQUEST_TIMEOUT`,
  *   `MCP_INPUT_ROUNDS_EXCEEDED`, `MCP_TASK_INPUT_UNSUPPORTED`; errors of the handlers of input requests; `signal.reason`
@@ -187,10 +183,7 @@ class AwaitedTask {
     }
   }
 
-  /**
-   * The server withholds requests that this client cannot provide. Another client may, unless this one owns the task: then the tool learns that its
-   * request is not supported, as in a call without a task.
-   */
+  /** The server withholds requests that this client cannot provide. Another client may, unless this one owns the task: then the tool learns it. */
   async #refuseInput({ inputRequests, requiredCapabilities }: InputRequired): Promise<void> {
     if (!this.#options.isOwner) throw this.#unsupported(JSON.stringify(requiredCapabilities));
     const added = Object.entries(inputRequests).filter(([key]) => !this.#requested.has(key));
@@ -198,10 +191,8 @@ class AwaitedTask {
     const responses = added.map(([key, request]) => {
       this.#requested.add(key);
       const subject = isObject(request) && subjects.get(request['method']);
-      const failure = {
-        code: `${subject || 'INPUT'}_NOT_SUPPORTED`,
-        message: 'The client did not declare the capability.',
-      };
+      const code = `${subject || 'INPUT'}_NOT_SUPPORTED`;
+      const failure = { code, message: 'The client did not declare the capability.' };
       return [key, { action: 'cancel', _meta: { [failureKey]: failure } }] as const;
     });
     await this.#send((options) => updateTask(this.#server, this.#taskId, Object.fromEntries(responses), options));
@@ -272,22 +263,13 @@ class AwaitedTask {
   #timedOut(): QuiverError {
     const { isOwner, maxTotalTimeout = Infinity } = this.#options;
     const limit = Math.min(this.#timeout || Infinity, maxTotalTimeout);
-    const details = { server: this.#server.name, taskId: this.#taskId };
-    if (this.#outage) {
-      const { error: cause, since } = this.#outage;
-      const seconds = Math.ceil((performance.now() - since) / 1000);
-      return new QuiverError(
-        'MCP_REQUEST_TIMEOUT',
-        `MCP server '${this.#server.name}' has been unavailable for ${seconds} s, and the limit of ${limit} ms for one of its tasks is over: whether the task ended is unknown. ${cause.message}`,
-        { cause, details },
-      );
-    }
-    const outcome = isOwner ? 'It was canceled. ' : '';
-    return new QuiverError(
-      'MCP_REQUEST_TIMEOUT',
-      `A task of MCP server '${this.#server.name}' did not end within ${limit} ms. ${outcome}Raise \`tasks.timeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`,
-      { details },
-    );
+    const { name } = this.#server;
+    const { error: cause, since = 0 } = this.#outage ?? {};
+    const seconds = Math.ceil((performance.now() - since) / 1000);
+    const message = cause
+      ? `MCP server '${name}' has been unavailable for ${seconds} s, and the limit of ${limit} ms for one of its tasks is over: whether the task ended is unknown. ${cause.message}`
+      : `A task of MCP server '${name}' did not end within ${limit} ms. ${isOwner ? 'It was canceled. ' : ''}Raise \`tasks.timeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`;
+    return new QuiverError('MCP_REQUEST_TIMEOUT', message, { cause, details: { server: name, taskId: this.#taskId } });
   }
 
   #toError(task: RemoteTask): QuiverError {

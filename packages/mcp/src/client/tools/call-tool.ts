@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { anyValue, functionValue, type OptionChecks, unchecked } from '@quiver/core/internal';
+import { functionValue, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
@@ -35,10 +35,9 @@ export interface CallToolOptions extends InteractiveRequestOptions {
 
 export const callToolChecks: OptionChecks<CallToolOptions> = {
   ...interactiveChecks,
-  ...unchecked<CallToolOptions>()('serverName', 'name', 'args', 'meta'),
+  ...unchecked<CallToolOptions>()('serverName', 'name', 'args', 'meta', 'runId'),
   ...unchecked<CallToolOptions>()('timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout'),
   onProgress: functionValue,
-  runId: anyValue,
 };
 
 /** Call of a tool. */
@@ -53,10 +52,7 @@ export interface ToolCall extends EngineRequestOptions {
   readonly tool?: ProtocolTool | undefined;
 }
 
-/**
- * Calls a tool of a server without a model and without validation on the client, and reports the call to the server's logger. Waits for
- * the task that the server may run the call as.
- */
+/** Calls a tool of a server, and waits for the task that the server may run the call as. The logger of the server receives the steps. */
 export async function callTool(server: RemoteServer, call: ToolCall): Promise<CallToolResult> {
   const { name, runId = crypto.randomUUID(), requestContext } = call;
   const logged = { toolName: name, runId };

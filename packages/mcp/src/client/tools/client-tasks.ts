@@ -13,15 +13,13 @@ import {
 } from '../config/caller.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import { isCreatedTask } from '../engine/check-result.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import type { SharedServers } from '../remote/shared-servers.js';
 import { awaitTask } from './await-task.js';
 import { callToolChecks, sendCall, type CallToolOptions } from './call-tool.js';
 import { cancelTask, getTask, updateTask, type RemoteTask } from './task.js';
 
-/**
- * A started tool call: an object of texts that can be stored as JSON and continued in another process with the same server definition. The id
- * of a task may be all that its server checks, so store it like a credential.
- */
+/** A started tool call, which JSON keeps for another process. The id may be all that the server checks: store it like a credential. */
 export type TaskHandle =
   | { serverName: string; name: string; taskId: string }
   /** The server did not run the call as a task, and returned its result. */
@@ -76,16 +74,12 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
     start: async (given) => {
       checkOptions('mcp.tasks.start', given, callToolChecks);
       const { serverName, ...options } = withHandlers(caller, given);
-      return servers.run(
-        'TOOL_EXECUTION',
-        serverName,
-        async (server) => {
-          const { name, runId = crypto.randomUUID() } = options;
-          const sent = await sendCall(server, options, runId);
-          return isCreatedTask(sent) ? { serverName, name, taskId: sent.taskId } : { serverName, name, result: sent };
-        },
-        options.signal,
-      );
+      const { name, runId = crypto.randomUUID() } = options;
+      const run = async (server: RemoteServer): Promise<TaskHandle> => {
+        const sent = await sendCall(server, options, runId);
+        return isCreatedTask(sent) ? { serverName, name, taskId: sent.taskId } : { serverName, name, result: sent };
+      };
+      return servers.run('TOOL_EXECUTION', serverName, run, options.signal);
     },
     get: async (handle, given = {}) => {
       const { serverName, taskId, result, options } = prepare('get', handle, given);
@@ -109,16 +103,9 @@ export function createClientTasks(servers: SharedServers, caller: Caller): Clien
       const { serverName, taskId, result, options } = prepare('update', handle, given);
       if (result) return;
       if (!isObject(inputResponses))
-        throw new QuiverError(
-          'MCP_TASK_HANDLE_INVALID',
-          '`inputResponses` must be an object with one response per key.',
-        );
-      await servers.run(
-        'UPDATE_TASK',
-        serverName,
-        (server) => updateTask(server, taskId, inputResponses, options),
-        options.signal,
-      );
+        throw invalidHandle('`inputResponses` must be an object with one response per key.');
+      const run = (server: RemoteServer): Promise<void> => updateTask(server, taskId, inputResponses, options);
+      await servers.run('UPDATE_TASK', serverName, run, options.signal);
     },
   };
 }
@@ -130,8 +117,11 @@ function readHandle(handle: unknown): { serverName: string; taskId: string; resu
     if (isObject(result)) return { serverName, taskId: '', result: result as CallToolResult };
     if (typeof taskId === 'string' && taskId !== '') return { serverName, taskId, result: undefined };
   }
-  throw new QuiverError(
-    'MCP_TASK_HANDLE_INVALID',
+  throw invalidHandle(
     'A task handle must be the object that `mcp.tasks.start()` returned, or a copy by JSON: with `serverName` and `taskId`, or with `serverName` and `result`.',
   );
+}
+
+function invalidHandle(message: string): QuiverError {
+  return new QuiverError('MCP_TASK_HANDLE_INVALID', message);
 }

@@ -3,10 +3,7 @@ import { cutTexts, describeCut } from '../../result-limit/cut-texts.js';
 import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 
-/**
- * Cuts what a model receives of a tool's result, and adds what is missing. The output of the tool stays complete. Images, audio and files
- * over the limit are left out.
- */
+/** Cuts what a model receives of a tool's result, and adds what is missing. Images, audio and files over the limit are left out. */
 export function limitModelOutput(output: ToolModelOutput, limit: SizeLimit): ToolModelOutput {
   if (output.type === 'content') return limitParts(output.value, limit);
   const text = typeof output.value === 'string' ? output.value : (JSON.stringify(output.value) ?? '');

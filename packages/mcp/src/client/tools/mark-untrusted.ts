@@ -7,8 +7,7 @@ interface Origin {
 }
 
 /**
- * Marks what a model receives of a tool's result as data of its server: between tags that name server and tool, and that the output cannot
- * close. The output of the tool itself is unchanged.
+ * Marks what a model receives of a tool's result as data: between tags that name server and tool, and that the output cannot close.
  *
  * @see [Defending Against Indirect Prompt Injection Attacks With Spotlighting](https://arxiv.org/abs/2403.14720), delimiting
  */

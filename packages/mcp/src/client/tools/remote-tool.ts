@@ -27,8 +27,7 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
 }
 
 /**
- * Creates a tool from a tool of an MCP server. The schemas are the server's own, without the tags that hide text in descriptions, and the
- * arguments are sent unchanged. `execute`
+ * Creates a tool from a tool of an MCP server. The schemas are the server's own, without the tags that hide text in descriptions. `execute`
  * returns the structured content of the result; otherwise the whole result with its `content`.
  *
  * @param id - name that a model calls the tool by
@@ -40,10 +39,7 @@ export function createRemoteTool(server: RemoteServer, id: string, tool: Protoco
   return createTool(options) as unknown as RemoteTool;
 }
 
-/**
- * The options of `createTool`, read from the server's definition. It and {@link RemoteSchema} are classes with getters, because servers list
- * thousands of tools, of which few are called: an object per tool holds references only.
- */
+/** The options of `createTool`. It and {@link RemoteSchema} have getters, because servers list thousands of tools, of which few are called. */
 class RemoteDefinition {
   readonly server: RemoteServer;
   readonly id: string;
@@ -158,11 +154,9 @@ interface RemoteOutput {
 }
 
 /**
- * The JSON Schema of a server, without tags in its descriptions, as a Standard Schema. The methods are shared, and it is its own `~standard` member, because few of many
- * tools are called.
- *
- * Regular expressions are not checked, because a hostile one can take exponential time. A schema that cannot be used checks nothing, and
- * arguments whose check would block for too long are sent unchecked: the server validates its arguments itself.
+ * The JSON Schema of a server as a Standard Schema, which is its own `~standard` member. Regular expressions are not checked, because a hostile
+ * one can take exponential time. A schema that cannot be used checks nothing, and arguments whose check would block for too long are sent
+ * unchecked: the server validates its arguments itself.
  */
 class RemoteSchema {
   private readonly source: object;

@@ -29,8 +29,8 @@ export function getToolResult(output: unknown): CallToolResult | undefined {
 }
 
 /**
- * Returns what a model receives of a remote tool's result: images, audio and files as such with the text and the structured content, if there
- * are any; otherwise the text that the server marks as written for models, the structured content, or the text. Nothing is sent twice.
+ * Returns what a model receives of a remote tool's result: with images, audio or files all of it; otherwise the text that the server marks as
+ * written for models, the structured content, or the text. Nothing is sent twice.
  */
 export function toModelOutput(output: unknown): ToolModelOutput {
   const result = getToolResult(output);

@@ -9,10 +9,7 @@ import type { Answers, SharedServers } from '../remote/shared-servers.js';
 import { toSha256 } from '../remote/tool-definitions.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
 
-/**
- * Tools of the servers, including the last known tools of unavailable ones, and the errors of the unavailable servers: one line per malformed
- * definition.
- */
+/** Tools of the servers, also the last known ones of unavailable servers, and their errors: one line per malformed definition. */
 export interface ToolsWithErrors extends Omit<Answers<unknown>, 'data'> {
   tools: Record<string, RemoteTool>;
 }
@@ -112,11 +109,9 @@ const maxLength = 64;
 const hashLength = 8;
 
 /**
- * Returns a name that every model provider accepts: `<prefix>_<tool>`, with other characters replaced. A name that is too long or taken
- * ends in a hash of the original names, so the same tool has the same name in every process.
+ * Returns a name that every model provider accepts: `<prefix>_<tool>`. One that is too long or taken ends in a hash of the original names, so
+ * that the tool has the same name in every process.
  *
- * @param prefix - `false` for none
- * @param taken - names that are in use. Default: none
  * @param serverName - part of the hash. Default: the prefix
  */
 export function toToolName(

@@ -112,20 +112,15 @@ export interface HttpChannelOptions extends HttpOptions {
 }
 
 /** The stream that carries the response of one request, or the standalone stream of a session. */
-class EventStream {
-  readonly requestId: RequestId | undefined;
+interface EventStream {
+  readonly requestId?: RequestId;
   readonly sending: Sending;
-  lastEventId: string | undefined;
+  lastEventId?: string;
   /** Milliseconds, from the server. */
-  retry: number | undefined;
+  retry?: number;
   /** Failed attempts to resume it since its last event. */
-  attempts = 0;
-  isAnswered = false;
-
-  constructor(requestId: RequestId | undefined, sending: Sending) {
-    this.requestId = requestId;
-    this.sending = sending;
-  }
+  attempts: number;
+  isAnswered?: boolean;
 }
 
 /**
@@ -209,7 +204,7 @@ export class HttpChannel extends HttpConnection implements Channel {
       const type = mediaTypeOf(response);
       if (type === 'application/json') return this.#receiveJson(await response.text(), requestId);
       if (type === 'text/event-stream') {
-        const stream = new EventStream(requestId, sending);
+        const stream = { requestId, sending, attempts: 0 };
         await this.#readStream(stream, response, call);
         return this.#resume(stream);
       }
@@ -343,7 +338,7 @@ export class HttpChannel extends HttpConnection implements Channel {
   /** Opens the standalone stream of the session. A server without it responds with 405. */
   async #listen(): Promise<void> {
     this.#listensLater = false;
-    const stream = new EventStream(undefined, {});
+    const stream = { sending: {}, attempts: 0 };
     try {
       if (await this.#openStream(stream)) await this.#resume(stream);
     } catch (error) {

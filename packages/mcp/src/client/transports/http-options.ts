@@ -45,10 +45,7 @@ function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition,
   return createDefaultSend(viaFetch);
 }
 
-/**
- * Providers of definitions with `auth: 'oauth'`: a connection, HTTP+SSE and a sign-in share one, with its queue of refreshes. An entry
- * lives as long as its definition.
- */
+/** Providers by definition with `auth: 'oauth'`, so that a connection, HTTP+SSE and a sign-in share one. An entry dies with its key. */
 const userProviders = new WeakMap<HttpServerDefinition, OAuthClientProvider>();
 
 async function providerOf(definition: HttpServerDefinition, serverUrl: URL): Promise<OAuthClientProvider | undefined> {
@@ -70,10 +67,7 @@ export async function resolveOAuthOptions(
   return { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch };
 }
 
-/**
- * Returns the `fetch` for the metadata of one server: the user's or the built-in one, with the headers of the definition. The headers
- * go to the server's own origin only, never to an authorization server. Metadata belongs to no call, and has no request context.
- */
+/** Returns the `fetch` for the metadata of one server. The headers of the definition go to its origin only. Metadata has no request context. */
 function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Fetch {
   const { fetch, headers, tls } = definition;
   const plain: Fetch = tls

@@ -1,8 +1,8 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 
 /**
- * Ends a child and what it started: by a signal to its process group, on Windows at once by `taskkill`, because there the child may be the
- * command interpreter of a `.cmd` file, whose end leaves the program running. Synchronous, for the exit of this process.
+ * Ends a child and what it started: by a signal to its process group; by `taskkill` on Windows, where the child may be the interpreter of a
+ * `.cmd` file, whose end leaves the program running. Synchronous, for the exit of this process.
  */
 export function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   const { pid, exitCode, signalCode } = child;

@@ -18,8 +18,7 @@ export interface SseChannelOptions extends HttpOptions {
 }
 
 /**
- * HTTP+SSE: all messages of the server arrive on one event stream, whose first event names the address for the messages of the
- * client. A stream that breaks ends the connection: the session ends with it.
+ * HTTP+SSE: all messages of the server arrive on one event stream, whose first event names the address for those of the client.
  *
  * @see [MCP 2024-11-05, HTTP with SSE](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse)
  */
