@@ -11,6 +11,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'quiver-verify-'));
 const hostNode = process.env.QUIVER_HOST_NODE ?? process.execPath;
 /** Results of the last `npm test`, which `npm run test:long` completes. */
 const record = 'node_modules/.cache/quiver/test-results.json';
+/** Compiled programs, whose folder also programs with another working directory find. */
+const compiled = join(process.cwd(), 'node_modules/.cache/quiver/compiled');
 
 /**
  * A stage runs a command. It counts its tests by file; a stage without tests counts as one.
@@ -135,7 +137,7 @@ function runCommand([program, ...programArguments]) {
     const child = spawn(program, programArguments, {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Programs that start often, like compilers and workers, are compiled once.
-      env: { NODE_COMPILE_CACHE: 'node_modules/.cache/quiver/compiled', ...process.env, CI: 'true' },
+      env: { NODE_COMPILE_CACHE: compiled, ...process.env, CI: 'true' },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
