@@ -1,7 +1,8 @@
 // Checks the packages before publication: the manifests (publint), the types for every module resolution (attw), that `exports`,
 // the build and the pinned public names agree, and that imports have the published sizes.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -13,14 +14,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = JSON.parse(readFileSync(join(root, 'scripts', 'public-names.json'), 'utf8'));
 const { packageVersion } = await import('../packages/core/dist/internal.js');
 const problems = [];
+const scratch = mkdtempSync(join(tmpdir(), 'quiver-packages-'));
 
 for (const name of readdirSync(join(root, 'packages'))) {
   const directory = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   if (manifest.version !== packageVersion)
     problems.push(`${manifest.name} ${manifest.version}: the build says that it is version ${packageVersion}`);
-  await checkManifest(directory, manifest);
-  checkTypes(directory);
+  const tarball = pack(directory);
+  await checkManifest(directory, manifest, tarball);
+  checkTypes(directory, tarball);
   await checkNames(directory, manifest);
 }
 for (const entry of Object.keys(pinned)) {
@@ -31,6 +34,7 @@ for (const entry of Object.keys(pinned)) {
 }
 
 await checkSizes();
+rmSync(scratch, { recursive: true });
 
 if (problems.length > 0) {
   console.error(problems.map((problem) => `✗ ${problem}`).join('\n'));
@@ -64,8 +68,15 @@ async function checkSizes() {
   }
 }
 
-async function checkManifest(directory, manifest) {
-  const { messages } = await publint({ pkgDir: directory, strict: true, pack: 'pnpm' });
+/** Packs a package as it is published, and returns the path of the file. */
+function pack(directory) {
+  const command = ['pack', '--json', '--pack-destination', scratch];
+  return JSON.parse(execFileSync('pnpm', command, { cwd: directory, encoding: 'utf8' })).filename;
+}
+
+async function checkManifest(directory, manifest, tarball) {
+  const { buffer } = new Uint8Array(readFileSync(tarball));
+  const { messages } = await publint({ strict: true, pack: { tarball: buffer } });
   problems.push(...messages.map((message) => `${manifest.name}: ${formatMessage(message, manifest)}`));
   for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
     if (manifest.scripts?.[hook])
@@ -73,15 +84,9 @@ async function checkManifest(directory, manifest) {
   }
 }
 
-function checkTypes(directory) {
-  const { status, stdout } = spawnSync(
-    'attw',
-    ['--pack', '.', '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'],
-    {
-      cwd: directory,
-      encoding: 'utf8',
-    },
-  );
+function checkTypes(directory, tarball) {
+  const options = ['--profile', 'esm-only', '--no-emoji', '--format', 'ascii'];
+  const { status, stdout } = spawnSync('attw', [tarball, ...options], { encoding: 'utf8' });
   if (status !== 0) problems.push(`${directory}: attw\n${stdout}`);
 }
 
