@@ -36,22 +36,22 @@ const compilations = ['tsconfig.json', 'tsconfig.loose.json', 'tsconfig.declarat
   name: project,
   command: ['tsc', '-p', project],
 }));
-for (const { name, command } of compilers) {
-  for (const [moduleResolution, module] of resolutions) {
-    for (const exact of ['true', 'false']) {
-      const settings = [
-        '--moduleResolution',
-        moduleResolution,
-        '--module',
-        module,
-        '--exactOptionalPropertyTypes',
-        exact,
-      ];
-      compilations.push({
-        name: `AI SDK 5, 6 and 7: ${name}, moduleResolution ${moduleResolution}, exactOptionalPropertyTypes ${exact}`,
-        command: [...command, '-p', 'tsconfig.ai-sdk.json', ...settings],
-      });
-    }
+// Every pair of a compiler, a resolution and a setting occurs.
+for (const [place, { name, command }] of compilers.entries()) {
+  for (const [index, [moduleResolution, module]] of resolutions.entries()) {
+    const exact = String((place + index) % 2 === 0);
+    const settings = [
+      '--moduleResolution',
+      moduleResolution,
+      '--module',
+      module,
+      '--exactOptionalPropertyTypes',
+      exact,
+    ];
+    compilations.push({
+      name: `AI SDK 5, 6 and 7: ${name}, moduleResolution ${moduleResolution}, exactOptionalPropertyTypes ${exact}`,
+      command: [...command, '-p', 'tsconfig.ai-sdk.json', ...settings],
+    });
   }
 }
 
