@@ -10,7 +10,7 @@ import {
 } from './pack-spans.js';
 import type { Block, Section } from './sections.js';
 import { findSeparatorCut } from './separator-cut.js';
-import { endOfWhiteSpace, isGraphemeBoundary, startOfWhiteSpace } from './text-boundary.js';
+import { endOfWhiteSpace, lastAtOrBefore, startOfWhiteSpace } from './text-boundary.js';
 
 /** Splits sections that are too long between blocks, and inside a block only if the block alone is too long. */
 export function packSections(
@@ -37,11 +37,13 @@ const maxDepth = 6;
 class BlockCuts {
   readonly #text: string;
   readonly #blocks: readonly Block[];
+  readonly #starts: readonly number[];
   readonly #limit: SizeLimit;
 
   constructor(text: string, blocks: readonly Block[], options: PackOptions) {
     this.#text = text;
     this.#blocks = blocks;
+    this.#starts = blocks.map(({ start }) => start);
     this.#limit = createSizeLimit(text, options);
   }
 
@@ -87,14 +89,7 @@ class BlockCuts {
 
   /** Returns the index of the block that contains a position, or -1. */
   #indexAt(position: number): number {
-    let low = 0;
-    let high = this.#blocks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#startOf(middle) <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return lastAtOrBefore(this.#starts, position);
   }
 
   /** Returns what a cut between two blocks or in a block would separate. */
@@ -138,6 +133,8 @@ function findBlockCut(text: string, cuts: BlockCuts, options: PackOptions): Find
   const { fits } = createSizeLimit(text, options);
   const mayCut = (cut: number): boolean => cuts.bondAt(cut) < Bond.strong;
   const betweenLines = findSeparatorCut(text, { ...options, separators: ['\n'], mayCut });
+  const sentenceOptions = { ...options, separators: [sentenceEnd], separatorPosition: 'end', mayCut } as const;
+  const betweenSentences = findSeparatorCut(text, sentenceOptions);
   const betweenWords = findSeparatorCut(text, { ...options, separators: [' ', ''], mayCut });
   const anywhere = findSeparatorCut(text, { ...options, separators: ['\n', ' ', ''] });
   return (window) => {
@@ -150,21 +147,8 @@ function findBlockCut(text: string, cuts: BlockCuts, options: PackOptions): Find
       const length = text.slice(lineStart, lineStart + 2 * (last - start)).indexOf('\n');
       if (line >= preferred || (length !== -1 && fits(line, lineStart + length))) return line;
     }
-    return lastSentenceEnd(text, window, mayCut) ?? betweenWords(window) ?? anywhere(window);
+    return betweenSentences({ ...window, first: preferred }) ?? betweenWords(window) ?? anywhere(window);
   };
 }
 
 const sentenceEnd = /[.!?…]["'”’)\]]*(?=\s)|[。！？]+[」』）”’]*/g;
-
-function lastSentenceEnd(
-  text: string,
-  { start, preferred, last }: CutWindow,
-  mayCut: (cut: number) => boolean,
-): number | undefined {
-  let cut: number | undefined;
-  for (const { index, 0: end } of text.slice(preferred, last + 1).matchAll(sentenceEnd)) {
-    const at = preferred + index + end.length;
-    if (at <= last && isGraphemeBoundary(text, at, start) && mayCut(at)) cut = at;
-  }
-  return cut;
-}

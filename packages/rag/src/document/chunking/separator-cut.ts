@@ -59,11 +59,22 @@ export function findSeparatorCut(text: string, options: SeparatorOptions): FindC
         return mayCut(cut) ? cut : undefined;
       };
     }
-    if (typeof separator !== 'string') return findPattern(text, separator, separatorPosition, mayCut);
     // White space that will be removed needs no room, so the chunk may end right before it.
-    const isRemoved = stripWhitespace && separator.trim() === '';
+    const isRemoved = stripWhitespace && typeof separator === 'string' && separator.trim() === '';
     const position = isRemoved ? 'start' : separatorPosition;
-    return (from, window) => lastCut(text, separator, position, mayCut, from, window);
+    // The whole text is searched once, so that `^` and look-arounds of a pattern see what is really around them.
+    let cuts: number[] | undefined;
+    return (from, { start, last }) => {
+      cuts ??= cutsOf(text, separator, position);
+      for (let limit = last; ;) {
+        const cut = cuts[lastAtOrBefore(cuts, limit)] ?? -1;
+        if (cut < from) return undefined;
+        const isPossible = isGraphemeBoundary(text, cut, start);
+        if (isPossible && mayCut(cut)) return cut;
+        // Other cuts in the same white space separate the same texts.
+        limit = (isPossible ? Math.min(cut, startOfWhiteSpace(text, from, cut)) : cut) - 1;
+      }
+    };
   });
   return (window) => {
     for (const from of window.preferred > window.first ? [window.preferred, window.first] : [window.first]) {
@@ -76,57 +87,9 @@ export function findSeparatorCut(text: string, options: SeparatorOptions): FindC
   };
 }
 
-function lastCut(
-  text: string,
-  separator: string,
-  position: SeparatorPosition,
-  mayCut: (cut: number) => boolean,
-  from: number,
-  { start, last }: CutWindow,
-): number | undefined {
-  const shift = position === 'end' ? separator.length : 0;
-  // Only a slice is searched: `text.lastIndexOf` would run to the start of the text for a separator that is absent.
-  const offset = Math.max(start, from - shift);
-  const slice = text.slice(offset, Math.min(text.length, last - shift + separator.length));
-  for (let at = slice.lastIndexOf(separator); at !== -1;) {
-    const cut = offset + at + shift;
-    let before = at - 1;
-    if (cut >= from && isGraphemeBoundary(text, cut, start)) {
-      if (mayCut(cut)) return cut;
-      // Other cuts in the same white space separate the same texts.
-      before = startOfWhiteSpace(slice, 0, at) - 1;
-    }
-    if (before < 0) return undefined;
-    at = slice.lastIndexOf(separator, before);
-  }
-  return undefined;
-}
-
-/** Searches the whole text once, so that `^` and look-arounds see what is really around them. */
-function findPattern(
-  text: string,
-  pattern: RegExp,
-  position: SeparatorPosition,
-  mayCut: (cut: number) => boolean,
-): LastCut {
-  let cuts: number[] | undefined;
-  return (from, { start, last }) => {
-    cuts ??= cutsOfPattern(text, pattern, position);
-    for (let at = lastAtOrBefore(cuts, last); at >= 0 && (cuts[at] as number) >= from; at--) {
-      const cut = cuts[at] as number;
-      if (isGraphemeBoundary(text, cut, start) && mayCut(cut)) return cut;
-    }
-    return undefined;
-  };
-}
-
 /** Returns the places where one of the separators cuts the text, in order. Separators are not empty. */
 export function findCuts(text: string, { separators, separatorPosition }: SeparatorOptions): number[] {
-  const places = separators.flatMap((separator) =>
-    typeof separator === 'string'
-      ? cutsOfText(text, separator, separatorPosition)
-      : cutsOfPattern(text, separator, separatorPosition),
-  );
+  const places = separators.flatMap((separator) => cutsOf(text, separator, separatorPosition));
   let last = 0;
   return places
     .toSorted((a, b) => a - b)
@@ -137,17 +100,14 @@ export function findCuts(text: string, { separators, separatorPosition }: Separa
     });
 }
 
-function cutsOfText(text: string, separator: string, position: SeparatorPosition): number[] {
+function cutsOf(text: string, separator: Separator, position: SeparatorPosition): number[] {
   const cuts: number[] = [];
-  for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + separator.length))
-    cuts.push(position === 'end' ? at + separator.length : at);
+  const add = (start: number, { length }: string): void => void cuts.push(position === 'end' ? start + length : start);
+  if (typeof separator === 'string') {
+    for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + separator.length))
+      add(at, separator);
+  } else for (const { 0: match, index } of text.matchAll(separator)) add(index, match);
   return cuts;
-}
-
-function cutsOfPattern(text: string, pattern: RegExp, position: SeparatorPosition): number[] {
-  return Array.from(text.matchAll(pattern), ({ index, 0: match }) =>
-    position === 'end' ? index + match.length : index,
-  );
 }
 
 /** Cuts at the last white space of the window: before it where it is removed or belongs to the next chunk, otherwise after it. */
