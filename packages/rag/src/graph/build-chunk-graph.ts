@@ -8,7 +8,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import type { Edge } from './adjacency.js';
-import { ChunkGraph, type SearchedNeighbors } from './chunk-graph.js';
+import { ChunkGraph } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
 import {
   edgesValue,
@@ -17,13 +17,7 @@ import {
   type EdgeOptions,
   type ResolvedEdgeOptions,
 } from './graph-options.js';
-import {
-  createNeighborLists,
-  findNeighbors,
-  offerNeighbor,
-  similarityEdges,
-  type KnownNeighbors,
-} from './find-neighbors.js';
+import { findNeighbors, similarityEdges, updateNeighbors, type SearchedNeighbors } from './find-neighbors.js';
 import type { GraphPassage } from './passage.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
 import { UnitRows } from './unit-rows.js';
@@ -120,13 +114,14 @@ function* buildSteps(
   const { similarity } = resolved;
   let searched: SearchedNeighbors | undefined;
   if (similarity) {
-    const { neighbors: limit, threshold } = similarity;
-    const rows = nodes.map(({ vector }) => vector);
-    const units = new UnitRows(rows, dimension);
-    const { fingerprints } = units;
-    const known = previous && keepNeighbors(previous, ids, fingerprints);
-    const lists = yield* findNeighbors({ units, limit, threshold, known });
-    searched = { ids, fingerprints, lists };
+    const units = new UnitRows(
+      nodes.map(({ vector }) => vector),
+      dimension,
+    );
+    const search = { units, limit: similarity.neighbors, threshold: similarity.threshold };
+    const updated = previous && (yield* updateNeighbors(search, ids, previous));
+    const lists = updated ?? (yield* findNeighbors(search));
+    searched = { ids, fingerprints: units.fingerprints, lists };
     edges = [...edges, ...similarityEdges(lists)];
   }
   yield 1;
@@ -162,36 +157,4 @@ function reasonedEdges(
     ...phrases,
     ...(isOn('sequence') ? sequenceEdges(passages) : []),
   ];
-}
-
-/**
- * Returns the neighbors of the current rows that an earlier search found. A list is unknown when its row is new or changed, and when it was
- * full and lost a neighbor, because another one may take its place.
- */
-function keepNeighbors(
-  { lists: earlier, ...previous }: SearchedNeighbors,
-  ids: readonly string[],
-  fingerprints: BigUint64Array,
-): KnownNeighbors {
-  const numbers = new Map(ids.map((id, row) => [id, row]));
-  /** Current rows of the earlier ones; `undefined` for changed and removed ones. */
-  const rowOf = previous.ids.map((id, old) => {
-    const row = numbers.get(id);
-    return row !== undefined && previous.fingerprints[old] === fingerprints[row] ? row : undefined;
-  });
-  const { limit } = earlier;
-  const lists = createNeighborLists(ids.length, limit);
-  const isNew = new Uint8Array(ids.length).fill(1);
-  const isUnknown = new Uint8Array(ids.length).fill(1);
-  for (const [old, row] of rowOf.entries()) {
-    if (row === undefined) continue;
-    const count = earlier.counts[old] as number;
-    for (let place = old * limit; place < old * limit + count; place += 1) {
-      const neighbor = rowOf[earlier.rows[place] as number];
-      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, earlier.scores[place] as number);
-    }
-    isNew[row] = 0;
-    isUnknown[row] = count === limit && (lists.counts[row] as number) < limit ? 1 : 0;
-  }
-  return { lists, isNew, unknown: Uint32Array.from(ids.keys()).filter((row) => isUnknown[row] === 1) };
 }

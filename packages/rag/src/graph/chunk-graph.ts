@@ -1,7 +1,7 @@
 import { invalidOptions } from '@quiver/core/internal';
 import { TopK } from '../store/top-k.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
-import type { NeighborLists } from './find-neighbors.js';
+import type { SearchedNeighbors } from './find-neighbors.js';
 import { defaultWalk, type EdgeKind } from './graph-options.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { strongestPaths, type PathStep } from './strongest-paths.js';
@@ -34,14 +34,6 @@ export interface GraphData {
   /** Factors of the weights of edges by kind; 1 for a kind that is absent. */
   readonly weights: Readonly<Partial<Record<EdgeKind, number>>>;
   readonly edges: readonly Edge[];
-}
-
-/** Parts that a later build need not search for again: the neighbors of each vector. */
-export interface SearchedNeighbors {
-  readonly ids: readonly string[];
-  /** Fingerprint of each vector. */
-  readonly fingerprints: BigUint64Array;
-  readonly lists: NeighborLists;
 }
 
 /** Options of a random walk from passages with weights. */

@@ -14,7 +14,7 @@ export interface NeighborLists<Scores extends Float32Array | Int32Array = Float3
   readonly scores: Scores;
 }
 
-export function createNeighborLists(count: number, limit: number): NeighborLists {
+function createNeighborLists(count: number, limit: number): NeighborLists {
   return {
     limit,
     counts: new Uint32Array(count),
@@ -24,7 +24,7 @@ export function createNeighborLists(count: number, limit: number): NeighborLists
 }
 
 /** Inserts a neighbor at its position, unless the list is full of better ones. Call it once per neighbor. */
-export function offerNeighbor(
+function offerNeighbor(
   { limit, counts, rows, scores }: NeighborLists<Float32Array | Int32Array>,
   row: number,
   neighbor: number,
@@ -70,199 +70,154 @@ export interface NeighborSearch {
   readonly limit: number;
   /** Neighbors are more similar than this number, which is not negative. */
   readonly threshold: number;
-  /** Neighbors of rows that did not change. */
-  readonly known?: KnownNeighbors | undefined;
 }
 
-export interface KnownNeighbors {
-  readonly lists: NeighborLists;
-  /** Rows whose lists are not known. */
-  readonly unknown: Uint32Array;
-  /** By row: 1 for rows that the known lists cannot contain yet. */
-  readonly isNew: Uint8Array;
-}
-
-/** Above this share of unknown rows a search of all pairs is as fast. */
-const maxUnknownShare = 0.3;
 /** Candidates in addition to the neighbors: rounding may have changed their order. */
 const spareCandidates = 6;
 /** Multiplications between two steps: a few milliseconds. */
 const productsPerStep = 2 ** 28;
 
-/** Finds the most similar other rows of each row, exactly. Yields the share of the work that is done. */
-export function* findNeighbors(search: NeighborSearch): Generator<number, NeighborLists> {
-  const { units, known } = search;
-  const finder = new NeighborFinder(search);
-  if (known && known.unknown.length <= units.vectors.length * maxUnknownShare) yield* finder.extend(known);
-  else yield* finder.compareAll();
-  return finder.lists;
-}
-
-/** The best candidates of some rows by their integer products. */
-interface Candidates extends NeighborLists<Int32Array> {
-  /** Smallest product of each row that can still be a candidate. */
-  readonly cuts: Int32Array;
-}
-
-function offerCandidate(candidates: Candidates, place: number, other: number, product: number): void {
-  const { limit, counts, scores, cuts } = candidates;
-  offerNeighbor(candidates, place, other, product);
-  if (counts[place] === limit) cuts[place] = scores[(place + 1) * limit - 1] as number;
-}
-
-/** Sees the integer product of a row, by its place in a list of rows, and another row. */
-type Visit = (place: number, other: number, product: number) => void;
-
-/** Compares rows as integers first, and as floats where rounding could matter. */
-class NeighborFinder {
-  readonly lists: NeighborLists;
-  readonly #search: NeighborSearch;
-  readonly #rows: FixedPointRows;
-  readonly #count: number;
-
-  constructor(search: NeighborSearch) {
-    const { vectors, factors, dimension } = search.units;
-    this.#search = search;
-    this.#count = vectors.length;
-    this.#rows = new FixedPointRows(this.#count, dimension);
-    for (const [row, vector] of vectors.entries()) this.#rows.write(row, vector, factors[row] as number);
-    this.lists = createNeighborLists(this.#count, search.limit);
-  }
-
-  /** Compares all rows with each other, each pair once. */
-  *compareAll(): Generator<number, void> {
-    const count = this.#count;
-    const all = Uint32Array.from({ length: count }, (_, row) => row);
-    const candidates = this.#createCandidates(all);
-    const { cuts } = candidates;
-    let [done, step] = [0, 0];
-    for (let a = 0; a < count; a += blockRows) {
-      const aRows = Math.min(blockRows, count - a);
-      for (let b = a; b < count; b += blockRows) {
-        const bRows = Math.min(blockRows, count - b);
-        const products = this.#rows.multiply(a, aRows, b, bRows);
-        for (let i = 0; i < aRows; i += 1) {
-          const row = a + i;
-          const line = i * pitch(bRows) - b;
-          for (let other = a === b ? row + 1 : b; other < b + bRows; other += 1) {
-            const product = products[line + other] as number;
-            if (product >= (cuts[row] as number)) offerCandidate(candidates, row, other, product);
-            if (product >= (cuts[other] as number)) offerCandidate(candidates, other, row, product);
-          }
-        }
-        done += aRows * bRows;
-        step += aRows * bRows * this.#search.units.dimension;
-        if (step > productsPerStep) {
-          step = 0;
-          yield (2 * done) / (count * (count + blockRows));
+/**
+ * Finds the most similar other rows of each row, exactly. Yields the share of the work that is done. All pairs are compared as integers first,
+ * and as floats where rounding could matter.
+ */
+export function* findNeighbors({ units, limit, threshold }: NeighborSearch): Generator<number, NeighborLists> {
+  const { vectors, factors, dimension } = units;
+  const count = vectors.length;
+  const integers = new FixedPointRows(count, dimension);
+  for (const [row, vector] of vectors.entries()) integers.write(row, vector, factors[row] as number);
+  const lists = createNeighborLists(count, limit);
+  const capacity = limit + spareCandidates;
+  const candidates = { ...createNeighborLists(count, capacity), scores: new Int32Array(count * capacity) };
+  /** Smallest product of each row that can still be a candidate. Nothing is similar to a row without direction. */
+  const smallest = integers.smallestProduct(threshold);
+  const cuts = Int32Array.from(factors, (factor) => (factor === 0 ? 2 ** 31 - 1 : smallest));
+  const offer = (row: number, other: number, product: number): void => {
+    offerNeighbor(candidates, row, other, product);
+    if (candidates.counts[row] === capacity) cuts[row] = candidates.scores[(row + 1) * capacity - 1] as number;
+  };
+  let [done, step] = [0, 0];
+  for (let a = 0; a < count; a += blockRows) {
+    const aRows = Math.min(blockRows, count - a);
+    for (let b = a; b < count; b += blockRows) {
+      const bRows = Math.min(blockRows, count - b);
+      const products = integers.multiply(a, aRows, b, bRows);
+      for (let i = 0; i < aRows; i += 1) {
+        const row = a + i;
+        const line = i * pitch(bRows) - b;
+        for (let other = a === b ? row + 1 : b; other < b + bRows; other += 1) {
+          const product = products[line + other] as number;
+          if (product >= (cuts[row] as number)) offer(row, other, product);
+          if (product >= (cuts[other] as number)) offer(other, row, product);
         }
       }
-    }
-    yield* this.#settle(candidates, all);
-  }
-
-  /** Compares the unknown rows with all rows, and offers new rows to the known lists. */
-  *extend({ lists: { counts, rows, scores }, unknown, isNew }: KnownNeighbors): Generator<number, void> {
-    const { units, threshold } = this.#search;
-    this.lists.counts.set(counts);
-    this.lists.rows.set(rows);
-    this.lists.scores.set(scores);
-    const isUnknown = new Set(unknown);
-    const cuts = Int32Array.from(counts, (_, row) => this.#rows.smallestProduct(this.#worstWanted(row)));
-    const candidates = this.#createCandidates(unknown);
-    yield* this.#compare(unknown, (place, other, product) => {
-      if (product >= (candidates.cuts[place] as number)) offerCandidate(candidates, place, other, product);
-      const row = unknown[place] as number;
-      if (!isNew[row] || product < (cuts[other] as number) || isUnknown.has(other)) return;
-      const similarity = units.similarity(other, row);
-      if (similarity > threshold) offerNeighbor(this.lists, other, row, similarity);
-    });
-    yield* this.#settle(candidates, unknown);
-  }
-
-  #createCandidates(some: Uint32Array): Candidates {
-    const { units, limit, threshold } = this.#search;
-    const capacity = limit + spareCandidates;
-    const cut = this.#rows.smallestProduct(threshold);
-    return {
-      ...createNeighborLists(some.length, capacity),
-      scores: new Int32Array(some.length * capacity),
-      // Nothing is similar to a row without direction.
-      cuts: Int32Array.from(some, (row) => (units.factors[row] === 0 ? 2 ** 31 - 1 : cut)),
-    };
-  }
-
-  /** Compares some rows with all. */
-  *#compare(some: Uint32Array, visit: Visit): Generator<number, void> {
-    const count = this.#count;
-    let step = 0;
-    for (let start = 0; start < some.length; start += blockRows) {
-      const block = some.subarray(start, start + blockRows);
-      this.#rows.gather(block);
-      for (let b = 0; b < count; b += blockRows) {
-        const bRows = Math.min(blockRows, count - b);
-        const products = this.#rows.multiply('gathered', block.length, b, bRows);
-        for (let i = 0; i < block.length; i += 1) {
-          const row = block[i] as number;
-          for (let j = 0; j < bRows; j += 1) {
-            if (b + j !== row) visit(start + i, b + j, products[i * pitch(bRows) + j] as number);
-          }
-        }
-        step += block.length * bRows * this.#search.units.dimension;
-        if (step > productsPerStep) {
-          step = 0;
-          yield (start + (block.length * b) / count) / some.length;
-        }
+      done += aRows * bRows;
+      step += aRows * bRows * dimension;
+      if (step > productsPerStep) {
+        step = 0;
+        yield (2 * done) / (count * (count + blockRows));
       }
-    }
-  }
-
-  /**
-   * Fills the lists of rows from their candidates. A row where something outside the candidates could belong to the list is
-   * compared again: with all rows as integers, and exactly with those that can enter the list.
-   */
-  *#settle({ limit, counts, rows, cuts }: Candidates, some: Uint32Array): Generator<number, void> {
-    const rowsPerStep = Math.ceil(productsPerStep / 16 / (limit * this.#search.units.dimension));
-    const unsettled: number[] = [];
-    for (let place = 0; place < some.length; place += 1) {
-      const row = some[place] as number;
-      const count = counts[place] as number;
-      this.#rank(row, rows.subarray(place * limit, place * limit + count));
-      const mostOutside = this.#rows.largestSimilarity(cuts[place] as number);
-      if (count === limit && this.#worstWanted(row) <= mostOutside) unsettled.push(row);
-      if (place % rowsPerStep === rowsPerStep - 1) yield 0;
-    }
-    const again = Uint32Array.from(unsettled);
-    for (let start = 0; start < again.length; start += blockRows) {
-      const block = again.slice(start, start + blockRows);
-      const wanted = Int32Array.from(block, (row) => this.#rows.smallestProduct(this.#worstWanted(row)));
-      const found = Array.from(block, (): number[] => []);
-      yield* this.#compare(block, (place, other, product) => {
-        if (product >= (wanted[place] as number)) found[place]?.push(other);
-      });
-      block.forEach((row, place) => this.#rank(row, found[place] as number[]));
     }
   }
 
   /** Fills the list of a row from its candidates, by the exact similarity. */
-  #rank(row: number, candidates: ArrayLike<number> & Iterable<number>): void {
-    const { units, threshold, limit } = this.#search;
-    this.lists.counts[row] = 0;
-    if (units.factors[row] === 0) return;
+  const rank = (row: number, others: ArrayLike<number> & Iterable<number>): void => {
+    lists.counts[row] = 0;
     // More candidates than usual are often equal vectors.
-    const known = candidates.length > limit + spareCandidates ? new Map<number, number>() : undefined;
-    for (const candidate of candidates) {
-      const twin = units.twins[candidate] as number;
-      const similarity = known?.get(twin) ?? units.similarity(row, candidate);
+    const known = others.length > capacity ? new Map<number, number>() : undefined;
+    for (const other of others) {
+      const twin = units.twins[other] as number;
+      const similarity = known?.get(twin) ?? units.similarity(row, other);
       known?.set(twin, similarity);
-      if (similarity > threshold) offerNeighbor(this.lists, row, candidate, similarity);
+      if (similarity > threshold) offerNeighbor(lists, row, other, similarity);
+    }
+  };
+  /** Returns the similarity that a row must have at least to enter the list. */
+  const worstWanted = (row: number): number =>
+    lists.counts[row] === limit ? (lists.scores[(row + 1) * limit - 1] as number) : threshold;
+
+  const rowsPerStep = Math.ceil(productsPerStep / 16 / (limit * dimension));
+  const unsettled: number[] = [];
+  for (let row = 0; row < count; row += 1) {
+    const found = candidates.counts[row] as number;
+    rank(row, candidates.rows.subarray(row * capacity, row * capacity + found));
+    // Something outside of the candidates could belong to the list.
+    if (found === capacity && worstWanted(row) <= integers.largestSimilarity(cuts[row] as number)) unsettled.push(row);
+    if (row % rowsPerStep === rowsPerStep - 1) yield 0;
+  }
+  for (let start = 0; start < unsettled.length; start += blockRows) {
+    const block = Uint32Array.from(unsettled.slice(start, start + blockRows));
+    const wanted = Array.from(block, (row) => integers.smallestProduct(worstWanted(row)));
+    const found = Array.from(block, (): number[] => []);
+    integers.gather(block);
+    for (let b = 0; b < count; b += blockRows) {
+      const bRows = Math.min(blockRows, count - b);
+      const products = integers.multiply('gathered', block.length, b, bRows);
+      for (const [i, row] of block.entries()) {
+        for (let j = 0; j < bRows; j += 1) {
+          if (b + j !== row && (products[i * pitch(bRows) + j] as number) >= wanted[i]!) found[i]!.push(b + j);
+        }
+      }
+    }
+    for (const [i, row] of block.entries()) rank(row, found[i]!);
+    yield 0;
+  }
+  return lists;
+}
+
+/** Neighbors of each vector, from an earlier search with the same limit and threshold. */
+export interface SearchedNeighbors {
+  readonly ids: readonly string[];
+  /** Fingerprint of each vector. */
+  readonly fingerprints: BigUint64Array;
+  readonly lists: NeighborLists;
+}
+
+/** With more unknown rows, and this share of all rows, a search of all pairs is as fast. */
+const [fewUnknown, maxUnknownShare] = [16, 0.02];
+
+/**
+ * Finds the same as {@link findNeighbors} where few rows changed since an earlier search. A list is unknown when its row is new or changed, and when it
+ * was full and lost a neighbor, because another one may take its place.
+ *
+ * @returns `undefined` where too many rows changed
+ */
+export function* updateNeighbors(
+  { units, limit, threshold }: NeighborSearch,
+  ids: readonly string[],
+  previous: SearchedNeighbors,
+): Generator<number, NeighborLists | undefined> {
+  const { fingerprints, vectors } = units;
+  const numbers = new Map(ids.map((id, row) => [id, row]));
+  /** Current rows of the earlier ones; `undefined` for changed and removed ones. */
+  const rowOf = previous.ids.map((id, old) => {
+    const row = numbers.get(id);
+    return row !== undefined && previous.fingerprints[old] === fingerprints[row] ? row : undefined;
+  });
+  const lists = createNeighborLists(ids.length, limit);
+  const added = new Set(ids.keys());
+  const unknown = new Set(added);
+  for (const [old, row] of rowOf.entries()) {
+    if (row === undefined) continue;
+    const { counts, rows, scores } = previous.lists;
+    const count = counts[old] as number;
+    for (let place = old * limit; place < old * limit + count; place += 1) {
+      const neighbor = rowOf[rows[place] as number];
+      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, scores[place] as number);
+    }
+    added.delete(row);
+    if (lists.counts[row] === count || count < limit) unknown.delete(row);
+  }
+  if (unknown.size > fewUnknown + ids.length * maxUnknownShare) return undefined;
+  for (const row of unknown) lists.counts[row] = 0;
+  for (const row of unknown) {
+    yield 0;
+    for (let other = 0; other < vectors.length; other += 1) {
+      const similarity = other === row ? 0 : units.similarity(row, other);
+      if (similarity <= threshold) continue;
+      offerNeighbor(lists, row, other, similarity);
+      if (added.has(row) && !unknown.has(other)) offerNeighbor(lists, other, row, similarity);
     }
   }
-
-  /** Returns the similarity that a row must have at least to enter the list. */
-  #worstWanted(row: number): number {
-    const { limit, counts, scores } = this.lists;
-    if (this.#search.units.factors[row] === 0) return 1;
-    return counts[row] === limit ? (scores[(row + 1) * limit - 1] as number) : this.#search.threshold;
-  }
+  return lists;
 }
