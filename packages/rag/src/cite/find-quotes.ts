@@ -276,7 +276,6 @@ export function codeSpans(text: string, end: number): (at: number) => number {
 
 const marks: ReadonlySet<string | undefined> = new Set(['"', curlyOpen, curlyClose, low, left, right]);
 
-/** Removes marks around a whole block quote. */
 function withoutMarks({ text, start, end }: Quote): Quote {
   if (text.length < 2 || !marks.has(text[0]) || !marks.has(text.at(-1))) return { text, start, end };
   return { text: text.slice(1, -1).trim(), start: start + 1, end: end - 1 };

@@ -145,20 +145,12 @@ export function verifyQuotes(
       return { quote, cited: citedAfter(answer, quote), content: toContent(quote.text), places: [], own: [] };
     })
     .filter(isLong);
-  const readTexts = texts.map((text, index) => ({ text, source: sources[index]! }));
-  searchQuotes(
-    quotes,
-    readTexts.map((one) => ({ ...one, fold: () => foldText(one.text) })),
-    limits,
-  );
+  searchQuotes(quotes, texts, sources, foldText, limits);
   if (!strict) {
     const rest = quotes.filter(({ own }) => own.length === 0);
     for (const one of rest) one.content = toContent(one.quote.text, findMarkdownMarks(one.quote.text, false));
-    searchQuotes(
-      rest.filter(isLong),
-      readTexts.map((one) => ({ ...one, fold: () => foldText(one.text, findMarkdownMarks(one.text, true)) })),
-      limits,
-    );
+    const fold = (text: string): FoldedText => foldText(text, findMarkdownMarks(text, true));
+    searchQuotes(rest.filter(isLong), texts, sources, fold, limits);
   }
   const report: QuoteReport = { found: [], missing: [], unreadable: [...read.unreadable], citations: [] };
   for (const { quote, cited, places, own } of quotes) {
@@ -186,36 +178,36 @@ interface SearchedQuote {
   own: QuotePlace[];
 }
 
-interface SearchedText {
-  readonly text: string;
-  readonly source: QuoteSource;
-  readonly fold: () => FoldedText;
-}
-
-/** Adds the places of quotes in texts. */
+/** Finds quotes in texts. */
 function searchQuotes(
   quotes: readonly SearchedQuote[],
-  texts: readonly SearchedText[],
+  texts: readonly string[],
+  sources: readonly QuoteSource[],
+  fold: (text: string) => FoldedText,
   { maxGap, isGapReported, maxPlaces }: { maxGap: number; isGapReported: boolean; maxPlaces: number },
 ): void {
-  const found = quotes.map((): FoundPlaces => ({ places: [], first: new Map() }));
+  if (quotes.length === 0) return;
+  const found = quotes.map((quote) => ({ quote, places: [] as QuotePlace[], first: new Map<number, QuotePlace>() }));
   let steps = 0;
   const spend = (more: number): void => {
     steps += more;
     if (steps > maxSteps) throw tooCostly();
   };
-  for (const [index, { text, source, fold }] of quotes.length === 0 ? [] : texts.entries()) {
-    const folded = fold();
+  for (const [index, text] of texts.entries()) {
+    const folded = fold(text);
     const isGap = createGapTest(text, folded, maxGap);
-    for (const [number, { content, cited }] of quotes.entries()) {
-      const { places, first } = found[number]!;
+    for (const {
+      quote: { content, cited },
+      places,
+      first,
+    } of found) {
       // A quote that cites sources needs a place in each of them.
       const isEnough = (): boolean => places.length >= maxPlaces && (!cited || first.has(index));
       if (isEnough()) continue;
       for (const match of findPlaces(content, folded.units, isGap, spend)) {
         const { start, end } = match;
         const isPunctuated = content.punctuation !== undefined && folded.units[end] === content.punctuation;
-        const place = toPlace(source, text, folded, start, isPunctuated ? end + 1 : end);
+        const place = toPlace(sources[index]!, text, folded, start, isPunctuated ? end + 1 : end);
         const omitted = isGapReported ? omittedBy(match, content, text, folded) : [];
         const whole = omitted.length > 0 ? { ...place, omitted } : place;
         if (!first.has(index)) first.set(index, whole);
@@ -224,17 +216,10 @@ function searchQuotes(
       }
     }
   }
-  for (const [number, { places, first }] of found.entries()) {
-    const one = quotes[number]!;
-    one.own = one.cited ? one.cited.flatMap((cited) => first.get(cited - 1) ?? []) : places;
-    if (places.length > 0) one.places = places;
+  for (const { quote, places, first } of found) {
+    quote.own = quote.cited ? quote.cited.flatMap((cited) => first.get(cited - 1) ?? []) : places;
+    if (places.length > 0) quote.places = places;
   }
-}
-
-interface FoundPlaces {
-  readonly places: QuotePlace[];
-  /** First place in each source, by the index of the source. Complete only for a quote that cites sources. */
-  readonly first: Map<number, QuotePlace>;
 }
 
 /** The end of a quote, up to the citation behind it. */

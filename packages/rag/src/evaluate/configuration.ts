@@ -51,7 +51,7 @@ export interface CustomConfiguration extends ConfigurationBase {
 export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
 
 /** A configuration that was checked. */
-export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
+export type CheckedConfiguration = RetrievalConfiguration & { indexName: string; filter?: VectorFilter };
 
 const customChecks: OptionChecks<CustomConfiguration> = {
   name: stringValue,
@@ -71,16 +71,10 @@ const searchChecks: OptionChecks<SearchConfiguration> = {
   reranker: rerankConfigValue,
 };
 
-/** Settings of configurations without any. */
-interface Defaults {
-  readonly indexName: string | undefined;
-  readonly model: EmbedderInput | undefined;
-}
-
 /** @throws `OPTIONS_INVALID` */
 export function checkConfigurations(
   configurations: unknown,
-  { indexName, model: commonModel }: Defaults,
+  { indexName, model: commonModel }: { indexName: string | undefined; model: EmbedderInput | undefined },
 ): CheckedConfiguration[] {
   if (!Array.isArray(configurations) || configurations.length === 0) {
     throw invalidOptions('An evaluation needs configurations: a list with at least one { name }.');

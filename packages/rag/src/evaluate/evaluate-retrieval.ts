@@ -104,7 +104,14 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
   signal?.throwIfAborted();
   const given = options.cases && checkCases(options.cases);
   const cases = given ?? (await casesOfIndex(store, configurations[0] as CheckedConfiguration, signal));
-  const located = await locateAll(cases, configurations, { store, signal });
+  const located = new Map<string, LocatedCase[]>();
+  const keyOf = ({ indexName: index, filter }: CheckedConfiguration): string => JSON.stringify([index, filter]);
+  for (const one of configurations)
+    if (!located.has(keyOf(one)))
+      located.set(
+        keyOf(one),
+        await locateCases(cases, { store, indexName: one.indexName, filter: one.filter, signal }),
+      );
 
   const topKOfMetrics = Math.max(...metrics.map(({ k }) => k));
   const total = configurations.length * (cases.length + unanswerable.length);
@@ -133,7 +140,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       return { results: (results as readonly RetrievedResult[]).slice(0, topK), milliseconds };
     };
     const asked: QuestionReport[] = [];
-    for (const one of located.get(configuration) as LocatedCase[])
+    for (const one of located.get(keyOf(configuration)) as LocatedCase[])
       asked.push(report(one, { ...(await ask(one.question)), metrics, where }));
     const unanswered: SeparationReport['unanswerable'] = [];
     for (const question of unanswerable)
@@ -143,7 +150,9 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       name: configuration.name,
       topK,
       metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name))),
-      ...(unanswered.length > 0 && { separation: separationOf(asked, unanswered) }),
+      ...(unanswered.length > 0 && {
+        separation: { auc: separation(confidencesOf(asked), confidencesOf(unanswered)), unanswerable: unanswered },
+      }),
       ...identicalTo(reports, asked),
       latency: latencyOf(asked.map(({ milliseconds }) => milliseconds)),
       ...(readCost && { cost: readCost() }),
@@ -168,11 +177,9 @@ const defaultConfigurations: readonly RetrievalConfiguration[] = (['keyword', 'v
 /** Returns cases that are made from the texts of an index. */
 async function casesOfIndex(
   store: VectorStore,
-  configuration: CheckedConfiguration,
+  { indexName, filter }: CheckedConfiguration,
   signal: AbortSignal | undefined,
 ): Promise<RetrievalCase[]> {
-  const { indexName } = configuration;
-  const filter = configuration.retrieve === undefined ? configuration.filter : undefined;
   async function* passages(): AsyncGenerator<CasePassage> {
     for await (const records of scanPages(store, { indexName, filter, signal }))
       for (const record of records) yield { text: recordText(record) };
@@ -210,13 +217,8 @@ function requireSources(asked: readonly QuestionReport[], cases: readonly Retrie
   );
 }
 
-function separationOf(
-  asked: readonly QuestionReport[],
-  unanswerable: SeparationReport['unanswerable'],
-): SeparationReport {
-  const confidences = (questions: readonly { confidence: number }[]): number[] =>
-    questions.map(({ confidence }) => confidence);
-  return { auc: separation(confidences(asked), confidences(unanswerable)), unanswerable };
+function confidencesOf(questions: readonly { confidence: number }[]): number[] {
+  return questions.map(({ confidence }) => confidence);
 }
 
 function confidenceOf(results: readonly RetrievedResult[]): number {
@@ -294,25 +296,6 @@ function latencyOf(milliseconds: readonly number[]): { p50: number; p95: number 
   const sorted = milliseconds.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
   return { p50: at(0.5), p95: at(0.95) };
-}
-
-/** Looks up the cases once in each index. */
-async function locateAll(
-  cases: readonly RetrievalCase[],
-  configurations: readonly CheckedConfiguration[],
-  { store, signal }: { store: VectorStore; signal: AbortSignal | undefined },
-): Promise<Map<CheckedConfiguration, LocatedCase[]>> {
-  const byIndex = new Map<string, LocatedCase[]>();
-  const all = new Map<CheckedConfiguration, LocatedCase[]>();
-  for (const configuration of configurations) {
-    const { indexName } = configuration;
-    const filter = configuration.retrieve === undefined ? configuration.filter : undefined;
-    const key = JSON.stringify([indexName, filter]);
-    const located = byIndex.get(key) ?? (await locateCases(cases, { store, indexName, filter, signal }));
-    byIndex.set(key, located);
-    all.set(configuration, located);
-  }
-  return all;
 }
 
 /** @throws `OPTIONS_INVALID` */

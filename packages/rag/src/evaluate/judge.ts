@@ -213,7 +213,9 @@ export async function locateCases(cases: readonly RetrievalCase[], index: IndexT
     return ranges.length === 0 || !covers(ranges, target.needed);
   };
   let pending = all.flatMap(({ targets }): Target[] => targets);
-  await scan(index, (records) => {
+  const { store, ...params } = index;
+  for await (const records of scanPages(store, params)) {
+    params.signal?.throwIfAborted();
     for (const record of records) {
       const candidate = toCandidate(record);
       for (const target of pending) {
@@ -223,7 +225,7 @@ export async function locateCases(cases: readonly RetrievalCase[], index: IndexT
     }
     // A place is complete only after all chunks.
     pending = pending.filter((target) => target.target.startIndex !== undefined || isMissing(target));
-  });
+  }
   const missing = all.flatMap(({ question, targets: own }) =>
     own.filter(isMissing).map(({ target }) => ({ question, missing: describeTarget(target) })),
   );
@@ -236,17 +238,6 @@ export async function locateCases(cases: readonly RetrievalCase[], index: IndexT
       needed: target.letters === '' ? (contained.get(target) ?? []) : target.needed,
     })),
   }));
-}
-
-async function scan(
-  { store, indexName, filter, signal }: IndexToSearch,
-  visit: (records: readonly RetrievedResult[]) => void,
-): Promise<void> {
-  const params = { indexName, filter, signal };
-  for await (const records of scanPages(store, params)) {
-    signal?.throwIfAborted();
-    visit(records);
-  }
 }
 
 function casesNotFound(indexName: string, missing: readonly { question: string; missing: string }[]): QuiverError {
