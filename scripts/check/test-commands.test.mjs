@@ -137,7 +137,7 @@ test('continuous integration tests without services first, then with them, and f
   mkdirSync(join(folder, '.ci/services'));
   mkdirSync(join(folder, 'bin'));
   const mode = { mode: 0o755 };
-  for (const service of ['postgres', 'chroma', 'chromium', 'redis', 'nginx']) {
+  for (const service of ['postgres', 'chroma', 'chromium', 'redis', 'proxies']) {
     const text = `#!/bin/sh\necho "export QUIVER_${service.toUpperCase()}_URL=started"\n`;
     writeFileSync(join(folder, `.ci/services/${service}.sh`), text, mode);
   }
