@@ -19,7 +19,8 @@ const kinds = [ReflectionKind.Function, ReflectionKind.Class];
 
 /** The page of a function, or of a class with a constructor, ends with a table of its options, and the codes of its errors. */
 function listOptions(app) {
-  const exported = readPublicExports();
+  let exported = [];
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ programs: [program] }) => (exported = readPublicExports(program)));
   app.renderer.on(MarkdownPageEvent.END, (page) => {
     const { model } = page;
     if (!model?.kindOf?.(kinds)) return;

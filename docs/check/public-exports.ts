@@ -30,12 +30,24 @@ export interface PublicOption {
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Returns the exports of every entry point of the packages, each once; not those of entry points for Quiver's own packages. */
-export function readPublicExports(): PublicExport[] {
-  const entries = readEntryPoints().flatMap(({ file, internal }) => (internal ? [] : [file]));
+const entries = readEntryPoints().flatMap(({ file, internal }) => (internal ? [] : [file]));
+
+/** Returns a program of the entry points and of a module that imports them. */
+export function createProgram(module: { file: string; text: string }): ts.Program {
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} };
   const configuration = ts.getParsedCommandLineOfConfigFile(join(repository, 'docs/tsconfig.json'), {}, host);
-  const program = ts.createProgram(entries, { ...configuration?.options, noEmit: true });
+  const options = { ...configuration?.options, noEmit: true };
+  const compilerHost = ts.createCompilerHost(options);
+  const { getSourceFile } = compilerHost;
+  compilerHost.getSourceFile = (name, ...rest) =>
+    name === module.file
+      ? ts.createSourceFile(name, module.text, ts.ScriptTarget.Latest)
+      : getSourceFile.call(compilerHost, name, ...rest);
+  return ts.createProgram([...entries, module.file], options, compilerHost);
+}
+
+/** Returns the exports of every entry point of the packages, each once; not those of entry points for Quiver's own packages. */
+export function readPublicExports(program: ts.Program): PublicExport[] {
   const checker = program.getTypeChecker();
   const symbols = entries.flatMap((entry) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(entry) as ts.SourceFile);
