@@ -29,6 +29,9 @@ before(() => {
     noImplicitAny: false,
     noUncheckedIndexedAccess: false,
     noUnusedLocals: false,
+    // The packages as built, which readers install.
+    customConditions: [],
+    paths: {},
     noUnusedParameters: false,
     allowImportingTsExtensions: true,
   };

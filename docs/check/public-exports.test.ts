@@ -94,6 +94,9 @@ test('every example compiles', (t) => {
     noImplicitAny: false,
     noUncheckedIndexedAccess: false,
     noUnusedLocals: false,
+    // The packages as built, which readers install.
+    customConditions: [],
+    paths: {},
   };
   const configuration = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.ts', '../given.d.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(configuration));
