@@ -259,21 +259,18 @@ export function required(check: OptionCheck, expected: string = expectations.get
   return requiredCheck;
 }
 
-/** Checks by name, and by place: options of one function mostly have the same names in the same order. */
+/** Checks by name. */
 interface Index {
   readonly table: Readonly<Record<string, OptionCheck>>;
   readonly byName: ReadonlyMap<string, OptionCheck>;
   /** Options that must be given. */
   readonly required: readonly string[];
-  /** Names at the places of earlier options, at most as many as the table has, each with its check. A name replaces the one before. */
-  readonly names: string[];
-  readonly checks: (OptionCheck | undefined)[];
 }
 
 function createIndex(table: Readonly<Record<string, OptionCheck>>): Index {
   const entries = Object.entries(table);
   const requiredNames = entries.filter(([, check]) => requiredChecks.has(check)).map(([name]) => name);
-  return { table, byName: new Map(entries), required: requiredNames, names: [], checks: [] };
+  return { table, byName: new Map(entries), required: requiredNames };
 }
 
 /** Indexes of the tables of checks. An entry lives as long as the table. */
@@ -295,16 +292,10 @@ function findProblem(
   owner: string | undefined,
   settings: CheckOptionsSettings = defaultSettings,
 ): string | undefined {
-  const { table, byName, required: needed, names, checks } = index;
-  let place = 0;
+  const { table, byName, required: needed } = index;
   // Not `Object.keys`, which makes a list: programs with thousands of tools check the options of each.
   for (const option in isPlain(options) ? options : table) {
-    let check = checks[place];
-    if (names[place] !== option) {
-      check = byName.get(option);
-      if (place < byName.size) [names[place], checks[place]] = [option, check];
-    }
-    place += 1;
+    const check = byName.get(option);
     if (check === anyValue) continue;
     const value = options[option];
     if (value === undefined) continue;

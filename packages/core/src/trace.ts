@@ -41,70 +41,46 @@ function openChannel(name: keyof TraceEvents): Channel {
     process?: { getBuiltinModule?: (id: string) => { tracingChannel?: (name: string) => TracingChannel } | undefined };
   };
   const tracing = process?.getBuiltinModule?.('node:diagnostics_channel')?.tracingChannel?.(name);
-  return tracing ? new NodeChannel(tracing) : findLocalChannel(name);
+  return tracing ? createNodeChannel(tracing) : findLocalChannel(name);
 }
 
-class NodeChannel implements Channel {
-  readonly #tracing: TracingChannel;
-
-  constructor(tracing: TracingChannel) {
-    this.#tracing = tracing;
-  }
-
-  /** Not `hasSubscribers` of the tracing channel, which some runtimes lack. */
-  get isActive(): boolean {
-    const { start, end, asyncStart, asyncEnd, error } = this.#tracing;
-    return (
-      start.hasSubscribers ||
-      asyncEnd.hasSubscribers ||
-      error.hasSubscribers ||
-      end.hasSubscribers ||
-      asyncStart.hasSubscribers
-    );
-  }
-
-  trace<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
-    return this.#tracing.tracePromise(() => runWithin(event, operation), event);
-  }
-
-  subscribe(subscribers: Subscribers): void {
-    this.#tracing.subscribe(subscribers);
-  }
-
-  unsubscribe(subscribers: Subscribers): void {
-    this.#tracing.unsubscribe(subscribers);
-  }
+function createNodeChannel(tracing: TracingChannel): Channel {
+  const { start, end, asyncStart, asyncEnd, error } = tracing;
+  const phases = [start, asyncEnd, error, end, asyncStart];
+  return {
+    /** Not `hasSubscribers` of the tracing channel, which some runtimes lack. */
+    get isActive() {
+      return phases.some(({ hasSubscribers }) => hasSubscribers);
+    },
+    trace: (event, operation) => tracing.tracePromise(() => runWithin(event, operation), event),
+    subscribe: (subscribers) => tracing.subscribe(subscribers),
+    unsubscribe: (subscribers) => tracing.unsubscribe(subscribers),
+  };
 }
 
-/** Channel of runtimes without `node:diagnostics_channel`. */
-class LocalChannel implements Channel {
-  readonly #subscribers = new Set<Subscribers>();
-
-  get isActive(): boolean {
-    return this.#subscribers.size > 0;
-  }
-
-  async trace<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
-    for (const { start } of this.#subscribers) start(event);
-    try {
-      const result = await runWithin(event, operation);
-      event.result = result;
-      return result;
-    } catch (error) {
-      event.error = error;
-      throw error;
-    } finally {
-      for (const { asyncEnd } of this.#subscribers) asyncEnd(event);
-    }
-  }
-
-  subscribe(subscribers: Subscribers): void {
-    this.#subscribers.add(subscribers);
-  }
-
-  unsubscribe(subscribers: Subscribers): void {
-    this.#subscribers.delete(subscribers);
-  }
+/** Returns a channel for runtimes without `node:diagnostics_channel`. */
+function createLocalChannel(): Channel {
+  const all = new Set<Subscribers>();
+  return {
+    get isActive() {
+      return all.size > 0;
+    },
+    trace: async (event, operation) => {
+      for (const { start } of all) start(event);
+      try {
+        const result = await runWithin(event, operation);
+        event.result = result;
+        return result;
+      } catch (error) {
+        event.error = error;
+        throw error;
+      } finally {
+        for (const { asyncEnd } of all) asyncEnd(event);
+      }
+    },
+    subscribe: (subscribers) => void all.add(subscribers),
+    unsubscribe: (subscribers) => void all.delete(subscribers),
+  };
 }
 
 /** Never throws: an operation that throws at once would have no asynchronous end. */
@@ -123,7 +99,7 @@ function findLocalChannel(name: string): Channel {
   const shared = globalThis as { [localChannels]?: Map<string, Channel> };
   const channels = (shared[localChannels] ??= new Map());
   let channel = channels.get(name);
-  if (!channel) channels.set(name, (channel = new LocalChannel()));
+  if (!channel) channels.set(name, (channel = createLocalChannel()));
   return channel;
 }
 

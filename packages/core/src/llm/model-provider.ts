@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '../errors.js';
-import { anyValue, type OptionChecks } from '../options.js';
+import { unchecked, type OptionChecks } from '../options.js';
 
 /** Settings of a provider, for gateways, proxies and keys that are not in the environment. */
 export interface ModelProviderOptions {
@@ -12,11 +12,11 @@ export interface ModelProviderOptions {
 }
 
 /** Checks of {@link ModelProviderOptions}. The provider checks the values. */
-export const modelProviderChecks: OptionChecks<ModelProviderOptions> = {
-  apiKey: anyValue,
-  baseURL: anyValue,
-  headers: anyValue,
-};
+export const modelProviderChecks: OptionChecks<ModelProviderOptions> = unchecked<ModelProviderOptions>()(
+  'apiKey',
+  'baseURL',
+  'headers',
+);
 
 /** The function that each AI SDK provider package exports to create a provider with settings. */
 const factories: Readonly<Record<string, string>> = {

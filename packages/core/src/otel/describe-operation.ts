@@ -18,28 +18,19 @@ export interface SpanDescription {
  * @see [Semantic conventions for generative AI](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md)
  */
 export function describeOperation(event: InnerEvent): SpanDescription {
-  switch (event.type) {
-    case 'tool':
-      return {
-        name: `execute_tool ${event.toolName}`,
-        isClient: false,
-        attributes: {
-          'gen_ai.operation.name': 'execute_tool',
-          'gen_ai.tool.name': event.toolName,
-          'gen_ai.tool.call.id': event.toolCallId,
-        },
-      };
-    case 'embedding':
-      return describeEmbedding(event);
-    case 'ingest':
-      return {
-        name: `ingest ${event.indexName}`,
-        isClient: false,
-        attributes: { 'gen_ai.data_source.id': event.indexName },
-      };
-    case 'retrieval':
-      return describeRetrieval(event);
+  if (event.type === 'embedding') return describeEmbedding(event);
+  if (event.type === 'retrieval') return describeRetrieval(event);
+  if (event.type === 'ingest') {
+    const { indexName } = event;
+    return { name: `ingest ${indexName}`, isClient: false, attributes: { 'gen_ai.data_source.id': indexName } };
   }
+  const { toolName, toolCallId } = event;
+  const attributes = {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': toolName,
+    'gen_ai.tool.call.id': toolCallId,
+  };
+  return { name: `execute_tool ${toolName}`, isClient: false, attributes };
 }
 
 /** The id of a model names its provider: `openai/text-embedding-3-small`. Embedders of Quiver run in this process. */

@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
-import type { McpSessionTraceEvent, McpTraceEvent, TraceEvent } from '../trace-events.js';
+import type { TraceEvent } from '../trace-events.js';
 import { describeLink, describeMeasurement } from './describe-mcp.js';
 
 /** Bounds of the buckets of all histograms, in seconds, as the conventions require. */
@@ -28,16 +28,11 @@ export function createRecorder(meter: Meter): RecordDuration {
     client: create('client.session', 'Duration of an MCP session, as the client observed it'),
     server: create('server.session', 'Duration of an MCP session, as the server observed it'),
   };
-  const recordMessage = (event: McpTraceEvent, seconds: number, failure: Attributes): void =>
-    operations[event.direction].record(seconds, describeMeasurement(event, failure));
-  const recordSession = (event: McpSessionTraceEvent, seconds: number, failure: Attributes): void =>
-    sessions[event.side].record(seconds, {
-      ...describeLink(event),
-      ...(event.protocolVersion !== undefined && { 'mcp.protocol.version': event.protocolVersion }),
-      ...failure,
-    });
   return (event, seconds, failure) => {
-    if (event.type === 'mcp') recordMessage(event, seconds, failure);
-    else if (event.type === 'mcp.session') recordSession(event, seconds, failure);
+    if (event.type === 'mcp') operations[event.direction].record(seconds, describeMeasurement(event, failure));
+    if (event.type !== 'mcp.session') return;
+    const { side, protocolVersion } = event;
+    const version = protocolVersion !== undefined && { 'mcp.protocol.version': protocolVersion };
+    sessions[side].record(seconds, { ...describeLink(event), ...version, ...failure });
   };
 }

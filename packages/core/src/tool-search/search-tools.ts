@@ -1,13 +1,4 @@
-import {
-  checkOptions,
-  numberIn,
-  objectOf,
-  oneOf,
-  stringList,
-  wholeNumber,
-  functionValue,
-  type OptionChecks,
-} from '../options.js';
+import { checkOptions, numberIn, oneOf, stringList, wholeNumber, type OptionChecks } from '../options.js';
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool, type Tool, type ToolCallOptions, type ToolLike } from '../tools/index.js';
 import { readInput } from './describe-tool.js';
@@ -18,7 +9,7 @@ import {
   searchToolDefinitions,
   type InnerCall,
 } from './search-tool-definitions.js';
-import { createToolIndex, type ToolEmbedder } from './tool-index.js';
+import { createToolIndex, embedderChecks, type ToolEmbedder } from './tool-index.js';
 import { toolTokens } from './tool-tokens.js';
 
 /** Options of {@link withToolSearch}. */
@@ -44,7 +35,7 @@ const checks: OptionChecks<ToolSearchSettings> = {
   maxResults: wholeNumber(1),
   over: numberIn({ least: 0 }),
   mode: oneOf('call', 'defer'),
-  embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
+  ...embedderChecks,
 };
 
 /**
@@ -95,7 +86,7 @@ export function searchTools(
   tools: Readonly<Record<string, object>>,
   settings: { embedder?: ToolEmbedder } = {},
 ): (request: { query: string; tools: readonly { name: string }[] }) => Promise<string[]> {
-  checkOptions('searchTools', settings, { embedder: checks.embedder });
+  checkOptions('searchTools', settings, embedderChecks);
   const index = createToolIndex(tools, settings);
   return async ({ query, tools: eligible }) => {
     const names = new Set(eligible.map(({ name }) => name));

@@ -1,4 +1,4 @@
-import { checkOptions, functionValue, objectOf, wholeNumber, type OptionChecks } from '../options.js';
+import { anyValue, checkOptions, functionValue, objectWith, wholeNumber, type OptionChecks } from '../options.js';
 import { describeTool, type SearchableTool, type ToolDescription } from './describe-tool.js';
 import { readRequest, splitWords } from './tool-words.js';
 
@@ -42,13 +42,11 @@ export interface ToolIndex {
   search(query: string, options?: ToolSearchOptions): Promise<ToolMatch[]>;
 }
 
-const indexChecks: OptionChecks<ToolIndexOptions> = {
-  embedder: objectOf<{ embed: unknown }>({ embed: functionValue }),
-};
+export const embedderChecks: OptionChecks<ToolIndexOptions> = { embedder: objectWith('an embedder', 'embed') };
 const searchChecks: OptionChecks<ToolSearchOptions> = {
   maxResults: wholeNumber(1),
   isVisible: functionValue,
-  signal: () => undefined,
+  signal: anyValue,
 };
 
 /** Characters of a description that say what a tool is for; examples and warnings follow. */
@@ -86,7 +84,7 @@ export function createToolIndex(
   tools: Readonly<Record<string, object>> | readonly SearchableTool[],
   options: ToolIndexOptions = {},
 ): ToolIndex {
-  checkOptions('createToolIndex', options, indexChecks);
+  checkOptions('createToolIndex', options, embedderChecks);
   const described = Array.isArray(tools)
     ? tools.map((tool: SearchableTool) => describeTool(tool.name, tool))
     : Object.entries(tools).map(([name, tool]) => describeTool(name, tool));
