@@ -15,7 +15,7 @@ export {
   eitherOf,
   findNearestName,
   functionValue,
-  ignoredOption,
+  ignoredOptions,
   invalidOptions,
   listOf,
   loggerValue,

@@ -10,7 +10,7 @@ import {
   checkOptions,
   eitherOf,
   functionValue,
-  ignoredOption,
+  ignoredOptions,
   listOf,
   numberIn,
   objectOf,
@@ -153,32 +153,19 @@ test.each([
   expect(messageOf(options)).toBe(message);
 });
 
-test('accepts names without effect with one warning each', () => {
+test('accepts names without effect with one warning each, and does not offer them', () => {
   const lines: string[] = [];
   const before = getDefaultLogger();
   setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
-  try {
-    const withoutEffect = { suspendSchema: 'tools cannot be suspended.' };
-    for (let call = 0; call < 3; call += 1)
-      checkOptions('createJob', { suspendSchema: {}, topK: 1 } as Options, checks, { withoutEffect });
-  } finally {
-    setDefaultLogger(before);
-  }
-  expect(lines).toEqual(["[quiver] warn: createJob ignores the option 'suspendSchema': tools cannot be suspended."]);
-});
-
-test('accepts declared names without effect with one warning each, and does not offer them', () => {
-  const lines: string[] = [];
-  const before = getDefaultLogger();
-  setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
-  const missing = ignoredOption('jobs cannot be suspended.');
-  const jobChecks: OptionChecks<{ id?: string; resume?: unknown; inner?: { resume?: unknown } }> = {
+  const missing = ignoredOptions({ resume: 'jobs cannot be suspended.' });
+  const jobChecks: OptionChecks<{ id?: string; inner?: { resume?: unknown } }> = {
     id: stringValue,
-    resume: missing,
-    inner: objectOf<{ resume?: unknown }>({ resume: missing }),
+    ...missing,
+    inner: objectOf<{ resume?: unknown }>(missing),
   };
   try {
-    for (let call = 0; call < 3; call += 1) checkOptions('createTask', { resume: 1, inner: { resume: 1 } }, jobChecks);
+    for (let call = 0; call < 3; call += 1)
+      checkOptions('createTask', { resume: 1, inner: { resume: 1 } } as object, jobChecks);
   } finally {
     setDefaultLogger(before);
   }

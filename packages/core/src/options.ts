@@ -15,11 +15,6 @@ export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: Option
 
 /** Settings of {@link checkOptions}. */
 export interface CheckOptionsSettings {
-  /**
-   * Names that other systems document and that have no effect here, each with a sentence that says what is missing. They are accepted, with
-   * one warning per name. For names that the type of the options declares, see {@link ignoredOption}.
-   */
-  readonly withoutEffect?: Readonly<Record<string, string>>;
   /** Whether all other names are accepted, for options that are passed on to another library. Default `false`. */
   readonly isOpen?: boolean;
   /** Details of the error. */
@@ -230,21 +225,24 @@ export function listOf(check: OptionCheck): OptionCheck {
   };
 }
 
-/** Checks of {@link ignoredOption}: their names are not offered in messages. */
+/** Checks of {@link ignoredOptions}: their names are not offered in messages. */
 const ignored = new WeakSet<OptionCheck>();
 
 /**
- * Accepts an option that other systems document and that has no effect here, with one warning per name.
+ * Returns the part of a table for options that other systems document and that have no effect here. They are accepted, with one warning per
+ * name. Spread it: the type of the options need not declare them.
  *
- * @param missing - says what is missing: `tools cannot be suspended.`
+ * @param reasons - say what is missing: `{ suspendSchema: 'tools cannot be suspended.' }`
  */
-export function ignoredOption(missing: string): OptionCheck {
-  const check: OptionCheck = (_value, option, owner = 'Quiver') => {
-    warnOnce(owner, option, missing);
-    return undefined;
-  };
-  ignored.add(check);
-  return check;
+export function ignoredOptions<Name extends string>(
+  reasons: Readonly<Record<Name, string>>,
+): Readonly<Record<Name, OptionCheck>> {
+  const entries = Object.entries<string>(reasons).map(([name, missing]): [string, OptionCheck] => {
+    const check: OptionCheck = (_value, option, owner = 'Quiver') => warnOnce(owner, option, missing);
+    ignored.add(check);
+    return [name, check];
+  });
+  return Object.fromEntries(entries) as Record<Name, OptionCheck>;
 }
 
 /**
@@ -275,14 +273,10 @@ function createIndex(table: Readonly<Record<string, OptionCheck>>): Index {
 
 /** Indexes of the tables of checks. An entry lives as long as the table. */
 const indexes = new WeakMap<object, Index>();
-/** The index that was used last: a program that creates thousands of tools needs no other. */
-let lastIndex: Index | undefined;
-
 function indexOf(table: Readonly<Record<string, OptionCheck>>): Index {
-  if (lastIndex?.table === table) return lastIndex;
-  lastIndex = indexes.get(table) ?? createIndex(table);
-  indexes.set(table, lastIndex);
-  return lastIndex;
+  const index = indexes.get(table) ?? createIndex(table);
+  indexes.set(table, index);
+  return index;
 }
 
 function findProblem(
@@ -301,7 +295,7 @@ function findProblem(
     if (value === undefined) continue;
     const problem = check
       ? check(value, parent === '' ? option : `${parent}.${option}`, owner)
-      : findUnknown(options, option, table, parent, owner, settings);
+      : findUnknown(options, option, table, parent, settings);
     if (problem !== undefined) return problem;
   }
   const missing = needed.find((option) => options[option] === undefined);
@@ -315,14 +309,11 @@ function findUnknown(
   option: string,
   checks: Readonly<Record<string, OptionCheck>>,
   parent: string,
-  owner = 'Quiver',
-  { withoutEffect = {}, isOpen = false }: CheckOptionsSettings,
+  { isOpen = false }: CheckOptionsSettings,
 ): string | undefined {
   // A member that a program added to the prototype of all objects.
   if (!Object.hasOwn(options, option)) return undefined;
-  const missing = Object.hasOwn(withoutEffect, option) ? withoutEffect[option] : undefined;
-  if (missing !== undefined) warnOnce(owner, option, missing);
-  if (missing !== undefined || isOpen) return undefined;
+  if (isOpen) return undefined;
   const known = Object.keys(checks).filter((name) => !ignored.has(checks[name] as OptionCheck));
   const nearest = findNearestName(option, known);
   const prefix = parent === '' ? '' : `${parent}.`;
@@ -331,7 +322,7 @@ function findUnknown(
   return `has no option '${prefix}${option}'.${hint} ${list}: ${known.join(', ')}.`;
 }
 
-function warnOnce(owner: string, option: string, missing: string): void {
+function warnOnce(owner: string, option: string, missing: string): undefined {
   const key = `${owner} ${option}`;
   if (warned.has(key) || warned.size >= maxWarned) return;
   warned.add(key);

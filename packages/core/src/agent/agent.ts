@@ -5,8 +5,8 @@ import {
   anyValue,
   unchecked,
   checkOptions,
+  ignoredOptions,
   valueThat,
-  type CheckOptionsSettings,
   type OptionChecks,
   invalidOptions,
 } from '../options.js';
@@ -125,6 +125,13 @@ function isInstructions(value: unknown): boolean {
 
 const resolvedInstructions = valueThat(isInstructions, 'a text or a list of texts');
 
+const noMemory = 'agents have no memory. Pass the conversation as messages.';
+const noProcessors = 'agents have no processors. Check the prompt before the call and the text after it.';
+const noTeams =
+  'an agent runs tools only. Offer another agent or a workflow as a tool, with askAgent() or runWorkflow().';
+const callOptions = 'pass these options with each call of generate() or stream().';
+const perCall = 'the AI SDK takes it with each call of generate() or stream().';
+
 const checks: OptionChecks<AgentOptions> = {
   ...unchecked<AgentOptions>()('id', 'name', 'description'),
   instructions: valueThat(
@@ -134,18 +141,8 @@ const checks: OptionChecks<AgentOptions> = {
   ...unchecked<AgentOptions>()('model', 'tools'),
   maxSteps,
   ai: anyValue,
-};
-
-const noMemory = 'agents have no memory. Pass the conversation as messages.';
-const noProcessors = 'agents have no processors. Check the prompt before the call and the text after it.';
-const noTeams =
-  'an agent runs tools only. Offer another agent or a workflow as a tool, with askAgent() or runWorkflow().';
-const callOptions = 'pass these options with each call of generate() or stream().';
-const perCall = 'the AI SDK takes it with each call of generate() or stream().';
-
-/** Options of Mastra's agents. */
-const settings: CheckOptionsSettings = {
-  withoutEffect: {
+  // Options of Mastra's agents.
+  ...ignoredOptions({
     agents: noTeams,
     workflows: noTeams,
     memory: noMemory,
@@ -168,7 +165,7 @@ const settings: CheckOptionsSettings = {
     voice: 'agents have no voice.',
     metadata: 'agents carry no metadata.',
     rawConfig: 'agents carry no configuration of an editor.',
-  },
+  }),
 };
 
 const callChecks: OptionChecks<AgentCallOptions> = {
@@ -177,12 +174,8 @@ const callChecks: OptionChecks<AgentCallOptions> = {
   // Ignored, it would let tools run that the caller wants to approve.
   requireToolApproval: (value, option) =>
     value === false ? undefined : `'${option}' is not supported. Set requireApproval of the tools.`,
-};
-
-/** Options of Mastra's `generate` and `stream` that the AI SDK would ignore. */
-const callSettings: CheckOptionsSettings = {
-  isOpen: true,
-  withoutEffect: {
+  // Options of Mastra's `generate` and `stream` that the AI SDK would ignore.
+  ...ignoredOptions({
     memory: noMemory,
     resourceId: noMemory,
     threadId: noMemory,
@@ -194,7 +187,7 @@ const callSettings: CheckOptionsSettings = {
     outputProcessors: noProcessors,
     scorers: 'agents have no scorers. Score the result of generate().',
     savePerStep: noMemory,
-  },
+  }),
 };
 
 /**
@@ -213,7 +206,7 @@ export class Agent {
   readonly #options: AgentOptions;
 
   constructor(options: AgentOptions) {
-    checkOptions('Agent', options, checks, settings);
+    checkOptions('Agent', options, checks);
     const { id, name } = options;
     if (!id && !name) throw invalidOptions('An agent needs an id or a name.');
     this.id = (id || name) as string;
@@ -250,7 +243,7 @@ export class Agent {
   }
 
   async #prepare(prompt: AgentPrompt, options: AgentCallOptions) {
-    checkOptions('agent.generate', options, callChecks, callSettings);
+    checkOptions('agent.generate', options, callChecks, { isOpen: true });
     const { toolsets, requestContext, runtimeContext, maxSteps: limit = this.#options.maxSteps, ...rest } = options;
     const { model, tools = {}, ai } = this.#options;
     if (!model) {

@@ -1,6 +1,6 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
-import { unchecked, checkOptions, oneOf, type CheckOptionsSettings, type OptionChecks } from '../options.js';
+import { unchecked, checkOptions, ignoredOptions, oneOf, type OptionChecks } from '../options.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { traceChannels } from '../trace.js';
 import type { ToolTraceEvent } from '../trace-events.js';
@@ -29,24 +29,21 @@ function accept(value: unknown): Validation & { ok: true } {
   return { ok: true, value };
 }
 
+const noStreams = 'tools write to no stream. Report progress with context.mcp.progress().';
+const noSuspension = 'tools cannot be suspended.';
 const callChecks: OptionChecks<ToolCallOptions> = {
   ...unchecked<ToolCallOptions>()('requestContext', 'abortSignal', 'toolCallId', 'toolName', 'runId', 'messages'),
   ...unchecked<ToolCallOptions>()('mcp', 'workflow', 'mastra'),
   onFailure: oneOf('return', 'throw'),
   ...unchecked<ToolCallOptions>()('acceptOutput', 'context', 'experimental_context'),
-};
-
-const noStreams = 'tools write to no stream. Report progress with context.mcp.progress().';
-const noSuspension = 'tools cannot be suspended.';
-const callSettings: CheckOptionsSettings = {
-  withoutEffect: {
+  ...ignoredOptions({
     agent: 'messages make it the call of an agent.',
     tracingContext: 'calls are traced by instrument() of @quiver/core/otel.',
     writer: noStreams,
     writableStream: noStreams,
     suspend: noSuspension,
     resumeData: noSuspension,
-  },
+  }),
 };
 
 /**
@@ -66,8 +63,7 @@ export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOpt
   try {
     // The context of another tool has `mcp`, and the options of the AI SDK have `messages`: a tool may pass them on with all members.
     // Servers pass `mcp` too, and spend no time on the check.
-    if (options?.mcp === undefined && options?.messages === undefined)
-      checkOptions('executeTool', options, callChecks, callSettings);
+    if (options?.mcp === undefined && options?.messages === undefined) checkOptions('executeTool', options, callChecks);
     return startTool(tool, input, options);
   } catch (error) {
     // Not an async function, which would wait for the promise of the tool.

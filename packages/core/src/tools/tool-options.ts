@@ -2,11 +2,10 @@ import {
   anyValue,
   unchecked,
   checkOptions,
-  ignoredOption,
+  ignoredOptions,
   objectOf,
   resolveAliases,
   valueThat,
-  type CheckOptionsSettings,
   type OptionChecks,
   invalidOptions,
 } from '../options.js';
@@ -29,7 +28,7 @@ const mcpChecks: OptionChecks<ToolMcpOptions> = {
   ...unchecked<ToolMcpOptions>()('annotations', 'icons', '_meta', 'scopes', 'resultLimit'),
   task: (value, option, owner) =>
     typeof value === 'object' && value !== null ? objectOf(taskChecks)(value, option, owner) : undefined,
-  toolType: ignoredOption('MCPServer sets the type of the tools that it makes from agents and workflows.'),
+  ...ignoredOptions({ toolType: 'MCPServer sets the type of the tools that it makes from agents and workflows.' }),
 };
 
 const checks: OptionChecks<ErasedToolOptions> = {
@@ -41,15 +40,14 @@ const checks: OptionChecks<ErasedToolOptions> = {
   ...unchecked<ErasedToolOptions>()('onInputDelta', 'onInputAvailable', 'onOutput'),
   needsApproval: approval,
   parameters: anyValue,
-  suspendSchema: ignoredOption(noSuspension),
-  resumeSchema: ignoredOption(noSuspension),
-  transform: ignoredOption('there is no transcript to transform. Shorten the output for the model with toModelOutput.'),
-  background: ignoredOption('there are no background tasks of agents. Long calls over MCP become tasks with mcp.task.'),
-  mastra: ignoredOption('callers pass their application with each call, as the call option mastra.'),
-};
-
-const settings: CheckOptionsSettings = {
-  withoutEffect: { mcpMetadata: 'MCPClient records the origin of its tools itself.' },
+  ...ignoredOptions({
+    suspendSchema: noSuspension,
+    resumeSchema: noSuspension,
+    transform: 'there is no transcript to transform. Shorten the output for the model with toModelOutput.',
+    background: 'there are no background tasks of agents. Long calls over MCP become tasks with mcp.task.',
+    mastra: 'callers pass their application with each call, as the call option mastra.',
+    mcpMetadata: 'MCPClient records the origin of its tools itself.',
+  }),
 };
 
 /**
@@ -59,7 +57,7 @@ const settings: CheckOptionsSettings = {
  * @throws `OPTIONS_INVALID`; `SCHEMA_NOT_RECOGNISED` for a value that is not a schema
  */
 export function parseToolOptions(given: ErasedToolOptions): ErasedToolOptions {
-  checkOptions('createTool', given, checks, settings);
+  checkOptions('createTool', given, checks);
   const { id, description, inputSchema, parameters, needsApproval } = given;
   if (typeof id !== 'string' || id === '' || typeof description !== 'string') {
     throw invalidOptions(`createTool needs a non-empty id and a description (id: ${String(id)}).`);

@@ -2,7 +2,7 @@ import { getDefaultLogger, type Logger } from '@quiver/core';
 import { checkOptions, invalidOptions } from '@quiver/core/internal';
 import { Instance } from '../shared-store/instance.js';
 import { Catalog } from './tools/catalog.js';
-import { configChecks, configSettings } from './definition/config-options.js';
+import { configChecks } from './definition/config-options.js';
 import { createCallerRequest } from './eras/legacy.js';
 import type { LegacySession } from './client/legacy-session.js';
 import { Lifecycle } from './lifecycle.js';
@@ -29,7 +29,7 @@ import { ToolRegistry } from './tools/tool-registry.js';
  * @throws `OPTIONS_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
  */
 export function createServerState(config: MCPServerConfig): { state: ServerState; features: Features } {
-  checkOptions('MCPServer', config, { ...configChecks, ...featureChecks }, configSettings);
+  checkOptions('MCPServer', config, { ...configChecks, ...featureChecks });
   const { name, version, title, icons, websiteUrl, description, pageSize = DEFAULT_PAGE_SIZE } = config;
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')

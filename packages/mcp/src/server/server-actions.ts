@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
-import { elicitChecks, elicitSettings } from './tools/tool-context.js';
+import { elicitChecks } from './tools/tool-context.js';
 import { elicitationRequest } from './client/client-requests.js';
 import type { LegacySession } from './client/legacy-session.js';
 import type { ServerState } from './definition/server-state.js';
@@ -90,7 +90,7 @@ export function createServerActions({ tools, subscribers, sessions, features }: 
     prompts: { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) },
     elicitation: {
       sendRequest: async (request, options = {}) => {
-        checkOptions('elicitation.sendRequest', options, requestChecks, elicitSettings);
+        checkOptions('elicitation.sendRequest', options, requestChecks);
         const session = await requireSession(options.sessionId);
         const link = { send: (message: object) => session.send(JSON.stringify(message)) };
         return session.request(elicitationRequest(request), options, link);

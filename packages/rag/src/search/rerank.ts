@@ -2,6 +2,7 @@ import { QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } 
 import {
   anyValue,
   checkOptions,
+  ignoredOptions,
   numberIn,
   objectOf,
   type OptionCheck,
@@ -46,6 +47,9 @@ export interface RerankConfig {
   options?: Omit<RerankerOptions, 'queryEmbedding' | 'signal'>;
 }
 
+const ignoredContext = ignoredOptions({
+  observabilityContext: 'queries are traced by the channels of @quiver/core.',
+});
 const optionChecks: OptionChecks<RerankerOptions> = {
   // `toWeights` checks them, with an error code of their own.
   weights: anyValue,
@@ -53,6 +57,7 @@ const optionChecks: OptionChecks<RerankerOptions> = {
   topK: wholeNumber(1),
   budget: numberIn({ above: 0 }),
   signal: signalValue,
+  ...ignoredContext,
 };
 const { queryEmbedding: _queryEmbedding, signal: _signal, ...configChecks } = optionChecks;
 
@@ -61,9 +66,6 @@ export const rerankConfigValue: OptionCheck = objectOf<RerankConfig>({
   model: anyValue,
   options: objectOf<NonNullable<RerankConfig['options']>>(configChecks),
 });
-
-const withoutEffect = { observabilityContext: 'queries are traced by the channels of @quiver/core.' };
-const settings = { withoutEffect };
 
 /** Result with its score after reranking. */
 export interface RerankResult<Match extends VectorMatch = VectorMatch> {
@@ -120,7 +122,7 @@ async function rankResults<Match extends VectorMatch>(
   model: RelevanceModel,
   options: RerankerOptions,
 ): Promise<RerankResult<Match>[]> {
-  checkOptions('rerank', options, optionChecks, settings);
+  checkOptions('rerank', options, optionChecks);
   const { weights, queryEmbedding, topK = defaultResults, budget, signal } = options;
   const checkedWeights = toWeights(weights);
   for (const { id, score } of results) {
@@ -190,7 +192,7 @@ export interface RerankWithScorerOptions<Match extends VectorMatch> {
 export async function rerankWithScorer<Match extends VectorMatch>(
   options: RerankWithScorerOptions<Match>,
 ): Promise<RerankResult<Match>[]> {
-  checkOptions('rerankWithScorer', options, scorerChecks, settings);
+  checkOptions('rerankWithScorer', options, scorerChecks);
   return rerank(options.results, options.query, options.scorer, options.options);
 }
 
@@ -199,6 +201,7 @@ const scorerChecks: OptionChecks<RerankWithScorerOptions<VectorMatch>> = {
   query: valueThat((value) => typeof value === 'string', 'a string'),
   scorer: anyValue,
   options: objectOf<RerankerOptions>(optionChecks),
+  ...ignoredContext,
 };
 
 /** A model that takes longer than its budget is stopped, and every result has the same error. */

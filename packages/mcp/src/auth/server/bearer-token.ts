@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { anyValue, checkOptions, ignoredOptions, type OptionChecks } from '@quiver/core/internal';
 
 export type BearerToken =
   | { readonly kind: 'none' }
@@ -49,6 +49,7 @@ const challengeChecks: OptionChecks<ChallengeOptions> = {
   scopes: anyValue,
   error: anyValue,
   errorDescription: anyValue,
+  ...ignoredOptions({ additionalParams: 'pass error and errorDescription.' }),
 };
 
 /**
@@ -58,9 +59,7 @@ const challengeChecks: OptionChecks<ChallengeOptions> = {
  * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
  */
 export function generateWWWAuthenticateHeader(options: ChallengeOptions): string {
-  checkOptions('generateWWWAuthenticateHeader', options, challengeChecks, {
-    withoutEffect: { additionalParams: 'pass error and errorDescription.' },
-  });
+  checkOptions('generateWWWAuthenticateHeader', options, challengeChecks);
   return toChallenge(options);
 }
 

@@ -3,6 +3,7 @@ import {
   booleanValue,
   eitherOf,
   functionValue,
+  ignoredOptions,
   listOf,
   objectOf,
   objectWith,
@@ -68,6 +69,15 @@ const serverChecks: OptionChecks<ServerOptions> = {
     filter: functionValue,
     rename: anyValue,
   }),
+  // Options of Mastra's definitions. `allowedHosts`, which limits the hosts of requests, is rejected.
+  ...ignoredOptions({
+    forwardInstructions: 'set includeInstructions, and pass the text of mcp.getInstructions() to the model.',
+    instructionsMaxLength: 'pass maxLength to mcp.getInstructions().',
+    jsonSchemaValidator: 'the validator generates no code and runs on every platform.',
+    protocolVersion: "set protocol to 'auto', 'legacy' or 'modern'.",
+    traceContext: 'instrument() of @quiver/core/otel propagates the trace.',
+    inputRequests: 'set the handlers of elicitation, sampling and roots.',
+  }),
 };
 
 /** The settings that are passed on to `fetch` and to the child process are theirs. */
@@ -99,14 +109,4 @@ export const definitionChecks: {
     ...serverChecks,
   },
   server: { server: anyValue, ...serverChecks },
-};
-
-/** Options of Mastra's definitions. `allowedHosts`, which limits the hosts of requests, is rejected. */
-export const ignoredDefinitionOptions: Readonly<Record<string, string>> = {
-  forwardInstructions: 'set includeInstructions, and pass the text of mcp.getInstructions() to the model.',
-  instructionsMaxLength: 'pass maxLength to mcp.getInstructions().',
-  jsonSchemaValidator: 'the validator generates no code and runs on every platform.',
-  protocolVersion: "set protocol to 'auto', 'legacy' or 'modern'.",
-  traceContext: 'instrument() of @quiver/core/otel propagates the trace.',
-  inputRequests: 'set the handlers of elicitation, sampling and roots.',
 };

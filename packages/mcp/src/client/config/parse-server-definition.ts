@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { QuiverError } from '@quiver/core';
 import { checkOptions, invalidOptions } from '@quiver/core/internal';
 import { isObject } from '../../protocol/json-rpc.js';
-import { definitionChecks, ignoredDefinitionOptions } from './definition-options.js';
+import { definitionChecks } from './definition-options.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';
 import type {
   HttpServerDefinition,
@@ -28,7 +28,6 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   if (given.length > 1) throw invalid(name, `has ${given.map((key) => `\`${key}\``).join(' and ')}`);
   // The checks of the kind that the definition selects.
   checkOptions<object>(`MCP server '${name}', defined by \`${target}\`,`, value, definitionChecks[target], {
-    withoutEffect: ignoredDefinitionOptions,
     details: { server: name },
   });
   // The option that selects the kind is checked here; TypeScript checks the other values.

@@ -1,7 +1,7 @@
 import {
   unchecked,
   booleanValue,
-  type CheckOptionsSettings,
+  ignoredOptions,
   functionValue,
   loggerValue,
   numberIn,
@@ -60,14 +60,11 @@ export const configChecks: OptionChecks<ServerConfig> = {
   eventBus: objectWith('an event bus', 'publish', 'subscribe'),
   sharedStore: objectWith('a shared store', 'get', 'put', 'append', 'publish', 'subscribe', 'take'),
   logger: loggerValue,
-};
-
-/** Options of Mastra's server. `fga`, which decides who may call a tool, is rejected: ignored, it would let everyone call it. */
-export const configSettings: CheckOptionsSettings = {
-  withoutEffect: {
+  // Options of Mastra's server. `fga`, which decides who may call a tool, is rejected: ignored, it would let everyone call it.
+  ...ignoredOptions({
     appResources: 'serve the pages as resources whose URIs begin with ui://.',
     jsonSchemaValidator: 'the validator generates no code and runs on every platform.',
     mapAuthInfoToUser: 'tools read the identity of the caller from context.mcp.extra.authInfo.',
     protocolVersion: 'a server answers all protocol versions.',
-  },
+  }),
 };

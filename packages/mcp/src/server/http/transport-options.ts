@@ -4,7 +4,7 @@ import {
   checkOptions,
   eitherOf,
   functionValue,
-  ignoredOption,
+  ignoredOptions,
   listOf,
   objectOf,
   objectWith,
@@ -69,8 +69,10 @@ const httpChecks: OptionChecks<StreamableHTTPServerTransportOptions> = {
   eventStore: objectWith('an event store', 'storeEvent', 'replayEventsAfter'),
   retryInterval: amount,
   refuseSessionsWhileDraining: booleanValue,
-  onsessionclosed: ignoredOption('sessions end without a callback.'),
-  serverlessStreaming: ignoredOption('a response becomes an event stream when a message precedes the result.'),
+  ...ignoredOptions({
+    onsessionclosed: 'sessions end without a callback.',
+    serverlessStreaming: 'a response becomes an event stream when a message precedes the result.',
+  }),
 };
 
 /** Checks of the methods of `MCPServer` that serve HTTP, by method. */

@@ -1,11 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import {
-  anyValue,
-  checkOptions,
-  type CheckOptionsSettings,
-  type OptionChecks,
-  signalValue,
-} from '@quiver/core/internal';
+import { anyValue, checkOptions, ignoredOptions, type OptionChecks, signalValue } from '@quiver/core/internal';
 import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
@@ -14,21 +8,21 @@ import { elicitationRequest, rawRequest, rootsRequest, samplingRequest } from '.
 import type { ServerRequest } from '../request.js';
 import { toJsonSafe } from './json-safe.js';
 
-export const elicitChecks: OptionChecks<ElicitOptions> = { key: anyValue, timeout: anyValue, signal: signalValue };
-
 const noProgress = 'requests to the client have no progress.';
-
-/** Options of requests in the official SDK. */
-export const elicitSettings: CheckOptionsSettings = {
-  withoutEffect: {
+export const elicitChecks: OptionChecks<ElicitOptions> = {
+  key: anyValue,
+  timeout: anyValue,
+  signal: signalValue,
+  // Options of requests in the official SDK.
+  ...ignoredOptions({
     onprogress: noProgress,
     resetTimeoutOnProgress: noProgress,
     maxTotalTimeout: 'timeout limits the whole request.',
-  },
+  }),
 };
 
 function requireOptions(name: string, options: ElicitOptions = {}): void {
-  checkOptions(name, options, elicitChecks, elicitSettings);
+  checkOptions(name, options, elicitChecks);
 }
 
 let readRequest: (context: ToolContext) => ServerRequest;

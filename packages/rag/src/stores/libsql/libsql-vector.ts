@@ -4,6 +4,7 @@ import {
   anyValue,
   unchecked,
   checkOptions,
+  ignoredOptions,
   numberIn,
   type OptionChecks,
   stringValue,
@@ -75,8 +76,8 @@ const optionChecks: OptionChecks<LibSQLVectorConfig> = {
   initialBackoffMs: numberIn({ least: 0 }),
   client: anyValue,
   id: stringValue,
+  ...ignoredOptions({ disableInit: 'a store creates no tables before its first index.' }),
 };
-const withoutEffect = { disableInit: 'a store creates no tables before its first index.' };
 
 /** Errors of an index that another process may have recreated. */
 const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', 'VECTOR_INDEX_NOT_FOUND']);
@@ -103,7 +104,7 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
   readonly #connection: LibSQLConnection;
 
   constructor(config: LibSQLVectorConfig) {
-    checkOptions('LibSQLVector', config, optionChecks, { withoutEffect });
+    checkOptions('LibSQLVector', config, optionChecks);
     const { id = 'libsql-vector', ...options } = config;
     const connection = connect(options);
     super(

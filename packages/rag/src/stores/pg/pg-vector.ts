@@ -3,6 +3,7 @@ import {
   unchecked,
   booleanValue,
   checkOptions,
+  ignoredOptions,
   eitherOf,
   functionValue,
   numberIn,
@@ -63,6 +64,7 @@ export interface PgVectorOptions extends PgConnectionOptions {
   schemaName?: string;
 }
 
+const noTables = 'a store creates no tables before its first index.';
 const optionChecks: OptionChecks<PgVectorOptions> = {
   ...unchecked<PgVectorOptions>()('connectionString', 'host'),
   port: wholeNumber(0),
@@ -76,14 +78,12 @@ const optionChecks: OptionChecks<PgVectorOptions> = {
   pgPoolOptions: objectValue,
   ...unchecked<PgVectorOptions>()('schemaName', 'pool', 'pglite'),
   id: stringValue,
-};
-
-const noTables = 'a store creates no tables before its first index.';
-const withoutEffect = {
-  disableInit: noTables,
-  skipDefaultIndexes: noTables,
-  indexes: noTables,
-  retention: 'a store of vectors keeps its records.',
+  ...ignoredOptions({
+    disableInit: noTables,
+    skipDefaultIndexes: noTables,
+    indexes: noTables,
+    retention: 'a store of vectors keeps its records.',
+  }),
 };
 
 // `buildIndex` and the search check the numbers, against the type of the index.
@@ -139,7 +139,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor(options: PgVectorOptions) {
-    checkOptions('PgVector', options, optionChecks, { withoutEffect });
+    checkOptions('PgVector', options, optionChecks);
     const { id = 'pg-vector', schemaName = 'public', ...connection } = options;
     requireSchemaName(schemaName);
     const database = openDatabase(connection);

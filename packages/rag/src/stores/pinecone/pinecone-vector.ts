@@ -2,6 +2,7 @@ import { QuiverError, untilAborted } from '@quiver/core';
 import {
   anyValue,
   checkOptions,
+  ignoredOptions,
   numberIn,
   type OptionChecks,
   stringValue,
@@ -95,8 +96,8 @@ const optionChecks: OptionChecks<PineconeVectorConfig> = {
   controllerHostUrl: stringValue,
   client: anyValue,
   id: stringValue,
+  ...ignoredOptions({ environment: 'serverless indexes have a cloud and a region.' }),
 };
-const withoutEffect = { environment: 'serverless indexes have a cloud and a region.' };
 
 type InIndex = IndexParams & InNamespace;
 
@@ -129,7 +130,7 @@ export class PineconeVector extends RemoteStore<
   readonly #config: PineconeVectorConfig;
 
   constructor(config: PineconeVectorConfig) {
-    checkOptions('PineconeVector', config, optionChecks, { withoutEffect });
+    checkOptions('PineconeVector', config, optionChecks);
     const { client, apiKey, controllerHostUrl } = config;
     if (client) rejectBeside('PineconeVector', 'client', { apiKey, controllerHostUrl });
     super(
