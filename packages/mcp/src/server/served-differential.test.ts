@@ -11,7 +11,8 @@ import { MCPServer } from './mcp-server.js';
  */
 
 const languages = ['typescript', 'rust'];
-const suggest = (value: string): string[] => languages.filter((language) => language.startsWith(value));
+const suggest = (value: string): string[] =>
+  value === 'many' ? Array.from({ length: 250 }, String) : languages.filter((language) => language.startsWith(value));
 
 const ours = new MCPServer({
   name: 'twin',
@@ -22,12 +23,15 @@ const ours = new MCPServer({
       { name: 'text', uri: 'note://text', title: 'Text', mimeType: 'text/plain' },
       { name: 'bytes', uri: 'note://bytes', mimeType: 'image/png' },
       { name: 'broken', uri: 'note://broken' },
+      { name: 'folder', uri: 'note://folder' },
     ],
     resourceTemplates: () => [{ name: 'user', uriTemplate: 'user://{id}/data', mimeType: 'application/json' }],
     getResourceContent: ({ uri, variables }) => {
       if (uri === 'note://broken') throw new Error('the disk is full');
       if (uri === 'note://text') return { text: 'text' };
-      return uri === 'note://bytes' ? { blob: 'AAAA' } : { text: JSON.stringify({ id: variables['id'] }) };
+      if (uri === 'note://folder') return [{ uri: 'note://folder/a', text: 'a' }, { blob: 'AAE=' }];
+      const bytes = new Uint8Array([0, 255, 1]);
+      return uri === 'note://bytes' ? { blob: bytes } : { text: JSON.stringify({ id: variables['id'] }) };
     },
     completeVariable: ({ value }) => suggest(value),
   },
@@ -57,9 +61,15 @@ function createTwin(): McpServer {
     contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'text' }],
   }));
   twin.registerResource('bytes', 'note://bytes', { mimeType: 'image/png' }, async (uri) => ({
-    contents: [{ uri: uri.href, mimeType: 'image/png', blob: 'AAAA' }],
+    contents: [{ uri: uri.href, mimeType: 'image/png', blob: 'AP8B' }],
   }));
   twin.registerResource('broken', 'note://broken', {}, async () => Promise.reject(new Error('the disk is full')));
+  twin.registerResource('folder', 'note://folder', {}, async (uri) => ({
+    contents: [
+      { uri: 'note://folder/a', text: 'a' },
+      { uri: uri.href, blob: 'AAE=' },
+    ],
+  }));
   const template = new ResourceTemplate('user://{id}/data', { list: undefined, complete: { id: suggest } });
   twin.registerResource('user', template, { mimeType: 'application/json' }, async (uri, { id }) => ({
     contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify({ id }) }],
@@ -114,6 +124,7 @@ const requests: [method: string, params: Record<string, unknown>][] = [
   ['resources/templates/list', {}],
   ['resources/read', { uri: 'note://text' }],
   ['resources/read', { uri: 'note://bytes' }],
+  ['resources/read', { uri: 'note://folder' }],
   ['resources/read', { uri: 'user://7/data' }],
   ['resources/read', { uri: 'user://7/8/data' }],
   ['resources/read', { uri: 'note://nothing' }],
@@ -125,6 +136,7 @@ const requests: [method: string, params: Record<string, unknown>][] = [
   ['prompts/get', { name: 'nothing' }],
   ['completion/complete', { ref: review, argument: argument('language', 'ty') }],
   ['completion/complete', { ref: review, argument: argument('language', '') }],
+  ['completion/complete', { ref: review, argument: argument('language', 'many') }],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'user://{id}/data' }, argument: argument('id', 'ru') }],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://text' }, argument: argument('id', 'ru') }],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://nothing' }, argument: argument('id', 'ru') }],

@@ -29,64 +29,6 @@ describe.each(kinds)('%s', (_name, kind) => {
   });
   afterAll(() => plain.close());
 
-  test('announces what it has', async () => {
-    expect((await connect()).getServerCapabilities()).toMatchObject({
-      tools: { listChanged: true },
-      resources: { subscribe: true, listChanged: true },
-      prompts: { listChanged: true },
-      completions: {},
-      logging: {},
-    });
-  });
-
-  test('resources: lists, reads text, bytes, several contents and what only a template matches', async () => {
-    const { listResources, listResourceTemplates, readResource } = bound(await connect());
-    expect((await listResources()).resources[0]).toEqual({
-      uri: 'note://watched',
-      name: 'Watched',
-      mimeType: 'text/plain',
-    });
-    expect((await listResourceTemplates()).resourceTemplates).toMatchObject([
-      { uriTemplate: 'user://{id}/profile{?lang}' },
-    ]);
-    expect((await readResource({ uri: 'note://watched' })).contents).toEqual([
-      { uri: 'note://watched', mimeType: 'text/plain', text: 'watched' },
-    ]);
-    expect((await readResource({ uri: 'note://bytes' })).contents).toEqual([
-      { uri: 'note://bytes', mimeType: 'application/octet-stream', blob: 'AP8B' },
-    ]);
-    expect((await readResource({ uri: 'note://folder' })).contents).toEqual([
-      { uri: 'note://folder/a', mimeType: 'text/markdown', text: 'a' },
-      { uri: 'note://folder/b', blob: 'AAE=' },
-    ]);
-    const uri = 'user://ada%20l/profile?lang=en';
-    expect((await readResource({ uri })).contents).toEqual([
-      { uri, mimeType: 'application/json', text: '{"lang":"en","id":"ada l"}' },
-    ]);
-  });
-
-  test.each(['note://unknown', 'note://gone', 'user://../profile', 'user://%2e%2e/profile', 'user://a/b/profile'])(
-    'resources: %s is not found, with its URI in the error',
-    async (uri) => {
-      const error = await bound(await connect())
-        .readResource({ uri })
-        .catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: -32602, data: { uri } });
-    },
-  );
-
-  test('resources: what goes wrong in a callback is an error with its message', async () => {
-    const { readResource } = bound(await connect());
-    await expect(readResource({ uri: 'note://broken' })).rejects.toMatchObject({
-      code: -32603,
-      message: expect.stringContaining('the disk is full'),
-    });
-    await expect(readResource({ uri: 'note://odd' })).rejects.toMatchObject({
-      code: -32603,
-      message: expect.stringContaining('{ text } or { blob }'),
-    });
-  });
-
   test('prompts: lists versions, gets the first or the requested one, in both shapes of result', async () => {
     const { listPrompts, getPrompt } = bound(await connect());
     expect((await listPrompts()).prompts.slice(0, 2)).toMatchObject([
@@ -109,38 +51,6 @@ describe.each(kinds)('%s', (_name, kind) => {
       'audio',
       'resource_link',
       'resource',
-    ]);
-  });
-
-  test.each([
-    ['an unknown prompt', { name: 'nothing' }, 'Prompt not found: nothing'],
-    [
-      'an unknown version',
-      { name: 'review', arguments: { code: 'x' }, _meta: { 'quiver/version': 'v9' } },
-      'has no version v9; it has v1, v2',
-    ],
-    ['a missing argument', { name: 'review', arguments: { language: 'en' } }, 'Missing required argument: code'],
-  ])('prompts: %s is refused with -32602', async (_what, params, reason) => {
-    await expect(bound(await connect()).getPrompt(params)).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining(reason),
-    });
-  });
-
-  test('completions: arguments of prompts and variables of templates, at most 100 values', async () => {
-    const { complete } = bound(await connect());
-    const ref = { type: 'ref/prompt', name: 'review' };
-    const context = { arguments: { code: 'given' } };
-    expect((await complete({ ref, argument: { name: 'language', value: 'e' }, context })).completion).toEqual({
-      values: ['language=e', 'given'],
-      total: 2,
-      hasMore: false,
-    });
-    const { values, total, hasMore } = (await complete({ ref, argument: { name: 'x', value: 'many' } })).completion;
-    expect([values.length, total, hasMore]).toEqual([100, 250, true]);
-    const template = { type: 'ref/resource', uri: 'user://{id}/profile{?lang}' };
-    expect((await complete({ ref: template, argument: { name: 'id', value: '1' } })).completion.values).toEqual([
-      'user://{id}/profile{?lang} id 1',
     ]);
   });
 
@@ -192,17 +102,6 @@ describe.each(kinds)('%s', (_name, kind) => {
     };
     expect(outcome).toMatchObject(kind.era === 'modern' ? refused : told);
   });
-
-  test.each(['http://example.com/pay', 'https://user:secret@example.com/', 'javascript:alert(1)', 'nonsense'])(
-    'no user is sent to %s',
-    async (url) => {
-      const { callTool } = bound(await connect({ elicit: () => ({ action: 'accept' }) }));
-      expect(await callTool({ name: 'visit', arguments: { url } })).toMatchObject({
-        isError: true,
-        content: [{ text: expect.stringContaining('must be https') }],
-      });
-    },
-  );
 
   test('a request that servers do not send is refused', async () => {
     const { callTool } = bound(await connect());

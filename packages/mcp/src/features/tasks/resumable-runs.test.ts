@@ -66,13 +66,3 @@ test('continues to look after a failure of the store', async () => {
   expect(recovered).toEqual(['first']);
   runs.close();
 });
-
-test('reads no keys where no tool can be resumed', async () => {
-  const store = new InMemoryStore();
-  const keys = vi.spyOn(store, 'keys');
-  const { runs } = createRuns(store, false);
-  runs.watch();
-  await vi.advanceTimersByTimeAsync(600 * second);
-  expect(keys).not.toHaveBeenCalled();
-  runs.close();
-});

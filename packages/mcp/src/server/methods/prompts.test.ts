@@ -38,6 +38,11 @@ test('sends version and media type of a prompt in _meta, in both eras', async ()
     expect((await send(url, list)).json.result.prompts).toMatchObject([{ name: 'review', _meta }]);
     expect((await send(url, get)).json.result).toMatchObject({ description: 'Reviews code', _meta });
   }
+  const unknown = rpc('prompts/get', { ...params, _meta: { 'quiver/version': 'v9' } });
+  expect((await send(url, { headers, body: unknown })).json.error).toMatchObject({
+    code: -32602,
+    message: 'Prompt not found: review has no version v9; it has v2',
+  });
 });
 
 test('returns version and media type to MCPClient', async () => {

@@ -1,22 +1,12 @@
 import { createServer } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { createWebOAuth } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
-import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as fc from 'fast-check';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
-import {
-  connectV1,
-  connectV2,
-  modernPin,
-  type ClientAnswers,
-  type RealClient,
-} from '../../../test/clients/real-clients.ts';
 import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 
 const opened: { close(): unknown }[] = [];
@@ -508,56 +498,6 @@ describe('notifications', () => {
       for (const reader of admins)
         expect(messages(reader).sort()).toEqual([`resources/updated ${uri}`, 'tools/list_changed']);
     });
-  });
-});
-
-const failureOf = (call: Promise<unknown>): Promise<string> =>
-  call.then(
-    () => 'none',
-    (error: unknown) => String(error),
-  );
-
-describe('real clients', () => {
-  const kinds: [string, (url: URL, headers: Record<string, string>, answers: ClientAnswers) => Promise<RealClient>][] =
-    [
-      ['SDK 1', (url, headers, answers) => connectV1(new HttpV1(url, { requestInit: { headers } }), answers)],
-      [
-        'SDK 2 (legacy)',
-        (url, headers, answers) => connectV2('legacy', new HttpV2(url, { requestInit: { headers } }), answers),
-      ],
-      [
-        'SDK 2 (modern)',
-        (url, headers, answers) => connectV2(modernPin, new HttpV2(url, { requestInit: { headers } }), answers),
-      ],
-    ];
-  test.each(kinds)('%s finds what its token allows', async (_name, connect) => {
-    const url = new URL(await serve(createCatalogServer()));
-    for (const [scopes, isAdmin] of [
-      ['user', false],
-      ['admin', true],
-    ] as const) {
-      const client = await connect(url, as(scopes), {});
-      opened.push(client);
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }: { name: string }) => name)).toEqual(isAdmin ? ['open', 'secret'] : ['open']);
-      const call = client.callTool({ name: 'secret', arguments: {} });
-      expect(await failureOf(call)).toContain(isAdmin ? 'none' : 'Unknown tool: secret');
-      const read = client.readResource({ uri: 'note://secret' });
-      expect(await failureOf(read)).toContain(isAdmin ? 'none' : 'Resource not found');
-    }
-  });
-
-  test.each(['legacy', 'modern'] as const)('MCPClient (%s) finds what its token allows', async (protocol) => {
-    const url = new URL(await serve(createCatalogServer()));
-    const mcp = new MCPClient({
-      servers: {
-        user: { url, protocol, requestInit: { headers: as('user') } },
-        admin: { url, protocol, requestInit: { headers: as('admin') } },
-      },
-    });
-    opened.push({ close: () => mcp.disconnect() });
-    expect(Object.keys(await mcp.listTools())).toEqual(['user_open', 'admin_open', 'admin_secret']);
-    await expect(mcp.callTool({ serverName: 'user', name: 'secret' })).rejects.toThrow('Unknown tool: secret');
   });
 });
 
