@@ -36,8 +36,8 @@ function listOptions(app) {
 
 function toRow({ name, type, isRequired, documentation }) {
   const none = isRequired ? 'required' : '';
-  const [, given = none] = /\bDefault:? ((?:[^.`]|`[^`]*`|\.(?=\S))+)/.exec(documentation) ?? [];
-  const cells = [`\`${name}\``, `\`${type}\``, given, documentation];
+  const [sentence = '', given = none] = /\bDefault:? ((?:[^.`]|`[^`]*`|\.(?=\S))+)\.?/.exec(documentation) ?? [];
+  const cells = [`\`${name}\``, `\`${type}\``, given, documentation.replace(sentence, '')];
   return `| ${cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
