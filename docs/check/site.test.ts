@@ -130,12 +130,16 @@ describe('the site', { skip }, () => {
           'guides/document-formats',
           'guides/chunks',
           'reference/benchmarks',
+          'reference/benchmarks/mcp-server',
+          'reference/benchmarks/search-quality',
           'concepts/why-quiver',
         ]) {
           await page.goto(`http://127.0.0.1:${address.port}/${path}`, { waitUntil: 'networkidle' });
           const wide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
           if (wide > 0) problems.push(`/${path} is ${wide} px wider than ${width}`);
           if (width === 390) continue;
+          const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+          if (height > 15_000) problems.push(`/${path} has ${height} px: divide it`);
           const cut = Number(
             await page.evaluate(
               "[...document.querySelectorAll('.vp-doc div:not(.language-text) > pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length",
