@@ -136,8 +136,6 @@ describe('XLSX', () => {
   test.each([
     `<row r="1">${cell('A1', 'x')}</row><row r="1048576">${cell('XFD1048576', 'y')}</row>`,
     `<row r="1">${cell('A1', 'x')}</row><row r="1048576"><c r="&#88;FD1048576"><v>1</v></c></row>`,
-    // A pattern took quadratic time for this.
-    `<row r="${'&'.repeat(500_000)}< r="&">`,
   ])('reports a cell that would make the sheet huge: %#', async (sheetData) => {
     await expect(loadDocument(workbook(sheetData), { name: 'x.xlsx' })).rejects.toMatchObject({
       code: expect.stringMatching(/^DOCUMENT_(?:LIMIT_EXCEEDED|UNREADABLE)$/),
