@@ -83,7 +83,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           expect(found).toEqual(byHand(table, query, k, accept));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -143,7 +143,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

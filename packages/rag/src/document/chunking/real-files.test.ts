@@ -16,7 +16,7 @@ const packages = ['fast-check', 'zod', 'htmlparser2', 'parse5', 'commonmark', 'g
 const files: MDocument[] = [];
 
 beforeAll(async () => {
-  const patterns = ['docs/**/*.md', 'packages/rag/src/**/*.ts'].concat(
+  const patterns = ['docs/**/*.md', 'packages/rag/src/document/**/*.ts'].concat(
     packages.map((name) => `packages/rag/node_modules/${name}/${readme}`),
   );
   const exclude = (path: string): boolean =>

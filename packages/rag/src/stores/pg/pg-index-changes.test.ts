@@ -157,8 +157,8 @@ describe.each(databases)('an index in $name', (database) => {
   it('explains a text or an id that PostgreSQL is too small for, and stores nothing', async () => {
     const indexName = 'limits';
     await store.createIndex({ indexName, dimension: 1 });
-    const long = Array.from({ length: 300_000 }, (_, n) => 'long'.slice(n % 2)).join(' ');
-    const rich = Array.from({ length: 120_000 }, (_, n) => `word${n.toString(36)}`).join(' ');
+    const long = 'a-long-text '.repeat(100_000);
+    const rich = Array.from({ length: 25_000 }, (_, n) => `${'word'.repeat(12)}${n.toString(36)}`).join(' ');
     const vectors = [[1], [1], [1]];
     const ids = ['fine', 'long', 'rich'];
     await store.upsert({ indexName, ids: ['fine', 'long'], vectors: [[1], [1]], documents: ['', long] });
