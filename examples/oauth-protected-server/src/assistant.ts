@@ -66,7 +66,7 @@ export async function startAssistant(options: AssistantOptions): Promise<{ close
 
   const sessions = new Map<string, { user: string; page: string }>();
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const { pathname, searchParams, href } = new URL(req.url ?? '', url);
+    const { pathname, searchParams, search } = new URL(req.url ?? '', url);
     const redirect = (to: string): void => void res.writeHead(302, { location: to }).end();
     if (pathname === '/login') {
       // Your own login.
@@ -92,7 +92,8 @@ export async function startAssistant(options: AssistantOptions): Promise<{ close
     // The list needs the user to sign in, or a call needs more scopes.
     const signIn = context.get('signIn');
     if (!signIn) return void (run ? res.end(run.text) : res.writeHead(503).end(errors['notes']));
-    session.page = href;
+    // The message is sent again after the sign-in. In production, keep it in the session, and accept it by POST only.
+    session.page = `/${search}`;
     return redirect(signIn.href);
   };
   const http = createServer((req, res) => {
