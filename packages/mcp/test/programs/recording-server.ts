@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { StreamableHTTPServerTransport, type EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { McpError, ResultSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Params = Record<string, unknown>;
@@ -68,8 +68,6 @@ const results: Record<string, (params: Params, extra: Extra) => object | Promise
       const { code, ...answer } = (await asked.catch(({ code }: McpError) => ({ code }))) as Params;
       return { content: [], structuredContent: code === undefined ? answer : { code } };
     }
-    // The stream ends here; the client has to resume it for the rest.
-    if (name === 'cut') extra.closeSSEStream?.();
     const progressToken = (_meta as Params | undefined)?.['progressToken'] as string | undefined;
     if (progressToken !== undefined)
       await extra.sendNotification({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
@@ -99,47 +97,11 @@ async function connect(transport: StdioServerTransport | StreamableHTTPServerTra
   Object.assign(transport, { onmessage: record });
 }
 
-function createEventStore(): EventStore {
-  const events: { readonly stream: string; readonly message: JSONRPCMessage }[] = [];
-  return {
-    storeEvent: async (stream, message) => String(events.push({ stream, message })),
-    replayEventsAfter: async (lastId, { send }) => {
-      const stream = events[Number(lastId) - 1]?.stream ?? '';
-      for (const [index, event] of events.entries())
-        if (index >= Number(lastId) && event.stream === stream) await send(String(index + 1), event.message);
-      return stream;
-    },
-  };
-}
-
-/**
- * Starts the server over HTTP, with an event store.
- *
- * @param token - the bearer token that requests have to carry
- */
-export async function startRecordingServer(token?: string) {
-  const heard: object[] = [];
-  const requests: { method: string | undefined; authorization: string | undefined; isResumed: boolean }[] = [];
-  const transports = new Map<string, StreamableHTTPServerTransport>();
-  const http = createServer(async (request, response) => {
-    const { authorization, 'last-event-id': lastEventId, 'mcp-session-id': session } = request.headers;
-    requests.push({ method: request.method, authorization, isResumed: lastEventId !== undefined });
-    if (token !== undefined && authorization !== `Bearer ${token}`)
-      return void response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end();
-    let transport = transports.get(String(session));
-    if (!transport) {
-      const created = new StreamableHTTPServerTransport({
-        sessionIdGenerator: () => randomUUID(),
-        eventStore: createEventStore(),
-        // Long enough to store the rest of an interrupted stream before the client resumes it.
-        retryInterval: 300,
-        onsessioninitialized: (id) => void transports.set(id, created),
-      });
-      transport = created;
-      await connect(transport, heard);
-    }
-    await transport.handleRequest(request, response);
-  });
+/** Starts the server over HTTP, for one session. */
+export async function startRecordingServer() {
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+  await connect(transport, []);
+  const http = createServer((request, response) => void transport.handleRequest(request, response));
   // A test that waits for the machine must not find its idle connection closed.
   http.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -147,7 +109,7 @@ export async function startRecordingServer(token?: string) {
     http.closeAllConnections();
     http.close();
   };
-  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, heard, requests, close };
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, close };
 }
 
 if (process.argv[2] === 'stdio') await connect(new StdioServerTransport(), []);

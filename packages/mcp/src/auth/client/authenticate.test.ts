@@ -213,15 +213,6 @@ describe('authenticate', () => {
 });
 
 describe('MCPClient.authenticate', () => {
-  it('signs in to a server by its name, after which its tools are there', async () => {
-    const { mcp, user, shown } = await setUp();
-    await using client = new MCPClient({ id: 'by-name', servers: { notes: { url: mcp.url, authProvider: user } } });
-    await client.authenticate('notes');
-    expect(Object.keys(await client.listTools())).toContain('notes_whoami');
-    await client.authenticate('notes');
-    expect(shown).toHaveLength(1);
-  });
-
   describe("with `auth: 'oauth'` alone", () => {
     /** A client as a new start of the program creates it. */
     async function start(url: string): Promise<MCPClient> {

@@ -1,18 +1,8 @@
 import { createClientCredentialsProvider, createOAuthFetch } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
 
 describe('refreshing', () => {
-  it('serves twenty parallel calls with one refresh', async () => {
-    const { as, call, fetch, shown } = await setUpSignedIn();
-    as.active.clear();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call(fetch)));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-    expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
-    expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
-  });
-
   it('is shared by clients with one storage', async () => {
     const { as, mcp, call, fetch, provider } = await setUpSignedIn();
     const other = createOAuthFetch({ provider: provider(), serverUrl: mcp.url });
@@ -20,38 +10,6 @@ describe('refreshing', () => {
     await Promise.all([call(fetch), call(other), call(fetch), call(other)]);
     expect(as.tokenRequests).toHaveLength(2);
     expect(as.familyRevoked).toBe(false);
-  });
-
-  it('is one for all parallel calls through the authProvider of MCPClient', async () => {
-    const { as, mcp, shown, user } = await setUpSignedIn();
-    const client = new MCPClient({ id: 'refresh', servers: { mcp: { url: mcp.url, authProvider: user } } });
-    const { mcp_whoami: whoami } = await client.listTools();
-    as.active.clear();
-    const results = await Promise.all(Array.from({ length: 6 }, () => whoami?.execute?.({}, {} as never)));
-    expect(results.map((result) => JSON.stringify(result).includes('ada'))).toEqual(results.map(() => true));
-    expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
-    expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
-    await client.disconnect();
-  });
-
-  it('happens before a call with an expired token, through MCPClient too', async () => {
-    let now = Date.now();
-    const stage = await setUp();
-    const user = stage.provider({ now: () => now });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
-    await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
-    await stage.signIn(user);
-    const client = new MCPClient({ id: 'oauth-fetch', servers: { mcp: { url: stage.mcp.url, fetch } } });
-    const { mcp_whoami: whoami } = await client.listTools();
-    stage.as.active.clear();
-    now += 3601_000;
-    const results = await Promise.all([1, 2, 3].map(() => whoami?.execute?.({}, {} as never)));
-    expect(results.map((result) => JSON.stringify(result).includes('ada'))).toEqual([true, true, true]);
-    expect(stage.as.tokenRequests.map((form) => form.get('grant_type'))).toEqual([
-      'authorization_code',
-      'refresh_token',
-    ]);
-    await client.disconnect();
   });
 
   it('turns invalid_grant into one sign-in, and deletes only the tokens it used', async () => {
@@ -113,13 +71,6 @@ describe('refreshing', () => {
     expect((await user.tokens())?.refresh_token).toBe(before);
     as.active.clear();
     expect((await call(fetch)).status).toBe(200);
-  });
-
-  it('names the resource', async () => {
-    const { as, mcp, call, fetch } = await setUpSignedIn();
-    as.active.clear();
-    await call(fetch);
-    expect(as.tokenRequests.at(-1)?.get('resource')).toBe(mcp.url);
   });
 
   it('names a resource without a path as it was named on the sign-in page', async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { closing, setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
-import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
+import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { fromFetch, HttpCall, type Send } from '../../http/send.js';
 import { createSimpleTokenProvider } from './simple-token-provider.js';
@@ -55,25 +55,6 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
     expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
     expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
     for (const response of responses) response.discard();
-  });
-
-  it('requests more scopes for a tool that needs them', async () => {
-    const stage = await setUpSignedIn();
-    const authorized = connect(stage, stage.user);
-    const request = modern('tools/call', { name: 'secret', arguments: {} });
-    const call = (): HttpCall =>
-      new HttpCall(
-        'POST',
-        { ...headers, ...(request.headers as Record<string, string>) },
-        JSON.stringify(request.body),
-      );
-    const error = await authorized(new URL(stage.mcp.url), call()).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-      details: { scope: 'mcp:read mcp:write' },
-    });
-    await stage.signIn(stage.user);
-    expect((await authorized(new URL(stage.mcp.url), call())).status).not.toBe(403);
   });
 
   it('sends no token to another origin', async () => {

@@ -575,9 +575,6 @@ test('a header that cannot be sent fails the call and leaves nothing behind', as
 describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
   const answers: Record<string, string> = {
     text: `reply({ content: [{ type: 'text', text: 'hi' }] })`,
-    'an image': `reply({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] })`,
-    'no content': `reply({})`,
-    'an error of the protocol': `write({ jsonrpc: '2.0', id: m.id, error: { code: -32602, message: 'Unknown tool' } })`,
     'progress before the answer': `write({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: m.params._meta.progressToken, progress: 1 } }); reply({ content: [] })`,
     'no answer': `0`,
     'the end': `process.exit(3)`,

@@ -14,6 +14,10 @@ test('separates equal names, in the same way in every process', () => {
   expect(toToolName('a', 'b_c', new Set([first]))).toBe(second);
 });
 
+test('characters that providers refuse are replaced', () => {
+  expect(toToolName('sdk', 'dotted.name/with spaces')).toBe('sdk_dotted_name_with_spaces');
+});
+
 test('long names are shortened to 64 characters and stay distinct', () => {
   const names = ['x', 'y'].map((end) => toToolName('server', 'tool'.repeat(30) + end, new Set()));
   expect(new Set(names).size).toBe(2);
