@@ -13,11 +13,11 @@ await using mcp = new MCPClient({
     it: {
       url,
       protocol: scenario.version === '2026-07-28' ? 'modern' : 'legacy',
-      connectTimeout: 10_000,
+      connectTimeout: 60_000,
       authProvider: signIn.provider,
     },
   },
-  timeout: 20_000,
+  timeout: 60_000,
 });
 await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: {} }));
 
