@@ -2,7 +2,7 @@
 // the total: `N passed, N failed, N skipped`.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { filesToRepeat, mergeRuns, readTestEvents, readVitestReport, sum } from './test-results.mjs';
 import { selectTests } from './select-tests.mjs';
@@ -166,7 +166,8 @@ function nodeTests(name, files, node = 'node') {
   ]);
   return {
     name,
-    command: [node, '--test', ...options, ...files],
+    // By default, Node leaves one processor idle. These programs wait for others most of the time.
+    command: [node, '--test', `--test-concurrency=${availableParallelism()}`, ...options, ...files],
     count: () => readTestEvents(readFileSync(report, 'utf8')),
   };
 }
