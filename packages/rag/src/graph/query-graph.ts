@@ -59,7 +59,6 @@ export interface IndexAnswer {
   readonly report: GraphReport;
   readonly graph: ChunkGraph;
   readonly seeds: readonly VectorMatch[];
-  /** Whether a passage of the graph matches the filters. */
   readonly isAllowed: (id: string) => boolean;
   /** Records that were read so far. */
   readonly records: ReadonlyMap<string, VectorRecord>;
@@ -84,7 +83,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const { mode, matches } = await findSeeds(query, question, { topK, includeVector: !whole });
   const { graph, records } = whole
     ? { graph: whole, records: new Map<string, VectorRecord>(matches.map((match) => [match.id, match])) }
-    : await exploreIndex(query, matches.slice(0, seedCount));
+    : await exploreIndex(query, matches);
   const allowed = whole && (await readAllowed(query, whole));
   const isAllowed = (id: string): boolean => allowed?.has(id) ?? true;
   const readKnown = async (ids: readonly string[]): Promise<VectorRecord[]> => {
@@ -130,6 +129,8 @@ async function search(
 
 /** The search returns more results than requested, because the ranking changes their order; hosted stores return 1,000 at most. */
 const maxDepth = 1000;
+/** Results of the search that a graph consists of, with their neighbors, where there is none of the whole index. */
+const exploredDepth = 100;
 
 /** Searches for the passages where the ranking starts, in the mode of the query, or in the best one for the store and the embedder. */
 async function findSeeds(
@@ -140,7 +141,7 @@ async function findSeeds(
   const { store, queryText, embedder, read } = query;
   const { modes } = store.capabilities;
   const weights = fusionWith(embedder, query.fusion);
-  const depth = Math.max(topK, Math.min(topK + seedCount, maxDepth));
+  const depth = Math.max(topK, Math.min(topK + seedCount, maxDepth), includeVector ? exploredDepth : 0);
   const searchIn = async (mode: QueryMode): Promise<VectorMatch[]> => {
     const options = { purpose: 'query', signal: read.signal } as const;
     const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], options);
@@ -160,25 +161,25 @@ async function findSeeds(
   return { mode, matches: mode === 'vector' ? matches : rankCandidates(question, matches) };
 }
 
-/** Passages whose neighbors are requested in each round. With the other searches that makes 25 queries at most. */
-const expandedPerRound = 10;
+/** Passages whose neighbors are requested in each round. With the other searches that makes 15 queries at most. */
+const expandedPerRound = 5;
 const rounds = 2;
 const neighborsPerQuery = 10;
 const queriesAtOnce = 4;
 
 /**
- * Builds the graph around the seeds, for an index that is too large for a graph of all passages. It requests the neighbors of the
- * seeds from the store, and then of the passages that rank best so far. A neighbor is similar to a passage or, where the store
+ * Builds the graph of the results of a search, for an index that is too large for a graph of all passages. It requests the neighbors of the
+ * passages that rank best so far from the store. A neighbor is similar to a passage or, where the store
  * supports keyword search, shares its names.
  */
 async function exploreIndex(
   query: IndexQuery,
-  seeds: readonly VectorMatch[],
+  matches: readonly VectorMatch[],
 ): Promise<{ graph: ChunkGraph; records: Map<string, VectorRecord> }> {
   const { edges, restartProb } = query.settings;
   const { signal } = query.read;
   const namesMode = query.store.capabilities.modes.includes('hybrid') ? 'hybrid' : 'vector';
-  const records = new Map<string, VectorRecord>(seeds.map((seed) => [seed.id, seed]));
+  const records = new Map<string, VectorRecord>(matches.map((match) => [match.id, match]));
   const connect = (): Promise<ChunkGraph> => {
     const all = [...records.values()];
     return buildChunkGraph({
@@ -196,11 +197,12 @@ async function exploreIndex(
     const queryVector = Float32Array.from(record.vector ?? []);
     return search(query, { mode, queryText, queryVector, topK: neighborsPerQuery + 1, includeVector: true });
   };
+  const seeds = weighByRank(matches.slice(0, seedCount).filter(({ score }) => score > 0));
   const expanded = new Set<string>();
   let graph = await connect();
   for (let round = 0; round < rounds; round += 1) {
-    const { scores } = graph.walk({ seeds: weighByRank(seeds.filter(({ score }) => score > 0)), restartProb });
-    const ranked = bestOf(scores, seedCount + expandedPerRound * rounds);
+    const { scores } = graph.walk({ seeds, restartProb });
+    const ranked = bestOf(scores, expandedPerRound * rounds);
     const next = ranked.filter(({ id }) => !expanded.has(id)).slice(0, expandedPerRound);
     if (next.length === 0) break;
     for (let first = 0; first < next.length; first += queriesAtOnce) {
