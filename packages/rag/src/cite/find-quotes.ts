@@ -148,9 +148,7 @@ function fenceAt(text: string, at: number, end: number): string {
 
 const [curlyOpen, curlyClose, low, left, right] = ['\u201c', '\u201d', '\u201e', '\u00ab', '\u00bb'];
 
-/** An opening mark. */
 interface OpenMark {
-  /** Place after the mark. */
   readonly start: number;
   readonly endOfParagraph: number;
 }

@@ -10,7 +10,6 @@ export interface FoldedText {
 }
 
 const space = 0x20;
-/** Stands for a run of hyphens. */
 const hyphen = 0x2d;
 const quote = 0x27;
 

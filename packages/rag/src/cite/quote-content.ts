@@ -8,7 +8,6 @@ export interface QuoteContent {
   readonly parts: readonly Uint16Array[];
   /** Gaps before the parts; the one before the first part has no meaning. */
   readonly gaps: readonly Gap[];
-  /** The last comma or period. */
   readonly punctuation: number | undefined;
 }
 

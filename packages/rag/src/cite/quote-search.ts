@@ -5,10 +5,8 @@ import type { Gap, QuoteContent } from './quote-content.js';
 export interface PartMatch {
   /** Start of the quote. */
   readonly start: number;
-  /** Start of the part. */
   readonly from: number;
   readonly end: number;
-  /** The part before it. */
   readonly before: PartMatch | undefined;
 }
 

@@ -167,7 +167,6 @@ export function verifyQuotes(
   return report;
 }
 
-/** A quote with what was found of it. */
 interface SearchedQuote {
   readonly quote: Quote;
   readonly cited: number[] | undefined;
@@ -178,7 +177,6 @@ interface SearchedQuote {
   own: QuotePlace[];
 }
 
-/** Finds quotes in texts. */
 function searchQuotes(
   quotes: readonly SearchedQuote[],
   texts: readonly string[],
@@ -191,7 +189,11 @@ function searchQuotes(
   let steps = 0;
   const spend = (more: number): void => {
     steps += more;
-    if (steps > maxSteps) throw tooCostly();
+    if (steps > maxSteps)
+      throw new QuiverError(
+        'CITATION_TOO_COSTLY',
+        'There are too many quotes, or parts of quotes with ellipses or blank lines occur too often in the sources. Verify the answer against fewer sources.',
+      );
   };
   for (const [index, text] of texts.entries()) {
     const folded = fold(text);
@@ -241,14 +243,6 @@ function citedAfter(answer: string, { end }: Quote): number[] | undefined {
 /** Characters of the sources that are compared, for all quotes: about a second of CPU time at most. */
 const maxSteps = 100_000_000;
 
-function tooCostly(): QuiverError {
-  return new QuiverError(
-    'CITATION_TOO_COSTLY',
-    'There are too many quotes, or parts of quotes with ellipses or blank lines occur too often in the sources. Verify the answer against fewer sources.',
-  );
-}
-
-/** Returns the texts of the sources. */
 function checkSources(answer: unknown, sources: unknown): string[] {
   if (typeof answer !== 'string') throw invalidOptions(`The answer must be a text, not ${typeof answer}.`);
   if (!Array.isArray(sources)) throw invalidOptions('sources must be a list of { id, document, metadata }.');

@@ -10,6 +10,7 @@ import type { CodeLanguage } from './chunking/code-languages.js';
 import type { ElementPlace } from './html/html-tags.js';
 import { areSkippable, blankOut, addSkipped, cutOut, type SkippedCounts, type SkippedText } from './skipped-text.js';
 import { arePlaces, createPageFinder, type TextPlace } from './text-place.js';
+import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** Format of a document, which decides the default strategy. */
@@ -50,12 +51,10 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
   json: 'json',
 };
 
-/** Every option of both forms. */
 type AnyDocumentOptions = Partial<
   SourceDocument & { docs: SourceDocument[]; type: DocumentType; language: CodeLanguage }
 >;
 
-/** Their values have checks of their own. */
 const sourceChecks: OptionChecks<SourceDocument> = {
   text: anyValue,
   metadata: anyValue,
@@ -203,12 +202,7 @@ export class MDocument {
     else {
       const { extractMetadata } = await import('./extract/extract-metadata.js');
       if (this.type === 'html') this.#read = await readPages(this.#given);
-      const items = this.sources.map(({ text, metadata }, source) => ({
-        text,
-        metadata,
-        document: text,
-        group: groupOf(metadata, source),
-      }));
+      const items = this.sources.map((one, source) => toItem(one, one.text, source));
       await extractMetadata(items, params, (found) => {
         this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
       });
@@ -222,13 +216,7 @@ export class MDocument {
     params: ExtractParams,
   ): Promise<readonly (readonly Chunk[])[]> {
     const items = chunks.flatMap((own, source) =>
-      own.map(({ id, text, metadata }) => ({
-        id,
-        text,
-        metadata,
-        document: this.sources[source]!.text,
-        group: groupOf(metadata, source),
-      })),
+      own.map((chunk) => toItem(chunk, this.sources[source]!.text, source)),
     );
     let extended = chunks;
     const { extractMetadata } = await import('./extract/extract-metadata.js');
@@ -249,20 +237,24 @@ export class MDocument {
     }));
   }
 
-  /** Returns the texts of {@link getDocs}. */
   getText(): string[] {
     return this.getDocs().map(({ text }) => text);
   }
 
-  /** Returns the metadata of {@link getDocs}. */
   getMetadata(): Metadata[] {
     return this.getDocs().map(({ metadata }) => metadata);
   }
 }
 
-/** Returns a value that is equal for chunks of one document, and of all documents with the same `docId`. */
-function groupOf({ docId }: Metadata, source: number): unknown {
-  return docId === undefined || docId === null ? source : canonicalJson({ docId });
+/** Returns a chunk, or a whole document, for the extractors. Chunks of one document are a group, and of all documents with the same `docId`. */
+function toItem(
+  { id, text, metadata }: { id?: string; text: string; metadata: Metadata },
+  document: string,
+  source: number,
+): ExtractItem {
+  const { docId } = metadata;
+  const group = docId === undefined || docId === null ? source : canonicalJson({ docId });
+  return { id, text, metadata, document, group };
 }
 
 function withMetadata(chunk: Chunk, found: Metadata): Chunk {
@@ -275,7 +267,6 @@ interface DocumentText {
   readonly metadata: Metadata;
   readonly places: readonly TextPlace[];
   readonly skip: readonly SkippedText[];
-  /** Requested elements of a page. */
   readonly elements?: readonly ElementPlace[];
 }
 
@@ -313,14 +304,12 @@ async function readPages(sources: readonly DocumentText[], params: ChunkParams =
 
 interface ChunkedText {
   readonly text: string;
-  /** The text without its skipped parts. */
   readonly searched: string;
   readonly metadata: Metadata;
   readonly spans: readonly Span[];
   readonly places: readonly TextPlace[];
 }
 
-/** Returns the chunks of the spans of one text. */
 function toChunks({ text, searched, metadata, spans, places }: ChunkedText): Chunk[] {
   const findPages = places.length > 0 ? createPageFinder(places) : undefined;
   const hashOf = createPartHash(canonicalJson(metadata));

@@ -1,4 +1,3 @@
-/** Treatment of a metadata key. */
 interface MetadataKey {
   /** Writer of the key. Applications can write those of loaders themselves. */
   readonly writer: 'application' | 'loader' | 'chunking' | 'extractor' | 'ingestion' | 'query';

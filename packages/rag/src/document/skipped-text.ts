@@ -72,7 +72,6 @@ export function cutOut(spans: readonly Span[], text: string, parts: readonly Ski
   });
 }
 
-/** Whether a text of Markdown consists of headings. */
 function isOnlyHeadings(text: string): boolean {
   return text.split('\n').every((line) => /^(?:#{1,6}[ \t]|\s*$)/.test(line));
 }

@@ -9,7 +9,6 @@ interface TargetFields {
   endIndex: number;
 }
 
-/** These fields, and none of the others. */
 type Only<Field extends keyof TargetFields> = Pick<TargetFields, Field> & {
   [Other in Exclude<keyof TargetFields, Field>]?: never;
 };
@@ -95,7 +94,6 @@ function findProblem(target: unknown): string | undefined {
   return `a place needs a startIndex and a larger endIndex, not ${String(startIndex)} and ${String(endIndex)}.`;
 }
 
-/** Fields of a part, sorted. */
 const forms: ReadonlySet<string> = new Set(['id', 'source', 'quote', 'quote, source', 'endIndex, source, startIndex']);
 
 /** Returns a description of a part for reports and messages. */

@@ -174,7 +174,6 @@ const defaultConfigurations: readonly RetrievalConfiguration[] = (['keyword', 'v
   (mode) => ({ name: mode, mode }),
 );
 
-/** Returns cases that are made from the texts of an index. */
 async function casesOfIndex(
   store: VectorStore,
   { indexName, filter }: CheckedConfiguration,
@@ -190,7 +189,6 @@ async function casesOfIndex(
 /** An embedder that finds less than this part of what keyword search finds does not fit the documents. */
 const leastShare = 0.5;
 
-/** Compares vectors with keywords, if both were measured. */
 function findMisfit(
   configurations: readonly CheckedConfiguration[],
   reports: readonly ConfigurationReport[],

@@ -46,7 +46,6 @@ export interface LocatedCase {
 
 interface Candidate {
   readonly result: RetrievedResult;
-  /** The letters and digits of its text. */
   readonly letters: () => string;
 }
 
@@ -118,7 +117,6 @@ function longestJoint(one: string, other: string): number {
   return 0;
 }
 
-/** Returns ranges with another one, sorted and merged. */
 function addRange(ranges: readonly Range[], [start, end]: Range): readonly Range[] {
   const apart = ranges.filter(([from, to]) => {
     if (to < start || from > end) return true;

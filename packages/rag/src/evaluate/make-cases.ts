@@ -107,7 +107,6 @@ function toCases(text: string, seed: number): RetrievalCase[] {
   });
 }
 
-/** Returns the items in the order of their hashes. */
 function shuffle<Item extends string | number>(items: readonly Item[], seed: number, salt = ''): Item[] {
   const hashed = items.map((item) => ({ item, hash: contentHash('case', String(seed), salt, String(item)) }));
   return hashed.sort((one, other) => (one.hash < other.hash ? -1 : 1)).map(({ item }) => item);

@@ -17,11 +17,9 @@ export interface Adjacency {
   readonly nodeCount: number;
   readonly offsets: Uint32Array;
   readonly targets: Uint32Array;
-  /** Transition probability of each arc. */
   readonly probabilities: Float64Array;
   /** By node: probability that a walker stays for a step. */
   readonly stays: Float64Array;
-  /** Edge of each arc. */
   readonly edges: Uint32Array;
 }
 

@@ -143,7 +143,6 @@ function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions
   }
 }
 
-/** Returns the edges of all kinds except `similarity`. */
 function reasonedEdges(
   passages: readonly GraphPassage[],
   { weights }: ResolvedEdgeOptions,

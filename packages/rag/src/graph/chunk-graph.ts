@@ -75,7 +75,6 @@ export class ChunkGraph {
   readonly searched: SearchedNeighbors | undefined;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
-  /** Created at the first query that needs it. */
   #titles: TitleIndex | undefined;
 
   /** @internal */
@@ -185,7 +184,6 @@ export class ChunkGraph {
     return `graph {\n${lines.join('\n')}\n}\n`;
   }
 
-  /** Returns an edge in the direction away from a node. */
   #step({ from, edge }: PathStep): ChunkEdge {
     return this.#toChunkEdge(this.data.edges[edge] as Edge, from);
   }

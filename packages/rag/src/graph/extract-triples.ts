@@ -105,7 +105,6 @@ export async function extractTriples(options: ExtractTriplesOptions): Promise<Ma
   checkOptions('extractTriples', options, checks);
   const { passages, model: llm, cache, cacheScope = '', maxTriples = 12, signal, onFailure } = options;
   const failures: TripleFailure[] = [];
-  /** Responses by text. */
   const read = new Map<string, Promise<readonly Triple[]>>();
 
   async function readNew(document: string): Promise<readonly Triple[]> {

@@ -6,11 +6,9 @@ import type { UnitRows } from './unit-rows.js';
 export interface NeighborLists<Scores extends Float32Array | Int32Array = Float32Array> {
   /** Most neighbors of a row. */
   readonly limit: number;
-  /** Number of neighbors of each row. */
   readonly counts: Uint32Array;
   /** Neighbors of row `r` from `r * limit` on. */
   readonly rows: Uint32Array;
-  /** Similarities of the neighbors. */
   readonly scores: Scores;
 }
 
@@ -120,7 +118,6 @@ export function* findNeighbors({ units, limit, threshold }: NeighborSearch): Gen
     }
   }
 
-  /** Fills the list of a row from its candidates, by the exact similarity. */
   const rank = (row: number, others: ArrayLike<number> & Iterable<number>): void => {
     lists.counts[row] = 0;
     // More candidates than usual are often equal vectors.
@@ -168,7 +165,6 @@ export function* findNeighbors({ units, limit, threshold }: NeighborSearch): Gen
 /** Neighbors of each vector, from an earlier search with the same limit and threshold. */
 export interface SearchedNeighbors {
   readonly ids: readonly string[];
-  /** Fingerprint of each vector. */
   readonly fingerprints: BigUint64Array;
   readonly lists: NeighborLists;
 }

@@ -115,7 +115,6 @@ export interface Held {
 }
 
 interface VersionedGraph {
-  /** Version of the data. */
   readonly version: string;
   readonly graph: ChunkGraph;
 }
@@ -252,7 +251,6 @@ async function buildGraphOfScope(
 /** Stored form of a graph: this as JSON in one line, and the graph as JSON in the next one. */
 interface StoredHead {
   readonly format: number;
-  /** Names the scope. */
   readonly key: string;
   readonly version: string;
   /** Hash of the second line. */

@@ -9,8 +9,6 @@ import {
   wholeNumber,
 } from '@quiver/core/internal';
 
-/** Settings of `checkOptions` for the functions of graphs. */
-
 /** Reason that connects two passages. `title` occurs in the paths of queries only: it leads from the query to a passage. */
 export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple' | 'title';
 

@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, type OptionChecks, invalidOptions } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, invalidOptions, unchecked } from '@quiver/core/internal';
 import { createFilterTest, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
 import { defaultTopK } from '../store/options.js';
@@ -72,18 +72,17 @@ export interface GraphQuery {
   filter?: VectorFilter;
 }
 
-const queryChecks: OptionChecks<GraphQuery> = {
-  query: anyValue,
-  topK: anyValue,
-  randomWalkSteps: anyValue,
-  restartProb: anyValue,
-  filter: anyValue,
-};
+const queryChecks: OptionChecks<GraphQuery> = unchecked<GraphQuery>()(
+  'query',
+  'topK',
+  'randomWalkSteps',
+  'restartProb',
+  'filter',
+);
 
 const seedCount = 10;
 /** Most similarity edges of a node: dense data would otherwise connect everything with everything. */
 const maxNeighbors = 20;
-/** Characters of a text in a drawing. */
 const labelLength = 60;
 
 /**
@@ -102,7 +101,6 @@ export class GraphRAG {
   readonly #numbers = new Map<string, number>();
   #edges: Edge[] = [];
   #vectors: VectorTable;
-  /** Created at the first query after a change. */
   #graph: ChunkGraph | undefined;
 
   /**
@@ -313,7 +311,6 @@ export class GraphRAG {
     if (length !== this.#dimension) throw invalidOptions(`${message} ${this.#dimension}`);
   }
 
-  /** Returns 1 for nodes that match the filter, by number. */
   #allowed(filter: VectorFilter): Uint8Array | undefined {
     if (filter === undefined || filter === null) return undefined;
     const matches = createFilterTest(parseFilter(filter));

@@ -56,7 +56,6 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
     isInNextRound[node] = 1;
     nextRound.push(node);
   };
-  /** Returns the sum of the probabilities of the arcs to allowed nodes. */
   const openOf = (node: number): number => {
     let open = 0;
     for (let arc = offsets[node] as number; arc < (offsets[node + 1] as number); arc += 1)

@@ -87,7 +87,6 @@ export function weighByRank(matches: readonly VectorMatch[], first = 1): [id: st
 
 /** A passage with words of the query that one of its neighbors, which ranks high, lacks. */
 interface Completion {
-  /** Leads to the passage. */
   readonly edge: ChunkEdge;
   readonly gain: number;
   /** Words that the passage has and the start of the edge lacks. */
@@ -150,7 +149,6 @@ interface PathSources extends Pick<RankingRequest, 'graph'> {
   readonly pathsTo: (ids: Iterable<string>) => Map<string, ChunkEdge[]>;
 }
 
-/** Returns the steps that lead to the passages that were found, with their reasons. */
 function explainPaths({ found, graph, titled, direct, completions, pathsTo }: PathSources): Map<string, ChunkEdge[]> {
   const titles = new Map(titled.map(({ id, name }) => [id, name]));
   const isDirect = new Set(direct.map(({ id }) => id));

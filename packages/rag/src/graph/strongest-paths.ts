@@ -3,9 +3,7 @@ import type { Adjacency } from './adjacency.js';
 
 export interface StrongestPathsOptions {
   readonly adjacency: Adjacency;
-  /** Starts of the paths, with their probabilities. */
   readonly seeds: ReadonlyMap<number, number>;
-  /** Ends of the paths. */
   readonly targets: Iterable<number>;
   /** Nodes that a path may use; default all. */
   readonly allowed?: ((node: number) => boolean) | undefined;
@@ -17,7 +15,6 @@ export interface PathStep {
   readonly edge: number;
 }
 
-/** Most likely way to a node. A seed has no step. */
 interface Arrival {
   readonly node: number;
   readonly probability: number;

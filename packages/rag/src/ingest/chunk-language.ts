@@ -26,7 +26,6 @@ function sampleOf(chunks: readonly Chunk[]): Chunk[] {
   return Array.from({ length: sampleSize }, (_, place) => chunks[Math.floor(place * step)] as Chunk);
 }
 
-/** Whether a chunk shows English or no language. */
 function isEnglish(chunk: Chunk): boolean {
   return (languageOf(chunk) ?? english) === english;
 }

@@ -22,7 +22,6 @@ export interface ChunkVector extends Chunk {
   readonly vectorOf?: string;
 }
 
-/** Metadata keys of the texts. */
 const extractedKeys = { questions: 'questionsThisExcerptCanAnswer', summary: 'sectionSummary' } as const;
 
 /** @throws `OPTIONS_INVALID` for an unknown name, and for a name without its extractor */

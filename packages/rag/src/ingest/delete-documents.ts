@@ -64,14 +64,11 @@ export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<
 }
 
 export interface StaleChunks {
-  /** Ids to keep. */
   keep?: ReadonlySet<string>;
-  /** Sources whose chunks stay. */
   keepSources?: Sources;
   /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
   sources?: Sources;
   scope: RunScope;
-  /** Whether to count only. */
   isDry?: boolean;
 }
 

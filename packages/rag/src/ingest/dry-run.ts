@@ -29,7 +29,6 @@ const answer = JSON.stringify({
   contexts: Array.from({ length: chunksPerRequest }, (_, place) => ({ chunk: place + 1, context: 'dry run' })),
 });
 
-/** A model that counts its requests. */
 function countingModel(estimate: IngestEstimate): LanguageModelInput {
   const model = {
     specificationVersion: 'v3',

@@ -114,7 +114,6 @@ function toList(keys: string): string {
   return keys.split('.').join(', ');
 }
 
-/** Returns some of the records that match a filter, if there are any. */
 async function findSome(access: StoreAccess, filter: VectorFilter): Promise<VectorRecord[]> {
   const position = { indexName: access.indexName, filter, limit: sampleSize };
   try {

@@ -159,67 +159,33 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
 const channel = traceChannels['quiver:ingest'];
 
 async function runIngest(options: IngestOptions): Promise<IngestReport> {
-  const { vectorStore: store, model: embedder } = options;
-  const {
-    documents,
-    indexName,
-    chunkOptions = {},
-    metric = 'cosine',
-    maxRetries = defaultMaxRetries,
-    signal,
-  } = options;
+  const { vectorStore: store, model: embedder, documents, indexName, chunkOptions = {}, metric = 'cosine' } = options;
+  const { maxRetries = defaultMaxRetries, cleanup = 'source', concurrency = 4, onProgress, signal } = options;
   if (!isIterable(documents))
     throw invalidOptions(
       `documents must be a list or an iterable of documents, such as loadDocuments('./docs') or await loadDocument(file), not ${String(documents)}.`,
     );
-  const vectors = options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, chunkOptions.extract);
+  const vectors = checkChunkVectors(options.vectors, chunkOptions.extract);
   const scope = parseScope(options.scope);
   const dry = options.dryRun ? await import('./dry-run.js') : undefined;
   const estimate = dry?.createEstimate();
   const target = await openTarget({ store, indexName, maxRetries, signal }, { embedder, scope, metric, estimate });
-  const report = await update({
+  const sources: Sources = new Map();
+  const run: IngestRun = {
     ...target,
     documents,
     chunkOptions: dry && estimate ? dry.countRequests(chunkOptions, estimate) : chunkOptions,
     vectors,
-    cleanup: options.cleanup ?? 'source',
     batchSize: options.batchSize ?? 256,
-    concurrency: options.concurrency ?? 4,
-    onProgress: options.onProgress,
     seen: new Set(),
-    sources: new Map(),
+    sources,
     unavailable: new Map(),
-  });
-  return estimate ? { ...report, estimate } : report;
-}
-
-function isIterable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
-}
-
-/** A run: its index, its options with their defaults, and the documents that it has read so far. */
-interface IngestRun extends IngestTarget, Required<Pick<IngestOptions, 'chunkOptions' | 'cleanup' | 'batchSize'>> {
-  readonly documents: IngestOptions['documents'];
-  readonly vectors: ChunkVectors | undefined;
-  readonly concurrency: number;
-  readonly onProgress: IngestOptions['onProgress'];
-  /** Ids of all chunks. */
-  readonly seen: Set<string>;
-  readonly sources: Sources;
-  /** Sources that could not be read. */
-  readonly unavailable: Sources;
-}
-
-async function update(run: IngestRun): Promise<IngestReport> {
-  const { documents, cleanup, concurrency, onProgress, scope, signal, seen, sources, unavailable } = run;
+  };
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const skippedText: SkippedCounts = {};
   const start = performance.now();
-  const notify = (): void =>
-    onProgress?.({
-      ...report,
-      ...toProgress(report.documents, Array.isArray(documents) ? documents.length : documents.total, start),
-    });
+  const total = Array.isArray(documents) ? documents.length : documents.total;
+  const notify = (): void => onProgress?.({ ...report, ...toProgress(report.documents, total, start) });
 
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
     const counts = await storeChunks({ ...run, signal: batchSignal }, batch.chunks);
@@ -236,14 +202,26 @@ async function update(run: IngestRun): Promise<IngestReport> {
   }
 
   if (run.isUpdate && cleanup !== 'none' && (cleanup === 'all' || sources.size > 0)) {
-    const isDry = run.estimate !== undefined;
-    const stale = { keep: seen, keepSources: unavailable, scope, isDry, ...(cleanup === 'source' && { sources }) };
+    const { seen: keep, unavailable: keepSources } = run;
+    const stale = { keep, keepSources, scope, isDry: estimate !== undefined, ...(cleanup === 'source' && { sources }) };
     for await (const removed of removeStale(run, stale)) {
       report.removed = removed;
       notify();
     }
   }
-  return report;
+  return estimate ? { ...report, estimate } : report;
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+}
+
+/** A run: its index, its options with their defaults, and the documents that it has read so far. */
+interface IngestRun extends IngestTarget, Required<Pick<IngestOptions, 'documents' | 'chunkOptions' | 'batchSize'>> {
+  readonly vectors: ChunkVectors | undefined;
+  readonly seen: Set<string>;
+  readonly sources: Sources;
+  readonly unavailable: Sources;
 }
 
 function toProgress(stored: number, total: number | undefined, start: number): Partial<IngestProgress> {
@@ -253,15 +231,12 @@ function toProgress(stored: number, total: number | undefined, start: number): P
   return { totalDocuments: total, share, ...(stored > 0 && { secondsLeft: Math.max(0, secondsLeft) }) };
 }
 
-/** Chunks that are compared and stored together. */
 interface Batch {
   /** Chunks and further vectors with distinct ids. */
   chunks: ChunkVector[];
   /** Number of further chunks that are stored already. */
   unchanged: number;
-  /** Number of documents that end in this batch. */
   documents: number;
-  /** Characters of these documents that are not searched, by kind. */
   skippedText: SkippedCounts;
 }
 

@@ -108,7 +108,6 @@ async function storeNew(target: IngestTarget, chunks: readonly ChunkVector[]): P
   await upsertChunks(target, chunks, vectors);
 }
 
-/** @throws `VECTOR_DIMENSION_MISMATCH` */
 function requireDimension({ indexName, embedder }: IngestTarget, dimension: number, actual: number): void {
   if (actual === dimension) return;
   throw new QuiverError(

@@ -1,4 +1,3 @@
-/** Codes of Node's sockets and of undici. */
 const networkCodes = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',

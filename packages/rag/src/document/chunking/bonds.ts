@@ -7,7 +7,6 @@ import { endOfWhiteSpace, startOfWhiteSpace } from './text-boundary.js';
 export const Bond = { none: 0, weak: 1, strong: 2 } as const;
 export type Bond = (typeof Bond)[keyof typeof Bond];
 
-/** Lines are read up to this length. */
 const longestLine = 200;
 const longestTerm = 80;
 /** Number of terms that share a definition. */

@@ -25,7 +25,6 @@ import type { Chunker } from './pack-spans.js';
 import { encodingNames } from './token-counter.js';
 import type { TokenChunkOptions } from './token.js';
 
-/** The options of each strategy. */
 interface StrategyOptions {
   recursive: RecursiveChunkOptions;
   character: CharacterChunkOptions;
@@ -73,7 +72,6 @@ const marks = { headers: pairsOf('a mark', /^[^\s\p{L}\p{N}]+$/u), stripHeaders:
 const sentences = { targetSize: wholeNumber(1), sentenceEnders: textList };
 const fallbacks = { fallbackToWords: booleanValue, fallbackToCharacters: booleanValue };
 
-/** The checks of the options of each strategy. */
 const checks: { readonly [Name in StrategyName]: OptionChecks<StrategyOptions[Name]> } = {
   recursive: { ...joined, ...separated, language: oneOf(...codeLanguages) },
   character: { ...measured, ...separated },

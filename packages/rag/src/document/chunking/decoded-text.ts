@@ -22,7 +22,6 @@ export class DecodedText {
     return this.#length;
   }
 
-  /** Appends a part of the source. */
   copy(start: number, end: number): void {
     if (start !== this.#copyEnd) {
       this.#endCopy();
@@ -33,7 +32,6 @@ export class DecodedText {
     this.#length += end - start;
   }
 
-  /** Appends a piece that was decoded from a part of the source. */
   append(piece: string, sourceStart: number, sourceEnd: number): void {
     this.#endCopy();
     this.#addRun(sourceStart, piece.length === sourceEnd - sourceStart ? -1 : sourceEnd);
@@ -63,7 +61,6 @@ export class DecodedText {
     return { start: this.#at(start).start, end: this.#at(end - 1).end };
   }
 
-  /** Returns the position of one character. */
   #at(position: number): { start: number; end: number } {
     const run = lastAtOrBefore(this.#starts, position);
     const sourceStart = this.#sourceStarts[run]!;

@@ -67,7 +67,6 @@ interface JsonReader {
   readonly readValue: (start: number, end: number, before?: string) => boolean;
   /** Adds a value that starts at the end of the compact text, and its key at `start`. */
   readonly addValue: (start: number) => void;
-  /** Ends a value behind its last member. */
   readonly endValue: (index: number) => void;
 }
 
@@ -135,7 +134,6 @@ function createReader(source: string, ensureAscii: boolean): JsonReader {
     return at < end ? source.charCodeAt(at) : Number.NaN;
   }
 
-  /** Reads a string or a literal. */
   function readScalar(unit: number): void {
     if (unit === quotationMark) return readString();
     literal.lastIndex = at;

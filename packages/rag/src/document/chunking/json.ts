@@ -42,13 +42,10 @@ interface JsonOptions extends PackOptions {
 /** Each chunk names all keys above it: without an end, a small text could make pointers that fill the memory. */
 const maxDepth = 10_000;
 
-/** A container that is being split. */
 interface OpenContainer {
   readonly pointer: string;
   readonly isArray: boolean;
-  /** Indexes of its values. */
   readonly members: readonly number[];
-  /** Place among its members. */
   next: number;
 }
 
@@ -72,7 +69,11 @@ function splitValues(source: string, json: JsonText, options: JsonOptions): Span
     const next = nexts[value]!;
     if (measure(content) <= maxSize) add(start, end, content, { pointer });
     else if (next > value + 1) {
-      if (open.length === maxDepth) throw tooDeep();
+      if (open.length === maxDepth)
+        throw new QuiverError(
+          'JSON_TOO_DEEP',
+          `The JSON has values nested more than ${maxDepth} deep that do not fit into a chunk. Make it flatter, or raise maxSize.`,
+        );
       const members: number[] = [];
       for (let member = value + 1; member < next; member = nexts[member]!) members.push(member);
       open.push({ pointer, isArray: text[start] === '[', members, next: 0 });
@@ -164,13 +165,6 @@ function splitScalar(source: string, { start, end }: { start: number; end: numbe
     ...decoded.toSource(span.start, span.end),
     text: text.slice(span.start, span.end),
   }));
-}
-
-function tooDeep(): QuiverError {
-  return new QuiverError(
-    'JSON_TOO_DEEP',
-    `The JSON has values nested more than ${maxDepth} deep that do not fit into a chunk. Make it flatter, or raise maxSize.`,
-  );
 }
 
 /** Appends the content of a JSON string from `offset` in the source. */

@@ -25,15 +25,8 @@ export function latex(given: LatexChunkOptions): Chunker {
 const marks =
   /\\[\\%]|%[^\n]*|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?(?=\s*[[{])|\\(begin|end)\s*\{([^{}\n]*)\}|\n[ \t]*\r?\n/g;
 
-const levels: Readonly<Record<string, number>> = {
-  part: 1,
-  chapter: 2,
-  section: 3,
-  subsection: 4,
-  subsubsection: 5,
-  paragraph: 6,
-  subparagraph: 7,
-};
+/** From the outermost to the innermost. */
+const levels = ['part', 'chapter', 'section', 'subsection', 'subsubsection', 'paragraph', 'subparagraph'];
 
 /** In these, nothing means anything until their end. */
 const verbatim: ReadonlySet<string> = new Set(
@@ -57,7 +50,7 @@ function readLatexBlocks(text: string): Block[] {
     // A character that joins the backslash makes it no command.
     if (!isGraphemeBoundary(text, at, 0)) continue;
     if (command !== undefined) {
-      const heading = readHeading(text, marks.lastIndex, levels[command] as number);
+      const heading = readHeading(text, marks.lastIndex, levels.indexOf(command) + 1);
       if (!heading) continue;
       // An environment that is never closed must not hide the headings after it.
       depth = 0;

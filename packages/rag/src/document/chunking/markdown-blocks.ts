@@ -27,7 +27,6 @@ export function readMarkdownBlocks(text: string, marks: readonly string[] = []):
 
 const frontMatter = /---[ \t]*\r?\n(?:[^\n]*\n){0,500}?---[ \t]*(?:\r?\n|$)/y;
 
-/** A quotation, or a list item. */
 interface Container {
   /** Columns by which the content of a list item is indented; 0 for a quotation. */
   readonly indent: number;
@@ -35,7 +34,6 @@ interface Container {
   empty: boolean;
 }
 
-/** The innermost open block. */
 type Leaf = 'none' | 'code' | 'paragraph' | 'fence' | 'html';
 
 /** Level of the first additional mark. */
@@ -58,19 +56,15 @@ class BlockReader {
   readonly #marks: readonly string[];
   readonly #containers: Container[] = [];
   #leaf: Leaf = 'none';
-  /** Opening of an open fence. */
   #fence = '';
-  /** Pattern in the last line of an open HTML block. */
   #htmlEnd = blankLine;
 
   #start = 0;
-  /** After the line break. */
   #end = 0;
   /** The first character behind the container marks that is not white space; `#end` in a blank line. */
   #at = 0;
   /** A tab extends to the next multiple of four columns. */
   #column = 0;
-  /** Columns that containers have taken. */
   #taken = 0;
   /** Containers that hold the line, including those that it opens. */
   #depth = 0;
@@ -142,12 +136,10 @@ class BlockReader {
     this.#skipWhiteSpace();
   }
 
-  /** Gives white space to a container. */
   #take(columns: number): void {
     this.#taken += Math.min(columns, this.#indent);
   }
 
-  /** Returns the number of open containers that continue in this line. */
   #matchContainers(): number {
     let depth = 0;
     for (const container of this.#containers) {
@@ -302,7 +294,6 @@ class BlockReader {
     return true;
   }
 
-  /** Closes the containers that do not hold the line. */
   #closeContainers(): void {
     // Setting the length takes several times as long.
     while (this.#containers.length > this.#depth) this.#containers.pop();
@@ -333,7 +324,6 @@ class BlockReader {
     return true;
   }
 
-  /** The text of the line, without the marks of containers. */
   #rest(): string {
     return this.#text.slice(this.#at, this.#end);
   }
@@ -372,7 +362,6 @@ const startsBlock = Array.from({ length: 0x80 }, (_, unit) =>
 const fenceStart = /(`{3,})[^`\n]*(?=\n|$)|(~{3,})/y;
 const fenceEnd = /^(?:`+|~+)\s*$/;
 const setextUnderline = /(?:=+|-+)[ \t]*\r?(?=\n|$)/y;
-/** The rest of a blank line. */
 const blankLine = /^$/;
 
 const blockTags =

@@ -87,7 +87,6 @@ class BlockCuts {
     return index < 0 ? -1 : this.#blocks[index]!.start;
   }
 
-  /** Returns the index of the block that contains a position, or -1. */
   #indexAt(position: number): number {
     return lastAtOrBefore(this.#starts, position);
   }

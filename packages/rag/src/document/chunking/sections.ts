@@ -10,7 +10,6 @@ export type BlockKind = 'item' | 'term' | 'code' | 'row' | 'cell';
 /** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {
   readonly start: number;
-  /** Present when the block is a heading. */
   readonly heading: Heading | undefined;
   /** Number of blocks around this one. They are cut here only if they do not fit as a whole. */
   readonly depth: number;
@@ -96,7 +95,6 @@ function joinSections(text: string, sections: readonly Section[], options: PackO
     return small.fits(first, startOfWhiteSpace(text, first, end));
   };
   const joined: JoinedSection[] = [];
-  /** Joins the last section to the one before it, if it is small. */
   const joinLast = (): void => {
     const last = joined.pop();
     const before = joined[joined.length - 1];
@@ -147,20 +145,13 @@ interface JoinedSection extends Section {
 
 /** Whether two sections follow each other under the same heading, or the second is right below the heading of the first. */
 function areNeighbors(one: JoinedSection, other: JoinedSection): boolean {
-  return (
-    areSiblings(one.last, other.first) ||
-    areSiblings(one.path, other.first) ||
-    areSiblings(one.last, other.path) ||
-    areSiblings(one.path, other.path)
-  );
+  return [one.last, one.path].some((path) => areSiblings(path, other.first) || areSiblings(path, other.path));
 }
 
 function areSiblings(one: readonly Heading[], other: readonly Heading[]): boolean {
   // The titles that both must have in common.
   const depth = Math.max(one.length - 1, other.length - 1, 1);
-  if (one.length < depth || other.length < depth) return false;
-  for (let index = 0; index < depth; index++) if (one[index] !== other[index]) return false;
-  return true;
+  return one.length >= depth && other.length >= depth && commonPath(one, other).length >= depth;
 }
 
 function unite(one: JoinedSection, other: JoinedSection): JoinedSection {

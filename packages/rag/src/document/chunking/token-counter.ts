@@ -6,7 +6,6 @@ import { isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';
 /** Encoding of OpenAI models. */
 export type TokenEncoding = 'cl100k_base' | 'o200k_base' | 'o200k_harmony' | 'p50k_base' | 'p50k_edit' | 'r50k_base';
 
-/** The function of `gpt-tokenizer` that is called. */
 interface Tokenizer {
   countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
 }

@@ -3,14 +3,13 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../content-hash.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, type ModelRequest } from './ask-model.js';
-import type { AnswerCache, ContextExtractorOptions } from './extract-options.js';
+import type { ContextExtractorOptions } from './extract-options.js';
 
 /** A chunk, and the document that it is a part of. */
 export interface ChunkInDocument {
   readonly id: string;
   readonly text: string;
   readonly metadata: Metadata;
-  /** Text of the document. */
   readonly document: string;
 }
 
@@ -45,7 +44,8 @@ export async function situateChunks(
   const document = chunks[0]?.document ?? '';
   const documentHash = contentHash('context', promptVersion, cacheScope, document);
   const keyOf = ({ id }: ChunkInDocument): string => contentHash(documentHash, id);
-  const known = await readCache(cache, chunks.map(keyOf));
+  const cached = await Promise.all(chunks.map((chunk) => cache?.get(keyOf(chunk))));
+  const known = cached.map((value) => (typeof value === 'string' && value !== '' ? value : undefined));
   const open = chunks.filter((_, place) => known[place] === undefined);
   if (open.length > 0) {
     const prompt = promptFor(windowAround(open, document, maxDocumentLength), open);
@@ -53,17 +53,16 @@ export async function situateChunks(
     const found = new Map(answer.contexts.map(({ chunk, context }) => [chunk, context.trim()]));
     for (const [place, chunk] of open.entries()) {
       const context = found.get(place + 1);
-      if (!context) throw contextMissing(place + 1, open.length);
+      if (!context)
+        throw new QuiverError(
+          'EXTRACT_ANSWER_INVALID',
+          `The model wrote no context for part ${place + 1} of ${open.length}. Use a model that follows instructions.`,
+        );
       known[chunks.indexOf(chunk)] = context;
       await cache?.set(keyOf(chunk), context);
     }
   }
   return known as string[];
-}
-
-async function readCache(cache: AnswerCache | undefined, keys: readonly string[]): Promise<(string | undefined)[]> {
-  const values = await Promise.all(keys.map((key) => cache?.get(key)));
-  return values.map((value) => (typeof value === 'string' && value !== '' ? value : undefined));
 }
 
 interface Answer {
@@ -104,11 +103,4 @@ function windowAround(chunks: readonly ChunkInDocument[], document: string, maxL
   const middle = (Math.min(...places) + Math.max(...places)) / 2;
   const start = Math.min(Math.max(0, Math.round(middle - maxLength / 2)), document.length - maxLength);
   return document.slice(start, start + maxLength);
-}
-
-function contextMissing(part: number, count: number): QuiverError {
-  return new QuiverError(
-    'EXTRACT_ANSWER_INVALID',
-    `The model wrote no context for part ${part} of ${count}. Use a model that follows instructions.`,
-  );
 }

@@ -22,11 +22,10 @@ import {
 
 /** A chunk, or a whole document. */
 export interface ExtractItem {
-  /** Absent for a whole document. */
-  readonly id?: string;
+  /** `undefined` for a whole document. */
+  readonly id: string | undefined;
   readonly text: string;
   readonly metadata: Metadata;
-  /** Text of the document. */
   readonly document: string;
   /** Items of one group are parts of one document. */
   readonly group: unknown;
@@ -61,7 +60,6 @@ export async function extractMetadata(
   if (failures.length > 0 && !onFailure) throw extractionFailed(failures);
 }
 
-/** One error for all failures. */
 function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
   const described = describeFailures(failures, ({ extractor, chunk }) => `${extractor} of chunk ${chunk}`);
   return new QuiverError(
@@ -86,7 +84,6 @@ function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[]
   // A model invents an answer for a text without content.
   const chunks = [...items.keys()].filter((chunk) => items[chunk]!.text.trim() !== '');
 
-  /** Plans one request for each text. */
   function plan<Name extends Extractor>(
     extractor: Name,
     ask: (context: string, options: OptionsOf<Name>, model: ModelAccess) => Promise<unknown>,
@@ -195,7 +192,6 @@ function planTitles(items: readonly ExtractItem[], chunks: readonly number[], pa
   }));
 }
 
-/** Returns the chunks of each document. */
 function groupBy(chunks: readonly number[], keyOf: (chunk: number) => unknown): number[][] {
   const groups = new Map<unknown, number[]>();
   for (const chunk of chunks) {
@@ -206,7 +202,6 @@ function groupBy(chunks: readonly number[], keyOf: (chunk: number) => unknown): 
   return [...groups.values()];
 }
 
-/** Returns the options of a requested extractor. */
 function readOptions<Name extends Extractor>(params: ExtractParams, extractor: Name): OptionsOf<Name> | undefined {
   const given: unknown = params[extractor];
   // The options of extractors that can be `true` are optional.

@@ -37,7 +37,6 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Pa
   let omitted: PageElement | undefined;
   const asked: PageElement[] = [];
   const isAsked = (element: PageElement): boolean => elementNames?.has(element.name) ?? false;
-  /** Numbers of the open requested elements. */
   const numbers: number[] = [];
   for (const event of events) {
     if (typeof event === 'string') {

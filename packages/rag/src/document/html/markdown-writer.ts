@@ -3,7 +3,6 @@ import { headingLevel, tagKind } from './html-tags.js';
 
 /** Deeper lists, quotes and tables become plain paragraphs, so that the time stays linear. */
 const maxContainers = 20;
-/** Maximum number of columns that one cell spans. */
 const maxSpan = 50;
 /** Maximum number of columns in a table, behind which cells span nothing. */
 const maxColumns = 500;
@@ -46,7 +45,6 @@ interface Container {
   hasHeader: boolean;
   /** Number of the next item of an ordered list; columns of a cell; terms of a list of definitions that wait for theirs. */
   next: number;
-  /** Rows of a cell. */
   height: number;
 }
 
@@ -220,7 +218,6 @@ export class MarkdownWriter {
     else this.#inline.push(`](${href.replace(/[()]/g, (character) => (character === '(' ? '%28' : '%29'))})`);
   }
 
-  /** Ends the block that is being written. */
   #flush(): void {
     if (this.#inline.length === 0) return;
     const raw = this.#inline.join('');
@@ -293,18 +290,7 @@ function withoutMarks(marked: string): MarkdownText & { places: ReadonlyMap<numb
   return { text: pieces.join('').trimEnd(), skip, places };
 }
 
-const containerNames: ReadonlySet<string> = new Set([
-  'ul',
-  'ol',
-  'li',
-  'dl',
-  'dt',
-  'dd',
-  'blockquote',
-  'table',
-  'td',
-  'th',
-]);
+const containerNames: ReadonlySet<string> = new Set('ul ol li dl dt dd blockquote table td th'.split(' '));
 
 function createContainer(name: string): Container {
   return {

@@ -47,16 +47,9 @@ interface Hint {
 }
 
 const sureElements: ReadonlySet<string> = new Set(['nav', 'menu']);
-const sureRoles: ReadonlySet<string> = new Set([
-  'navigation',
-  'banner',
-  'contentinfo',
-  'search',
-  'menu',
-  'menubar',
-  'tablist',
-  'doc-pagelist',
-]);
+const sureRoles: ReadonlySet<string> = new Set(
+  'navigation banner contentinfo search menu menubar tablist doc-pagelist'.split(' '),
+);
 const controls: ReadonlySet<string> = new Set(['button', 'select', 'dialog', 'textarea', 'datalist']);
 
 /** Words of class names and ids, in lower case. */
@@ -234,11 +227,7 @@ function readHeadElement(head: PageHead, name: string, attributes: Readonly<Reco
 }
 
 function addTo(parent: PageElement, child: PageElement): void {
-  parent.text += child.text;
-  parent.linked += child.linked;
-  parent.links += child.links;
-  parent.headings += child.headings;
-  parent.titles += child.titles;
+  for (const count of ['text', 'linked', 'links', 'headings', 'titles'] as const) parent[count] += child[count];
   parent.hasCode ||= child.hasCode;
 }
 
