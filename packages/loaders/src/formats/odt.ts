@@ -1,5 +1,5 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
-import { MarkdownWriter, type MarkdownText } from '@quiver/rag/document';
+import { MarkdownWriter } from '@quiver/rag/document';
 import { readOfficeTitle } from './office-package.js';
 import { attribute, readXml } from './xml.js';
 import { encryptedDocument, unzip } from './zip.js';
@@ -45,13 +45,13 @@ export const loadOdt: DocumentLoader = async (bytes, options) => {
   }
   const content = files.get('content.xml');
   if (!content) throw unreadableDocument(name, 'it is not an OpenDocument text: content.xml is missing.');
-  const { text, skip } = readContent(content, name);
+  const text = readContent(content, name);
   return [
-    { type: 'markdown', docs: text === '' ? [] : [{ text, skip, metadata: readOfficeTitle(files, name, 'meta.xml') }] },
+    { type: 'markdown', docs: text === '' ? [] : [{ text, metadata: readOfficeTitle(files, name, 'meta.xml') }] },
   ];
 };
 
-function readContent(content: Uint8Array, name: string): MarkdownText {
+function readContent(content: Uint8Array, name: string): string {
   const writer = new MarkdownWriter();
   let isBody = false;
   let hidden = 0;
@@ -99,5 +99,5 @@ function readContent(content: Uint8Array, name: string): MarkdownText {
       if (element === 'body') isBody = false;
     },
   });
-  return writer.end();
+  return writer.end().text;
 }

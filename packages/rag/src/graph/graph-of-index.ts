@@ -108,7 +108,7 @@ const fewestNodes = 100;
 
 export interface Held {
   /** State of the scope at the last check; absent before the first build. */
-  latest: VersionedGraph | TooManyPassages | undefined;
+  latest: VersionedGraph | undefined;
   task: BuildTask | undefined;
   /** Whether graphs of the scope are stored with the index. */
   isStored: boolean;
@@ -116,12 +116,8 @@ export interface Held {
 
 interface VersionedGraph {
   readonly version: string;
-  readonly graph: ChunkGraph;
-}
-
-interface TooManyPassages {
-  readonly version: string;
-  readonly graph?: never;
+  /** `undefined` where there are more passages than a graph may have. */
+  readonly graph: ChunkGraph | undefined;
 }
 
 /** A build that several callers wait for. A caller that gives up does not end it for the others; the last one does. */
@@ -160,7 +156,7 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
     evictUnused(graphs, maxCachedNodes);
   }
   const { latest } = held;
-  if (keep && latest?.graph && !held.isStored) held.isStored = await storeGraph(request, held, latest);
+  if (keep && !held.isStored) await storeGraph(request, held);
   return latest?.graph;
 }
 
@@ -197,10 +193,8 @@ async function bringUpToDate(held: Held, request: GraphRequest, version: string)
   const isCurrent = stored?.version === version;
   const graph = isCurrent ? stored.graph : await buildGraphOfScope(request, held.latest?.graph);
   request.signal?.throwIfAborted();
-  const latest = graph ? { version, graph } : { version };
-  held.latest = latest;
-  if (latest.graph && !isCurrent && (held.isStored || !request.filter))
-    held.isStored = await storeGraph(request, held, latest);
+  held.latest = { version, graph };
+  if (!isCurrent && (held.isStored || !request.filter)) await storeGraph(request, held);
 }
 
 /** Evicts the least recently used graphs that are not being built. @param graphs - in the order of their use */
@@ -263,7 +257,7 @@ const format = 7;
 /** An edge without a reason, whose kind is `similarity`, is shorter. */
 type StoredEdge = [from: number, to: number, weight: number, kind?: string, reason?: string];
 
-function toStored({ version, graph: { data } }: VersionedGraph, key: string): Uint8Array {
+function toStored(version: string, { data }: ChunkGraph, key: string): Uint8Array {
   const edges = data.edges.map(({ from, to, weight, kind, reason }): StoredEdge => {
     return reason === undefined ? [from, to, weight] : [from, to, weight, kind, reason];
   });
@@ -308,25 +302,25 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
 }
 
 /**
- * Stores a graph with its index, unless records were deleted or changed meanwhile: it must not contain deleted names. The graph in memory
+ * Stores the latest graph with its index, unless records were deleted or changed meanwhile: it must not contain deleted names. The graph in memory
  * serves without it, so a failure is a warning.
  *
- * @returns whether graphs of the scope are stored
  * @throws `signal.reason`
  */
-async function storeGraph(request: GraphRequest, { isStored }: Held, built: VersionedGraph): Promise<boolean> {
+async function storeGraph(request: GraphRequest, held: Held): Promise<void> {
   const { store, indexName, signal } = request;
-  if (!store.derived) return false;
+  const { version = '', graph } = held.latest ?? {};
+  if (!store.derived || !graph) return;
   const key = scopeKey(request);
-  const data = toStored(built, key);
+  const data = toStored(version, graph, key);
   try {
-    if ((await readVersion(request)) !== built.version) return isStored;
-    return await store.derived.write({ indexName, name: nameOf(key), data });
+    if ((await readVersion(request)) === version)
+      held.isStored = await store.derived.write({ indexName, name: nameOf(key), data });
   } catch (error) {
     signal?.throwIfAborted();
-    if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return false;
+    held.isStored = false;
+    if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return;
     getDefaultLogger().warn(`The graph of '${indexName}' could not be stored: ${toErrorMessage(error)}`);
-    return false;
   }
 }
 

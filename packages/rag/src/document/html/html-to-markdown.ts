@@ -1,5 +1,6 @@
 import type { ElementPlace } from './html-tags.js';
-import { MarkdownWriter, type MarkdownText } from './markdown-writer.js';
+import type { SkippedText } from '../skipped-text.js';
+import { MarkdownWriter } from './markdown-writer.js';
 import { readPageStructure, type PageElement, type PageHead } from './page-structure.js';
 
 export interface HtmlToMarkdownOptions {
@@ -14,7 +15,9 @@ export interface HtmlToMarkdownOptions {
 }
 
 /** A page as Markdown. */
-export interface PageText extends MarkdownText {
+export interface PageText {
+  readonly text: string;
+  readonly skip: readonly SkippedText[];
   /** Places of the requested elements that have a text, in the order of their start tags. */
   readonly elements: readonly ElementPlace[];
 }
@@ -35,9 +38,10 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Pa
   let region: PageElement | undefined;
   /** The outermost open element that is not written. */
   let omitted: PageElement | undefined;
-  const asked: PageElement[] = [];
+  const skipped: { kind: string; place: number }[] = [];
+  const asked: { element: PageElement; place: number }[] = [];
   const isAsked = (element: PageElement): boolean => elementNames?.has(element.name) ?? false;
-  const numbers: number[] = [];
+  const openPlaces: number[] = [];
   for (const event of events) {
     if (typeof event === 'string') {
       if (!omitted) writer.text(event);
@@ -50,31 +54,31 @@ export function htmlToMarkdown(html: string, options: HtmlToMarkdownOptions): Pa
         continue;
       }
       if (kind !== undefined) {
-        writer.openRegion(kind);
+        skipped.push({ kind, place: writer.openPlace() });
         region = event;
       }
       if (isAsked(event)) {
-        numbers.push(asked.length);
-        writer.startPlace(asked.length);
-        asked.push(event);
+        openPlaces.push(writer.openPlace());
+        asked.push({ element: event, place: openPlaces.at(-1)! });
       }
       writer.open(event.name, event.attributes);
     } else if (open) {
       if (!omitted) {
         writer.close(open.name);
-        if (isAsked(open)) writer.endPlace(numbers.pop()!);
+        if (isAsked(open)) writer.closePlace(openPlaces.pop()!);
       } else if (omitted === open) omitted = undefined;
       if (region === open) {
-        writer.closeRegion();
+        writer.closePlace(skipped.at(-1)!.place);
         region = undefined;
       }
       open = open.parent;
     }
   }
-  const { text, skip, places } = writer.end();
-  const elements = asked.flatMap(({ name: element, attributes }, number) => {
-    const { start = 0, end = 0 } = places.get(number) ?? {};
-    return end > start ? [{ name: element, start, end, label: attributes['aria-label'] ?? attributes['id'] }] : [];
+  const { text, places } = writer.end();
+  const skip = skipped.flatMap(({ kind, place }) => (places.has(place) ? [{ ...places.get(place)!, kind }] : []));
+  const elements = asked.flatMap(({ element: { name: tag, attributes }, place }) => {
+    const label = attributes['aria-label'] ?? attributes['id'];
+    return places.has(place) ? [{ name: tag, ...places.get(place)!, label }] : [];
   });
   return { text, skip, elements, head };
 }

@@ -1,4 +1,3 @@
-import type { SkippedText } from '../skipped-text.js';
 import { headingLevel, tagKind } from './html-tags.js';
 
 /** Deeper lists, quotes and tables become plain paragraphs, so that the time stays linear. */
@@ -9,28 +8,12 @@ const maxColumns = 500;
 /** Maximum number of cells and characters that are repeated because a cell spans several. Further ones are empty. */
 const maxRepeated = 1_000_000;
 
-/** Markdown, and its parts that are not searched. */
-export interface MarkdownText {
-  readonly text: string;
-  readonly skip: readonly SkippedText[];
-}
+/** Parts of the text of {@link MarkdownWriter.end}, by their number. */
+type Places = ReadonlyMap<number, { readonly start: number; readonly end: number }>;
 
-/** A part of the text of {@link MarkdownWriter.end}. */
-interface Place {
-  readonly start: number;
-  end: number;
-}
-
-/** Characters for private use, around the parts that are not searched until the text is complete. */
-const regionMarks = { navigation: '\uE0F0', contents: '\uE0F1', notice: '\uE0F2' } as const;
-const regionEnd = '\uE0F3';
-/** Before the number of a place, which a semicolon ends. */
-const placeStart = '\uE0F4';
-const placeEnd = '\uE0F5';
-const anyMark = /[\uE0F0-\uE0F3]|[\uE0F4\uE0F5](?:\d+;)?/g;
-const kindOfMark: ReadonlyMap<string, string> = new Map(
-  Object.entries(regionMarks).map(([kind, mark]) => [mark, kind]),
-);
+/** Characters for private use, before the number of a place, which a semicolon ends, until the text is complete. */
+const [placeStart, placeEnd] = ['\uE0F0', '\uE0F1'];
+const anyMark = /[\uE0F0\uE0F1](?:\d+;)?/g;
 
 /** A list, list item, quote or table cell whose content is written before it is closed. */
 interface Container {
@@ -63,6 +46,7 @@ export class MarkdownWriter {
   #preformatted = 0;
   #links: string[] = [];
   #repeated = 0;
+  #places = 0;
   readonly #baseUrl: string | undefined;
 
   /** @param baseUrl - URL that relative links are resolved against; without it, they become text */
@@ -108,24 +92,14 @@ export class MarkdownWriter {
     this.#inline.push(this.#preformatted > 0 ? own : own.replace(/[ \t\n\r\f]+/g, ' '));
   }
 
-  /** Begins a part that is not searched. Parts are not nested. */
-  openRegion(kind: keyof typeof regionMarks): void {
+  /** Begins a place that {@link end} returns under this number. A place within a cell of a table is lost. */
+  openPlace(): number {
     this.#flush();
-    this.#containers.at(-1)!.blocks.push(regionMarks[kind]);
+    this.#containers.at(-1)!.blocks.push(`${placeStart}${this.#places};`);
+    return this.#places++;
   }
 
-  closeRegion(): void {
-    this.#flush();
-    this.#containers.at(-1)!.blocks.push(regionEnd);
-  }
-
-  /** Begins a place that {@link end} returns. A place within a cell of a table is lost. */
-  startPlace(number: number): void {
-    this.#flush();
-    this.#containers.at(-1)!.blocks.push(`${placeStart}${number};`);
-  }
-
-  endPlace(number: number): void {
+  closePlace(number: number): void {
     this.#flush();
     this.#containers.at(-1)!.blocks.push(`${placeEnd}${number};`);
   }
@@ -147,12 +121,11 @@ export class MarkdownWriter {
     else if (this.#containers.length > 1 && this.#containers.at(-1)?.name === name) this.#closeContainer();
   }
 
-  /** Returns the Markdown, after closing what is open, its parts that are not searched, and its places by their number. */
-  end(): MarkdownText & { places: ReadonlyMap<number, Place> } {
+  /** Returns the Markdown, after closing what is open, and its places by their number, without empty ones. */
+  end(): { text: string; places: Places } {
     this.#flush();
     while (this.#containers.length > 1) this.#closeContainer();
-    const text = this.#root.blocks.join('\n\n');
-    return withoutMarks(text);
+    return withoutMarks(this.#root.blocks.join('\n\n'));
   }
 
   #table(): Container | undefined {
@@ -259,35 +232,24 @@ export class MarkdownWriter {
 }
 
 /** Removes the marks, each with the white space behind it, and returns what is between them. */
-function withoutMarks(marked: string): MarkdownText & { places: ReadonlyMap<number, Place> } {
-  const skip: SkippedText[] = [];
-  const places = new Map<number, Place>();
+function withoutMarks(marked: string): { text: string; places: Places } {
+  const starts = new Map<number, number>();
+  const places = new Map<number, { start: number; end: number }>();
   const pieces: string[] = [];
   let length = 0;
   let from = 0;
-  let open: { start: number; kind: string } | undefined;
-  const add = (piece: string): void => {
+  for (const { 0: mark, 1: number, index } of marked.matchAll(/[\uE0F0\uE0F1](\d+);\s*/g)) {
+    const piece = marked.slice(from, index);
     pieces.push(piece);
     length += piece.length;
-  };
-  for (const { 0: mark, 1: number = '', index } of marked.matchAll(/(?:[\uE0F0-\uE0F3]|[\uE0F4\uE0F5](\d+);)\s*/g)) {
-    add(marked.slice(from, index));
     from = index + mark.length;
-    const kind = kindOfMark.get(mark[0]!);
-    const last = pieces.at(-1)!;
-    const end = length - (last.length - last.trimEnd().length);
-    if (mark.startsWith(placeStart)) places.set(Number(number), { start: length, end: length });
-    else if (mark.startsWith(placeEnd)) {
-      const place = places.get(Number(number));
-      if (place) place.end = end;
-    } else if (kind !== undefined) open ??= { start: length, kind };
-    else if (open) {
-      if (end > open.start) skip.push({ ...open, end });
-      open = undefined;
-    }
+    const place = Number(number);
+    const start = starts.get(place) ?? length;
+    const end = length - (piece.length - piece.trimEnd().length);
+    if (mark.startsWith(placeStart)) starts.set(place, length);
+    else if (end > start) places.set(place, { start, end });
   }
-  add(marked.slice(from));
-  return { text: pieces.join('').trimEnd(), skip, places };
+  return { text: (pieces.join('') + marked.slice(from)).trimEnd(), places };
 }
 
 const containerNames: ReadonlySet<string> = new Set('ul ol li dl dt dd blockquote table td th'.split(' '));
@@ -389,7 +351,7 @@ export function toRow(cells: readonly string[]): string {
 
 /** Most cells of a sheet are a number or a word, and are unchanged. */
 function toCell(text: string): string {
-  return /[\s|\uE0F0-\uE0F5]/.test(text)
+  return /[\s|\uE0F0\uE0F1]/.test(text)
     ? text
         .replace(anyMark, '')
         .replace(/\s+/g, ' ')
