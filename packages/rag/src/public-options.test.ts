@@ -101,7 +101,6 @@ const exempt: Record<string, string> = {
   'GraphRAG.getEdgesByType': none,
   'GraphRAG.updateNodeContent': none,
   'GraphRAG.createGraph': values,
-  'MDocument.chunkAndExtract': 'is internal: chunk() passes its options on',
   blankOut: none,
   createFilterTest: none,
   evaluateFilter: none,

@@ -139,11 +139,16 @@ function byStart(a: Quote, b: Quote): number {
 /** Returns the marks of a code fence, at least three, or an empty text. A line with further backticks contains a code span. */
 function fenceAt(text: string, at: number, end: number): string {
   const mark = text[at];
-  if (mark !== '`' && mark !== '~') return '';
-  let to = at;
-  while (to < end && text[to] === mark) to += 1;
+  const to = mark === '`' || mark === '~' ? Math.min(end, endOfRun(text, at)) : at;
   if (to - at < 3 || (mark === '`' && text.slice(to, end).includes('`'))) return '';
   return text.slice(at, to);
+}
+
+/** Returns the end of the run of equal characters at a place. */
+export function endOfRun(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && text[end] === text[start]) end += 1;
+  return end;
 }
 
 const [curlyOpen, curlyClose, low, left, right] = ['\u201c', '\u201d', '\u201e', '\u00ab', '\u00bb'];
@@ -252,11 +257,7 @@ const longestRun = 3;
 /** Returns a function that returns the end of the code span at a backtick, or of the run of backticks if it is not closed. */
 export function codeSpans(text: string, end: number): (at: number) => number {
   const unclosed = new Set<number>();
-  const runAt = (at: number): number => {
-    let to = at;
-    while (to < end && text[to] === '`') to += 1;
-    return to - at;
-  };
+  const runAt = (at: number): number => Math.min(end, endOfRun(text, at)) - at;
   return (at) => {
     const length = runAt(at);
     if (length > longestRun || unclosed.has(length)) return at + length;

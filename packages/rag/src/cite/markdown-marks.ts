@@ -1,5 +1,5 @@
 import { endOfWhiteSpace } from '../document/chunking/text-boundary.js';
-import { codeSpans, endOfListMarker } from './find-quotes.js';
+import { codeSpans, endOfListMarker, endOfRun } from './find-quotes.js';
 
 /**
  * An escaped character, backticks, the start of a link, and its end with the address. An address has parentheses at most one level deep, so that
@@ -24,7 +24,7 @@ export function findMarkdownMarks(text: string, isSource: boolean): Uint8Array {
     if (mark === '`') {
       const endOfSpan = skipCode(index);
       inlineMarks.lastIndex = endOfSpan;
-      const run = lengthOfRun(text, index);
+      const run = endOfRun(text, index) - index;
       if (endOfSpan > index + run) marks.fill(1, index, index + run).fill(1, endOfSpan - run, endOfSpan);
     } else if (mark[0] === '\\') marks[index] = 1;
     else if (!isSource) continue;
@@ -35,12 +35,6 @@ export function findMarkdownMarks(text: string, isSource: boolean): Uint8Array {
     }
   }
   return marks;
-}
-
-function lengthOfRun(text: string, start: number): number {
-  let end = start;
-  while (text[end] === '`') end += 1;
-  return end - start;
 }
 
 function markListMarkers(text: string, marks: Uint8Array): void {

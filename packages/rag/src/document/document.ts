@@ -151,18 +151,6 @@ export class MDocument {
    *   `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, the errors of {@link extractMetadata}
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
-    return this.chunkAndExtract(params);
-  }
-
-  /**
-   * Chunks, and extracts unless `find` returns the chunks with their metadata from elsewhere.
-   *
-   * @internal
-   */
-  async chunkAndExtract(
-    params: ChunkParams,
-    find?: (chunks: readonly Chunk[]) => Promise<Chunk[] | undefined>,
-  ): Promise<Chunk[]> {
     if (typeof params !== 'object' || params === null)
       throw invalidOptions(`chunk needs its options, an object, not ${String(params)}.`);
     const { extract, ...given } = params;
@@ -181,9 +169,7 @@ export class MDocument {
       return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
     });
     this.#chunks = chunks;
-    const plain = chunks.flat();
-    if (!extract) return plain;
-    return (await find?.(plain)) ?? (await this.#extractFrom(chunks, extract)).flat();
+    return (extract ? await this.#extractFrom(chunks, extract) : chunks).flat();
   }
 
   /**

@@ -40,12 +40,10 @@ export function judgeIds(
     if (gain > 0) targets.set(id, gains.push(gain) - 1);
   }
   if (gains.length === 0) throw invalidOptions('A question needs at least one relevant id.');
-  const seen = new Set<string>();
   const found = ids.map((id) => {
     const target = targets.get(id);
-    if (target === undefined || seen.has(id)) return [];
-    seen.add(id);
-    return [target];
+    targets.delete(id);
+    return target === undefined ? [] : [target];
   });
   return { found, relevant: found.map(({ length }) => length > 0), gains };
 }

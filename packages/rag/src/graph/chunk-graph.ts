@@ -101,7 +101,7 @@ export class ChunkGraph {
 
   /** Returns each edge once. */
   *edges(): Generator<ChunkEdge, void> {
-    for (const edge of this.data.edges) yield this.#toChunkEdge(edge, edge.from);
+    for (const [edge, { from }] of this.data.edges.entries()) yield this.#step({ from, edge });
   }
 
   /** Returns the edges of a passage, in the direction away from it. @throws `OPTIONS_INVALID` for an unknown passage */
@@ -184,11 +184,8 @@ export class ChunkGraph {
     return `graph {\n${lines.join('\n')}\n}\n`;
   }
 
-  #step({ from, edge }: PathStep): ChunkEdge {
-    return this.#toChunkEdge(this.data.edges[edge] as Edge, from);
-  }
-
-  #toChunkEdge({ from, to, weight, kind, reason }: Edge, start: number): ChunkEdge {
+  #step({ from: start, edge }: PathStep): ChunkEdge {
+    const { from, to, weight, kind, reason } = this.data.edges[edge] as Edge;
     return {
       from: this.#idOf(start),
       to: this.#idOf(start === from ? to : from),

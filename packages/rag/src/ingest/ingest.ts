@@ -293,20 +293,14 @@ async function chunkDocument(
   const { scope, signal, vectors, embedder } = run;
   const { extract, ...plain } = run.chunkOptions;
   const inScope = (chunks: readonly Chunk[]): Chunk[] => nameLanguage(chunks).map((chunk) => addScope(chunk, scope));
-  const keys = extractedKeys(extract, vectors);
-  let stored: Chunk[] | undefined;
-  const params = extract ? { ...plain, extract: withSignal(extract, signal) } : plain;
-  const found = await document.chunkAndExtract(params, async (chunks) => {
-    stored = await readIfStored(run, inScope(chunks), keys);
-    return stored;
-  });
-  const chunks = stored ?? inScope(found);
+  const plainChunks = await document.chunk(plain);
+  // An index that was made without a context or further vectors gets them.
+  const keys = [...(extract?.context ? [contextKey] : []), ...keysOfVectors(vectors)];
+  const stored = extract && (await readIfStored(run, inScope(plainChunks), keys));
+  if (extract && !stored) await document.extractMetadata(withSignal(extract, signal));
+  // The document has been chunked, so these are its chunks.
+  const chunks = stored ?? inScope(document.getDocs() as Chunk[]);
   return { chunks: toVectors(chunks, vectors, embedder.maxInputTokens), stored: stored?.length ?? 0 };
-}
-
-/** Metadata keys of which a document is extracted again: an index that was made without them gets them. */
-function extractedKeys(extract: ExtractParams | undefined, vectors: ChunkVectors | undefined): readonly string[] {
-  return extract ? [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)] : [];
 }
 
 /** The extraction stops with the run, and by its own signal. */

@@ -1,5 +1,5 @@
 import { toPackOptions, type CommonChunkOptions, type MeasureOptions } from './chunk-options.js';
-import { createPacker, packSpans, type Chunker, type Span } from './pack-spans.js';
+import { createPacker, packSpans, type Chunker } from './pack-spans.js';
 import {
   findCuts,
   findSeparatorCut,
@@ -28,11 +28,8 @@ export function character(given: CharacterChunkOptions): Chunker {
       const atSeparator = findSeparatorCut(text, options);
       return packSpans(text, options, (window) => atSeparator(window) ?? betweenWords(window));
     }
-    const spans: Span[] = [];
     const pack = createPacker(text, options, betweenWords);
     const ends = [...findCuts(text, options), text.length];
-    for (const [index, end] of ends.entries())
-      pack(ends[index - 1] ?? 0, end, (start, last) => spans.push({ start, end: last }));
-    return spans;
+    return ends.flatMap((end, index) => pack(ends[index - 1] ?? 0, end));
   };
 }

@@ -21,13 +21,10 @@ export function packSections(
 ): Span[] {
   const cuts = new BlockCuts(text, blocks, options);
   const pack = createPacker(text, options, findBlockCut(text, cuts, options), (at, start) => !cuts.isInUnit(at, start));
-  const spans: Span[] = [];
-  for (const section of sections) {
-    const { path, metadata } = section;
+  return sections.flatMap(({ start, end, path, metadata }) => {
     const headings = path.length > 0 ? path.map(({ title }) => title) : undefined;
-    pack(section.start, section.end, (start, end) => spans.push({ start, end, headings, metadata }));
-  }
-  return spans;
+    return pack(start, end).map((span) => ({ ...span, headings, metadata }));
+  });
 }
 
 /** Deeper blocks are treated as blocks of this depth. */

@@ -70,9 +70,7 @@ export type CanBegin = (at: number, start: number) => boolean;
 
 /** Splits the whole text, see {@link createPacker}. */
 export function packSpans(text: string, options: PackOptions, findCut: FindCut): Span[] {
-  const spans: Span[] = [];
-  createPacker(text, options, findCut)(0, text.length, (start, end) => spans.push({ start, end }));
-  return spans;
+  return createPacker(text, options, findCut)(0, text.length);
 }
 
 interface CutSpan extends Span {
@@ -81,7 +79,7 @@ interface CutSpan extends Span {
 }
 
 /** Splits a part of a text. Its bounds must be grapheme boundaries. */
-type Packer = (from: number, to: number, addSpan: (start: number, end: number) => void) => void;
+type Packer = (from: number, to: number) => Span[];
 
 /**
  * Returns a function that splits a part of the text into spans in order, each as long as the limits and `findCut` allow. Between two
@@ -157,16 +155,18 @@ export function createPacker(text: string, options: PackOptions, findCut: FindCu
     return skipSpace(chosen, fresh);
   }
 
-  return (from, to, addSpan) => {
+  return (from, to) => {
+    const spans: Span[] = [];
     const end = trimmedEnd(from, to);
     let fresh = skipSpace(from, end);
     let start = fresh;
     while (fresh < end) {
       const span = nextSpan(start, fresh, end);
-      addSpan(span.start, span.end);
+      spans.push({ start: span.start, end: span.end });
       fresh = skipSpace(span.cut, end);
       start = overlap === 0 || fresh >= end ? fresh : overlapStart(start, span, fresh, end);
     }
+    return spans;
   };
 }
 
