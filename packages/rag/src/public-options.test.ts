@@ -108,12 +108,7 @@ const exempt: Record<string, string> = {
   htmlToMarkdown: 'is internal: loaders check the options of a file',
   readPage: values,
   MarkdownWriter: 'takes a URL',
-  ...Object.fromEntries(
-    ['open', 'text', 'close', 'openRegion', 'startPlace', 'endPlace'].map((method) => [
-      `MarkdownWriter.${method}`,
-      values,
-    ]),
-  ),
+  ...Object.fromEntries(['open', 'text', 'close', 'closePlace'].map((method) => [`MarkdownWriter.${method}`, values])),
   toFence: values,
   toRecord: values,
   toRow: values,

@@ -7,9 +7,10 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { canonicalJson } from '../document/content-hash.js';
+import { partsOf } from '../requests/parts-of.js';
 import { storeValue } from '../store/options.js';
 import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
-import { callStore, defaultMaxRetries, requireScope, type StoreAccess } from './ingest-target.js';
+import { callStore, defaultMaxRetries, readPages, requireScope, type StoreAccess } from './ingest-target.js';
 import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope, type RunScope } from '../store/scope.js';
 
 /** Options of `deleteDocuments()`. */
@@ -94,17 +95,13 @@ export async function* removeStale(
     (!sources || (metadata['embedder'] !== undefined && sources.has(canonicalJson(metadata['source']))));
   let removed = 0;
   for (const filter of toFilters(sources, scope)) {
-    let cursor: string | undefined;
-    do {
-      const position = { filter, cursor, limit: recordsPerPage };
-      const page = await callStore(access, (store, end) => store.listVectors({ indexName, ...position, ...end }));
-      const ids = page.records.filter(isStale).map(({ id }) => id);
+    for await (const records of readPages(access, { filter, limit: recordsPerPage })) {
+      const ids = records.filter(isStale).map(({ id }) => id);
       if (ids.length > 0 && !isDry)
         await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));
       removed += ids.length;
       yield removed;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    }
   }
 }
 
@@ -117,11 +114,7 @@ function toFilters(sources: Sources | undefined, scope: RunScope): VectorFilter[
   const conditions = toScopeFilter(scope);
   const listed = sources ? [...sources.values()] : undefined;
   if (!listed || listed.length > maxListed || !listed.every(isScalar)) return [conditions];
-  const filters: VectorFilter[] = [];
-  for (let start = 0; start < listed.length; start += sourcesPerFilter) {
-    filters.push({ ...conditions, source: { $in: listed.slice(start, start + sourcesPerFilter) } });
-  }
-  return filters;
+  return partsOf(listed, sourcesPerFilter).map((part) => ({ ...conditions, source: { $in: part } }));
 }
 
 /** Values of `metadata.source` of documents, by their canonical JSON. */

@@ -115,18 +115,28 @@ function toList(keys: string): string {
 }
 
 async function findSome(access: StoreAccess, filter: VectorFilter): Promise<VectorRecord[]> {
-  const position = { indexName: access.indexName, filter, limit: sampleSize };
   try {
-    let cursor: string | undefined;
-    do {
-      const page = await callStore(access, (store, end) => store.listVectors({ ...position, cursor, ...end }));
-      if (page.records.length > 0) return page.records;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    for await (const records of readPages(access, { filter, limit: sampleSize }))
+      if (records.length > 0) return records;
   } catch (error) {
     if (!isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) throw error;
   }
   return [];
+}
+
+/** Reads the records of a scope page by page. */
+export async function* readPages(
+  access: StoreAccess,
+  scope: { filter: VectorFilter; limit: number },
+): AsyncGenerator<VectorRecord[]> {
+  const { indexName } = access;
+  let cursor: string | undefined;
+  do {
+    const position = { indexName, ...scope, cursor };
+    const page = await callStore(access, (store, end) => store.listVectors({ ...position, ...end }));
+    yield page.records;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
 }
 
 /** @throws `INGEST_EMBEDDER_CHANGED` when another embedder made the vector: vectors of two embedders cannot be compared */
