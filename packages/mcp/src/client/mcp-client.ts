@@ -38,9 +38,8 @@ export interface MCPClientOptions {
   /** Limit of the text of results that models receive, for servers whose definition has none. Default: no limit. */
   resultLimit?: ResultLimit;
   /**
-   * Returns the identity of the caller behind a request context: lists are cached per identity, and callers with one identity receive the
-   * same list. Without it, and for `undefined`, lists with a request context are not cached where the request context decides what
-   * the server receives.
+   * Returns the identity of the caller behind a request context: lists are cached per identity. Without it, and for `undefined`, lists are
+   * not cached where the request context decides what the server receives.
    */
   identity?: Identity;
 }
@@ -96,8 +95,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
   };
   readonly elicitation: {
     /**
-     * Sets the handler for elicitation requests of a server. Set it before the server is used: a connected server is
-     * connected again, because the capability is declared when it connects.
+     * Sets the handler for elicitation requests of a server. A connected server is connected again, which declares the capability.
      *
      * @throws `MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED`
      */

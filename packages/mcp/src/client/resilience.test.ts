@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { startFaultProxy, type Fault } from '../../test/stores/fault-proxy.ts';
 import { discovered, result, startScripted } from '../../test/servers/scripted-server.ts';
-import { commandFor, spawnHttpServer } from '../../test/programs/spawn-server.ts';
+import { commandFor } from '../../test/programs/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
@@ -29,6 +29,14 @@ function clientOf(servers: MCPClientOptions['servers'], timeout?: number): MCPCl
   const mcp = new MCPClient({ id: `res ${Math.random()}`, servers, ...(timeout !== undefined && { timeout }) });
   onTestFinished(() => mcp.disconnect());
   return mcp;
+}
+
+/** Starts a server that stops before the end of the test. */
+async function listen(port = 0): Promise<{ url: string; port: number; stop: () => Promise<void> }> {
+  const other = new MCPServer({ name: 'Other', version: '1', tools: exampleTools });
+  const stop = (): Promise<void> => other.close({ grace: 0 });
+  onTestFinished(stop);
+  return { ...(await other.listen({ port })), stop };
 }
 
 /** A child process that says these lines of JavaScript. */
@@ -100,7 +108,7 @@ describe('what the network does', () => {
   });
 
   test('a server that is down is not stormed, and is found when it is back', async () => {
-    const first = await spawnHttpServer('http-server.ts');
+    const first = await listen();
     await first.stop();
     const attempts: unknown[] = [];
     const mcp = clientOf({
@@ -113,21 +121,20 @@ describe('what the network does', () => {
         },
       },
     });
-    const until = performance.now() + 1500;
+    const until = performance.now() + 800;
     while (performance.now() < until || attempts.length < 3) {
       await mcp.listToolsWithErrors();
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     expect(attempts.length).toBeLessThan(9);
     expect(mcp.status()['it']).toMatchObject({ state: 'failed', error: { code: 'MCP_CLIENT_CONNECT_FAILED' } });
-    const second = await spawnHttpServer('http-server.ts', String(first.port));
-    onTestFinished(() => second.stop());
+    await listen(first.port);
     await mcp.reconnectServer('it');
     expect(Object.keys(await mcp.listTools())).toContain('it_echo');
   });
 
   test('reconnects a client with subscriptions without a request', async () => {
-    const first = await spawnHttpServer('http-server.ts');
+    const first = await listen();
     const mcp = clientOf({
       it: {
         url: first.url,
@@ -144,8 +151,7 @@ describe('what the network does', () => {
     await mcp.listTools();
     const { it: session } = mcp.sessionIds;
     await first.stop();
-    const second = await spawnHttpServer('http-server.ts', String(first.port));
-    onTestFinished(() => second.stop());
+    await listen(first.port);
     await expect.poll(() => mcp.sessionIds['it'] ?? session).not.toBe(session);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import type { ClientCapabilities } from '../protocol/types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/tools/remote-tool.js';
@@ -22,11 +22,7 @@ export interface MastraMCPClientOptions {
 }
 
 const checks: OptionChecks<MastraMCPClientOptions> = {
-  name: anyValue,
-  server: anyValue,
-  capabilities: anyValue,
-  version: anyValue,
-  timeout: anyValue,
+  ...unchecked<MastraMCPClientOptions>()('name', 'server', 'capabilities', 'version', 'timeout'),
 };
 
 /**

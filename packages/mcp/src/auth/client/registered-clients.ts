@@ -15,10 +15,7 @@ interface RegisteredClientOptions {
   clientId: string;
   /** Secret of the client. */
   clientSecret?: string;
-  /**
-   * Exact issuer of the authorization server that the client is registered at. Credentials are sent to no other: a call throws
-   * `OAUTH_ISSUER_UNEXPECTED`. Default: the first one that the MCP server names, which is the server's choice.
-   */
+  /** Issuer of the client's registration. Credentials are sent to no other: `OAUTH_ISSUER_UNEXPECTED`. Default: the first that the server names. */
   issuer?: string;
   /** Scopes to request, separated by spaces, where the server names none. */
   scope?: string;

@@ -36,10 +36,7 @@ export interface ToolCallInfo {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Runs around every call: may change the arguments, add `_meta`, inspect or replace the result, measure. Calling `next` twice sends
- * the call twice.
- */
+/** Runs around every call: may change the arguments, add `_meta`, replace the result. Calling `next` twice sends the call twice. */
 export type ToolCallProcessor = (
   call: ToolCallInfo,
   next: (changes?: { args?: Record<string, unknown>; meta?: Record<string, unknown> }) => Promise<CallToolResult>,

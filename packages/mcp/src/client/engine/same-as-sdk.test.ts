@@ -347,9 +347,9 @@ const scenarios: Record<string, Scenario> = {
         void stream(response, event({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: 'no' } })).end(),
   },
   // The SDK's client waits until its timeout.
-  'a stream that ends': { ...events(() => ': nothing\n\n'), timeout: 5000 },
+  'a stream that ends': { ...events(() => ': nothing\n\n'), timeout: 2000 },
   'a stream that breaks': {
-    timeout: 5000,
+    timeout: 2000,
     script:
       () =>
       ({ response }) => {
@@ -601,15 +601,15 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
     const play = async (subject: 'sdk' | 'engine') => {
       const progress: unknown[] = [];
       const definition = { command: process.execPath, args: ['-e', script], protocol: era, connectTimeout: 60_000 };
-      const go = { name: 'go', args: {}, runId: 'run' };
+      const go = { name: 'go', args: {}, runId: 'run', ...(name === 'no answer' && { timeout: 1500 }) };
       let invoke: (call: typeof go & { timeout?: number }) => Promise<unknown>;
       let disconnect: () => Promise<void>;
       if (subject === 'sdk') {
-        const sdk = createSdkSubject({ definition, timeout: 6000, onProgress: (update) => progress.push(update) });
+        const sdk = createSdkSubject({ definition, timeout: 20_000, onProgress: (update) => progress.push(update) });
         invoke = (call) => sdk.callTool(call);
         disconnect = () => sdk.disconnect();
       } else {
-        const handle = createRemoteServer({ ...definition, tasks: false }, name === 'no answer' ? 1500 : 20_000);
+        const handle = createRemoteServer({ ...definition, tasks: false }, 20_000);
         invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
         disconnect = () => handle.disconnect();
       }

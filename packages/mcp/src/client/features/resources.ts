@@ -48,11 +48,7 @@ export interface ClientResources {
     resource: string | { readonly uri: string },
     options?: InteractiveRequestOptions,
   ): Promise<ReadResourceResult>;
-  /**
-   * Reads a resource as text or bytes. A resource of several parts is a list.
-   *
-   * @throws `MCP_CLIENT_READ_RESOURCE_FAILED`
-   */
+  /** Reads a resource as text or bytes. A resource of several parts is a list. @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
   readContent(
     serverName: string,
     resource: string | { readonly uri: string },

@@ -60,11 +60,7 @@ export class ListCache<Item> {
     this.#options = options;
   }
 
-  /**
-   * Returns the list, fetched if it is missing or expired, by one request for all callers. If that fails: the last good list and the error.
-   *
-   * @throws what the request throws, when there was never a good list
-   */
+  /** Returns the list, by one request for all callers; the last good list and the error if that fails. @throws without a good list */
   get(caller: ListCaller = {}): Promise<FetchedList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
     const current = (this.#fetching ??= this.#start(caller));

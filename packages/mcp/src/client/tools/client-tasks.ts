@@ -35,11 +35,7 @@ export interface TaskResultOptions extends InteractiveRequestOptions {
 
 /** Tool calls that outlive their caller, see {@link MCPClient.tasks}. */
 export interface ClientTasks {
-  /**
-   * Calls a tool, and does not wait for the task that the server may run it as.
-   *
-   * @throws as `mcp.callTool()`
-   */
+  /** Calls a tool, and does not wait for the task that the server may run it as. @throws as `mcp.callTool()` */
   start(options: CallToolOptions): Promise<TaskHandle>;
   /** Returns the state of a task. @throws `MCP_CLIENT_GET_TASK_FAILED`; `details.reason` is `MCP_TASK_NOT_FOUND` for an unknown task */
   get(handle: TaskHandle, options?: RequestOptions): Promise<RemoteTask>;

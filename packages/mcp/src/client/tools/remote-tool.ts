@@ -201,10 +201,7 @@ class RemoteSchema {
   }
 }
 
-/**
- * Counts the failures of a tool since its last success, in the messages that led to a call: error results and calls with invalid
- * arguments, in the formats of AI SDK 5, 6 and 7.
- */
+/** Counts the failures of a tool since its last success, in the messages that led to a call, in the formats of AI SDK 5, 6 and 7. */
 function countFailures(messages: readonly unknown[] = [], toolName: string): number {
   const parts = messages.flatMap((message) =>
     isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : [],

@@ -26,10 +26,7 @@ export interface TaskDescription {
 export type RemoteTask = TaskDescription &
   (
     | { status: 'working' | 'cancelled' }
-    /**
-     * `inputRequests`: requests without a response yet, by key. `requiredCapabilities` are the capabilities that this client would have to
-     * declare to receive any of them, by a handler or by `capabilities` of its definition; the requests then have a `method` only.
-     */
+    /** `requiredCapabilities`: those that this client lacks to receive any of `inputRequests`, which then have a `method` only. */
     | {
         status: 'input_required';
         inputRequests: Record<string, unknown>;
@@ -94,11 +91,7 @@ function isPositive(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY;
 }
 
-/**
- * Requests the state of a task.
- *
- * @throws `MCP_TASK_NOT_FOUND`, `MCP_TASKS_UNSUPPORTED`, and as `RemoteServer.request`
- */
+/** Requests the state of a task. @throws `MCP_TASK_NOT_FOUND`, `MCP_TASKS_UNSUPPORTED`, and as `RemoteServer.request` */
 export function getTask(server: RemoteServer, taskId: string, options: EngineRequestOptions): Promise<RemoteTask> {
   return request(server, 'tasks/get', { taskId }, options, (received) => readTask(taskId, received)).catch(
     (error: unknown) => {

@@ -31,9 +31,8 @@ export function toToolSet(
   const entries = Object.entries(catalogue).flatMap(([serverName, list]) => {
     const server = servers.require(serverName);
     const { toolPrefix: prefix = serverName } = server.options;
-    return selectTools(list, server).map(({ tool, name }) => {
-      const id = toToolName(prefix, name);
-      return { server, prefix, tool, name, id };
+    return selectTools(list, server).map((selected) => {
+      return { server, prefix, ...selected, id: toToolName(prefix, selected.name) };
     });
   });
   const seen = new Set<string>();
