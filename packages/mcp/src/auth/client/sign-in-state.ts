@@ -211,8 +211,8 @@ export class SignIn {
   async tokenRequest(discovered: OAuthDiscoveryState | undefined, scope: string | undefined): Promise<URLSearchParams> {
     const issuer = discovered ? issuerOf(discovered) : '';
     const { resource } = discovered?.resourceMetadata ?? {};
-    const { tokenRequest = clientCredentialsRequest } = this.policy;
-    return tokenRequest({ issuer, resource, scope: scope || undefined });
+    const given = await this.policy.tokenRequest?.({ issuer, resource, scope: scope || undefined });
+    return given ?? new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) });
   }
 
   /** Shows the page, by the provider. */
@@ -298,8 +298,4 @@ export function requireTokenType(type: unknown): void {
     'OAUTH_TOKEN_TYPE_UNSUPPORTED',
     `The authorization server issued a token of type '${String(type).slice(0, 40)}'. Only Bearer and DPoP tokens are supported.`,
   );
-}
-
-function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {
-  return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) });
 }

@@ -15,8 +15,7 @@ import { forCaller, withHandlers, type Caller } from '../config/caller.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { callTool } from './call-tool.js';
-import { limitModelOutput, limitText } from './limit-model-output.js';
-import { markUntrusted, markUntrustedText } from './mark-untrusted.js';
+import { limitModelOutput, limitText, markUntrusted, markUntrustedText } from './model-output.js';
 import { toModelOutput, toToolOutput } from './tool-result.js';
 
 /** A tool of an MCP server, for agents, the AI SDK and `MCPServer`. */

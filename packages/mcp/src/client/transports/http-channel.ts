@@ -296,7 +296,9 @@ export class HttpChannel extends HttpConnection implements Channel {
         throw new ConnectionLostError('the stream ended without a response');
       if (stream.attempts >= this.#reconnection.maxRetries)
         throw new ConnectionLostError(`the stream could not be resumed in ${stream.attempts} attempts`);
-      await this.#pause(stream);
+      const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor } = this.#reconnection;
+      const delay = initialReconnectionDelay * reconnectionDelayGrowFactor ** stream.attempts;
+      await this.#wait(stream.retry ?? Math.min(delay, maxReconnectionDelay), sending);
       if (sending.isCanceled || this.isClosed || (requestId === undefined && this.sessionId === undefined)) return;
       stream.attempts += 1;
       const isSupported = await this.#openStream(stream).catch((error: unknown) => {
@@ -307,13 +309,6 @@ export class HttpChannel extends HttpConnection implements Channel {
       if (requestId === undefined) return;
       throw new ConnectionLostError('the server does not resume the stream of the response');
     }
-  }
-
-  /** Waits before a stream is resumed. */
-  #pause({ retry, attempts, sending }: EventStream): Promise<void> {
-    const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor } = this.#reconnection;
-    const delay = Math.min(initialReconnectionDelay * reconnectionDelayGrowFactor ** attempts, maxReconnectionDelay);
-    return this.#wait(retry ?? delay, sending);
   }
 
   /** Settles after a time, or when the request is canceled, or by {@link close}. */

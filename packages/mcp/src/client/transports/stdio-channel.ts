@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { spawnSync, type ChildProcess } from 'node:child_process';
 import { basename } from 'node:path';
 import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
@@ -6,7 +6,6 @@ import { registerChild } from '../../child-processes.js';
 import { createLineReader } from '../../line-reader.js';
 import type { StdioServerDefinition } from '../config/server-definition.js';
 import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
-import { killTree } from './kill-tree.js';
 
 /** The longest message: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
@@ -167,6 +166,27 @@ export class StdioChannel implements Channel {
       () => true,
       () => false,
     );
+  }
+}
+
+/**
+ * Ends a child and what it started: by a signal to its process group; by `taskkill` on Windows, where the child may be the interpreter of a
+ * `.cmd` file, whose end leaves the program running. Synchronous, for the exit of this process.
+ */
+function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  const { pid, exitCode, signalCode } = child;
+  if (pid === undefined) return;
+  if (process.platform === 'win32') {
+    // Another process may have the id of one that has ended.
+    if (exitCode !== null || signalCode !== null) return;
+    const options = { stdio: 'ignore', windowsHide: true } as const;
+    if (spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], options).status !== 0) child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is empty.
   }
 }
 
