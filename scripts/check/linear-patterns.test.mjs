@@ -18,7 +18,7 @@ const bounded = {
   'rag/src/document/extract/ask-model.ts': 'an answer of the model of the user',
   'rag/src/graph/document-edges.ts': 'the text of one chunk',
   'rag/src/graph/term-edges.ts': 'the text of one chunk',
-  'rag/src/stores/pg/records.ts': 'the look-behind allows one start in each run of backslashes',
+  'rag/src/stores/pg/pg-records.ts': 'the look-behind allows one start in each run of backslashes',
   'devtools/src/graph/view-graph.ts': 'the first 1000 characters of a text',
   'loaders/src/formats/html.ts': 'the first kilobyte of a page',
   'loaders/src/formats/pdf/pdf-repeated.ts': 'one line of a page',

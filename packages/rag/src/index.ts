@@ -93,7 +93,7 @@ export type { ChromaConfig } from './stores/chroma/index.js';
 export type { LibSQLConfig } from './stores/libsql/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';
 export type { PineconeConfig } from './stores/pinecone/index.js';
-export type { DatabaseConfig } from './store/index-read.js';
+export type { DatabaseConfig } from './store/scope.js';
 export type { VectorQueryInput } from './tools/query-call.js';
 export type { QueryResult } from './tools/query-result.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-tool-options.js';

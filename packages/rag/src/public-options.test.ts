@@ -143,7 +143,17 @@ const storeClasses: readonly [new (options: never) => object, object][] = [
 const stores = Object.fromEntries(storeClasses.map(([Store, options]) => [Store.name, new Store(options as never)]));
 
 /** Methods of stores without parameters, and those that only subclasses call. */
-const notCalled = new Set(['constructor', 'close', 'disconnect', 'use', 'open', 'change', 'check']);
+const notCalled = new Set([
+  'constructor',
+  'close',
+  'disconnect',
+  'use',
+  'open',
+  'change',
+  'check',
+  'createBy',
+  'selectPage',
+]);
 
 /** Returns the names of the methods of a store, also of inherited ones. */
 function methodsOf(store: object): string[] {

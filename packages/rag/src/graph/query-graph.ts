@@ -8,7 +8,7 @@ import { mergeCopies } from '../search/merge-copies.js';
 import { Question } from '../search/question.js';
 import { rankCandidates } from '../search/rank-candidates.js';
 import { findDifferent, recordDepth } from '../store/depths.js';
-import type { IndexRead } from '../store/index-read.js';
+import type { IndexRead } from '../store/scope.js';
 import { scanPages } from '../store/paging.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { bestOf, type ChunkEdge, type ChunkGraph } from './chunk-graph.js';

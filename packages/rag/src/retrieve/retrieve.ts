@@ -27,7 +27,7 @@ import { checkQuestion, Question } from '../search/question.js';
 import { rerankConfigValue, selectByReranker, type RerankConfig } from '../search/rerank.js';
 import { fusedDepth, rerankDepth } from '../store/depths.js';
 import { fuseScores } from '../store/score-fusion.js';
-import { toIndexRead, type DatabaseConfig } from '../store/index-read.js';
+import { toIndexRead, type DatabaseConfig } from '../store/scope.js';
 import {
   parseScope,
   readTrustedFilter,
@@ -195,8 +195,12 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   });
   requireScope({ store, read, scope }, lists.flat());
   const found = mergeLists(lists);
-  const merged = merge(searches, found, options.mode).slice(0, candidates);
-  const best = reranker ? await sortBy(reranker, planned.question, merged, { topK, signal }) : merged;
+  // One list is unchanged, with the scores of the store.
+  const mode = options.mode ?? 'vector';
+  const weighted = searches.map(({ weight }, place) => ({ matches: found[place]!, weight, mode }));
+  const merged = (found.length === 1 ? found[0]! : fuseScores(weighted)).slice(0, candidates);
+  const ranked = reranker && (await selectByReranker(reranker, planned.question, merged, { topK, signal }));
+  const best = ranked?.map(({ result, score }) => ({ ...result, score })) ?? merged;
   const { passages: matches, ...emptiness } = ratePassages(best, { ...options, question: searches[0].question });
   const trace = traceOf(searches, found, matches, planned.answers);
   return { matches, ...emptiness, question: planned.question, trace };
@@ -229,7 +233,6 @@ function planSearches(question: string, answers: readonly StepAnswer[]): [Planne
   return searches;
 }
 
-/** Returns the model of a search by vectors. */
 function requireModel({ model }: RetrieveOptions): EmbedderInput {
   if (model !== undefined) return model;
   throw invalidOptions("retrieve needs 'model', the embedding model of the index, or the mode 'keyword'.");
@@ -276,26 +279,6 @@ async function embedAll(
   const [query, document] = await Promise.all([embed('query'), embed('document')]);
   const next = { query, document };
   return searches.map((one) => next[purposeOf(one)].next().value as Float32Array);
-}
-
-/** One list is unchanged, with the scores of the store. */
-function merge(
-  searches: readonly PlannedSearch[],
-  found: readonly (readonly VectorMatch[])[],
-  mode: QueryMode = 'vector',
-): readonly VectorMatch[] {
-  if (found.length === 1) return found[0]!;
-  return fuseScores(searches.map(({ weight }, place) => ({ matches: found[place]!, weight, mode })));
-}
-
-async function sortBy(
-  reranker: RerankConfig,
-  question: string,
-  matches: readonly VectorMatch[],
-  options: { topK: number; signal: AbortSignal | undefined },
-): Promise<VectorMatch[]> {
-  const ranked = await selectByReranker(reranker, question, matches, options);
-  return ranked.map(({ result, score }) => ({ ...result, score }));
 }
 
 function traceOf(

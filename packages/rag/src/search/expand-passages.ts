@@ -16,12 +16,11 @@ import { unitePages, type PageSpan } from '../document/text-place.js';
 import { bothFilters } from '../filter/index.js';
 import { recordText } from '../store/record-text.js';
 import { objectsByName, storeValue } from '../store/options.js';
-import { toIndexRead, type IndexRead } from '../store/index-read.js';
+import { toIndexRead, type IndexRead } from '../store/scope.js';
 import { scanPages } from '../store/paging.js';
 import { partsOf } from '../requests/parts-of.js';
 import type { Cancellable, VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/vector-store.js';
-import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
-import { joinTexts } from './join-texts.js';
+import { joinTexts, linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
 
 /** How far a passage reaches beyond the chunk that matches: `'section'` is short for `{ section: true }`. */
 export type PassageExpansion = 'section' | PassageExpansionOptions;
@@ -241,7 +240,6 @@ interface Range {
   readonly rank: number;
 }
 
-/** Adds chunks after and before a match in turn, as far as the limits allow. */
 function growRange(chain: readonly PlacedChunk[], at: number, limits: Limits): { from: number; to: number } {
   const { section, before, after, maxLength } = limits;
   let [from, to] = [at, at];
@@ -272,7 +270,6 @@ function isSameSection({ metadata: a }: PlacedChunk, { metadata: b }: PlacedChun
   return canonicalJson(a['headings']) === canonicalJson(b['headings']);
 }
 
-/** Merges ranges that touch or overlap. */
 function mergeRanges(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges.toSorted((a, b) => a.from - b.from)) {

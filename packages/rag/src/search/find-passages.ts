@@ -4,7 +4,7 @@ import { chunkIdOf } from '../document/metadata-keys.js';
 import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import { diverseDepth, findDifferent, fusedDepth, rankedDepth, recordDepth } from '../store/depths.js';
-import type { IndexRead } from '../store/index-read.js';
+import type { IndexRead } from '../store/scope.js';
 import { defaultTopK, topKValue } from '../store/options.js';
 import { recordText } from '../store/record-text.js';
 import type {

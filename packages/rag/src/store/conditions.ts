@@ -9,26 +9,27 @@ export type ServiceCondition = Record<string, unknown>;
  * to be evaluated on the returned records.
  *
  * @param toCondition - converts a condition on one field, whose path is joined by dots; `undefined` where the service has none
+ * @param join - joins several conditions, such as {@link joinByOperator}
  * @returns `undefined` if the service can apply no part of the filter
  */
-export function toServiceCondition(
+export function toServiceCondition<Condition>(
   filter: Filter,
-  toCondition: (key: string, filter: FieldCondition) => ServiceCondition | undefined,
-): ServiceCondition | undefined {
-  switch (filter.kind) {
-    case 'and':
-    case 'or': {
-      const parts = filter.filters.map((part) => toServiceCondition(part, toCondition));
-      const known = parts.filter((part) => part !== undefined);
-      return filter.kind === 'or' && known.length < parts.length ? undefined : combine(`$${filter.kind}`, known);
-    }
-    case 'equal':
-    case 'in':
-    case 'order':
-      return toCondition(filter.path.join('.'), filter);
-    default:
-      return undefined;
+  toCondition: (key: string, filter: FieldCondition) => Condition | undefined,
+  join: (kind: 'and' | 'or', parts: readonly Condition[]) => Condition,
+): Condition | undefined {
+  if ('filters' in filter) {
+    const parts = filter.filters.map((part) => toServiceCondition(part, toCondition, join));
+    const known = parts.filter((part) => part !== undefined);
+    if (filter.kind === 'or' && known.length < parts.length) return undefined;
+    return known.length > 1 ? join(filter.kind, known) : known[0];
   }
+  const isKnown = filter.kind === 'equal' || filter.kind === 'in' || filter.kind === 'order';
+  return isKnown ? toCondition(filter.path.join('.'), filter) : undefined;
+}
+
+/** Joins conditions as MongoDB does. */
+export function joinByOperator(kind: 'and' | 'or', parts: readonly ServiceCondition[]): ServiceCondition {
+  return { [`$${kind}`]: parts };
 }
 
 export type FieldCondition = Extract<Filter, { kind: 'equal' | 'in' | 'order' }>;
@@ -95,26 +96,27 @@ export function toEqualityPart<Condition>(
   language: ConditionLanguage<Condition>,
 ): EqualityPart<Condition> {
   if (!filter) return {};
-  const convert = (condition: ServiceCondition): Condition => {
-    const [[operator, parts] = ['', []]] = Object.entries(condition);
-    if (operator === '$any') return language.any(parts as string[]);
-    const converted = (parts as ServiceCondition[]).map(convert);
-    return operator === '$and' ? language.and(converted) : language.or(converted);
-  };
-  const condition = toServiceCondition(filter, toMembership);
-  return { ...(condition && { condition: convert(condition) }), ...(!isExact(filter) && { rest: filter }) };
+  const condition = toServiceCondition<Condition>(
+    filter,
+    (key, field) => {
+      const texts = membershipOf(key, field);
+      return texts && language.any(texts);
+    },
+    (kind, parts) => language[kind](parts),
+  );
+  return { ...(condition !== undefined && { condition }), ...(!isExact(filter) && { rest: filter }) };
 }
 
 /** Whether the condition is equivalent: a path of several keys can be a single key with dots as well. */
 function isExact(filter: Filter): boolean {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.length > 0 && filter.filters.every(isExact);
   if (filter.kind !== 'equal' && filter.kind !== 'in') return false;
-  return filter.path.length === 1 && toMembership('', filter) !== undefined;
+  return filter.path.length === 1 && membershipOf('', filter) !== undefined;
 }
 
-function toMembership(key: string, filter: FieldCondition): ServiceCondition | undefined {
+function membershipOf(key: string, filter: FieldCondition): string[] | undefined {
   if (filter.kind === 'order' || filter.path.length > deepestField) return undefined;
   const values = filter.kind === 'equal' ? [filter.value] : filter.values;
   if (values.length > mostValues || !values.every(isShort)) return undefined;
-  return { $any: values.map((value) => toText(key, value)) };
+  return values.map((value) => toText(key, value));
 }

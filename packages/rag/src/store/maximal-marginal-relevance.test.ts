@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
+import { maximalMarginalRelevance } from './search.js';
 
 const candidates = [
   { id: 'best', score: 0.9, vector: [1, 0] },

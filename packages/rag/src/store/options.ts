@@ -29,22 +29,14 @@ export const topKValue: OptionCheck = wholeNumber(1, largestTopK);
 /** Accepts a confidence. */
 export const confidenceValue: OptionCheck = numberIn({ least: 0, most: 1 });
 
-/** Modes of search. A missing one does not compile. */
-export const searchModes: readonly QueryMode[] = Object.keys({
-  vector: 0,
-  keyword: 0,
-  hybrid: 0,
-} satisfies Record<QueryMode, 0>) as QueryMode[];
+/** Modes of search. */
+export const searchModes: readonly QueryMode[] = ['vector', 'keyword', 'hybrid'];
 
 /** Accepts a mode of search. */
 export const modeValue: OptionCheck = oneOf(...searchModes);
 
-/** Similarities of vectors. A missing one does not compile. */
-export const vectorMetrics: readonly VectorMetric[] = Object.keys({
-  cosine: 0,
-  euclidean: 0,
-  dotproduct: 0,
-} satisfies Record<VectorMetric, 0>) as VectorMetric[];
+/** Similarities of vectors. */
+export const vectorMetrics: readonly VectorMetric[] = ['cosine', 'euclidean', 'dotproduct'];
 
 /** Accepts `minScore` of a query: `RecordStore` leaves out the other results. */
 export const minScoreValue: OptionCheck = numberIn({});

@@ -24,10 +24,10 @@ import {
 import { fusionValue, mmrValue, modeValue, searchModes, topKValue } from './options.js';
 import {
   type FoundRecord,
-  fuseSearches,
   type KeywordSearch,
+  parseSearch,
   runSearch,
-  type Search,
+  selectDiverse,
   type VectorSearch,
 } from './search.js';
 import type {
@@ -77,11 +77,7 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   count(): Awaitable<number>;
   /** Returns the existing records of different ids, in any order. */
   read(ids: readonly string[], includeVector: boolean): Awaitable<VectorRecord[]>;
-  /**
-   * Returns the ids of all records that match a filter. An index without `listVectors` returns them in order, and with `after` only larger ones.
-   *
-   * @param limit - the caller needs no more than that; the index may return more
-   */
+  /** Returns the ids of all records that match a filter. A store in memory returns the first `limit` after one, in order. */
   select(filter: Filter | undefined, after?: string, limit?: number): Awaitable<readonly string[]>;
   /** Returns a page of records, ordered by id. Default: the records of the ids that `select` returns. */
   listVectors?(params: ListVectorsParams, filter: Filter | undefined): Promise<VectorPage>;
@@ -154,7 +150,6 @@ const methodChecks = {
   deleteIndex: indexChecks,
 } as const;
 
-/** Returns the checks of all methods of a store, by method. */
 function toMethodChecks({
   target,
   query,
@@ -229,29 +224,27 @@ export abstract class RecordStore<
 
   async query(params: Query): Promise<VectorMatch[]> {
     this.check('query', params);
-    const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
-    // Other stores do not declare the parameter, so the check refuses it.
-    const { minScore }: QueryParams & { minScore?: number } = params;
-    return runSearch(params, store, async (search) => {
-      const found = await this.#search(search, params);
-      return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
+    const search = parseSearch(params, {
+      name: `The store '${this.databaseConfigKey}'`,
+      capabilities: this.capabilities,
     });
-  }
-
-  async #search(search: Search, params: Query): Promise<VectorMatch[]> {
+    params.signal?.throwIfAborted();
     const filter = toFilter(params.filter);
-    return this.use(params, async (index) => {
+    const found = await this.use(params, async (index) => {
       const find = async (part: VectorSearch | KeywordSearch): Promise<FoundRecord[]> => {
         if (part.mode === 'keyword') return index.byTerms?.({ ...part, filter }, params) ?? [];
         const vector = toVector(part.queryVector, index.dimension, 'The query vector');
         return index.nearest({ ...part, vector, filter }, params);
       };
       const ofKeywords = index.toKeywordScore ?? ((relevance: number) => Math.min(1, relevance));
-      const scoreOf = (mode: 'vector' | 'keyword', similarity: number, best: number): number =>
-        mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity, best);
-      const found = await fuseSearches(search, find, scoreOf);
-      return index.copyFound ? found.map(index.copyFound) : found;
+      const matches = await runSearch(search, find, (mode, similarity, best) =>
+        mode === 'vector' ? toScore(index.metric, similarity) : ofKeywords(similarity, best),
+      );
+      return index.copyFound ? matches.map(index.copyFound) : matches;
     });
+    // Other stores do not declare the parameter, so the check refuses it.
+    const { minScore }: QueryParams & { minScore?: number } = params;
+    return selectDiverse(search, minScore === undefined ? found : found.filter(({ score }) => score > minScore));
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {
@@ -302,7 +295,7 @@ export abstract class RecordStore<
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {
       if (index.listVectors) return index.listVectors(params, filter);
-      const ids = await index.select(filter, params.cursor, size + 1);
+      const ids = await this.selectPage(index, filter, { ...params, limit: size + 1 });
       const page = ids.slice(0, size);
       const last = page.at(-1);
       const read = await readInOrder(index, page, params.includeVector);
@@ -311,6 +304,15 @@ export abstract class RecordStore<
       const records = read.filter(({ metadata }) => matches(metadata));
       return { records, ...(last !== undefined && size < ids.length && { nextCursor: last }) };
     });
+  }
+
+  /** Returns the ids of the records that match, in order, after the cursor. */
+  protected selectPage(
+    index: OpenIndex<Query>,
+    filter: Filter | undefined,
+    { cursor, limit }: ListVectorsParams,
+  ): Awaitable<readonly string[]> {
+    return index.select(filter, cursor, limit);
   }
 
   async describeIndex(params: IndexParams & Target): Promise<IndexDescription> {
@@ -332,7 +334,6 @@ export abstract class RecordStore<
   }
 }
 
-/** Reads the existing records in the order of the ids. */
 async function readInOrder(
   index: Pick<OpenIndex, 'read'>,
   ids: readonly string[],

@@ -4,9 +4,8 @@ import type { Chunk } from '../document/chunk.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { fixedKeys } from '../document/metadata-keys.js';
 import { bothFilters, type CheckedFilter } from '../filter/index.js';
-import type { IndexRead } from './index-read.js';
 import { objectValue } from './options.js';
-import type { VectorFilter, VectorMetadata, VectorRecord, VectorStore } from './vector-store.js';
+import type { IndexParams, VectorFilter, VectorMetadata, VectorRecord, VectorStore } from './vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
 export type IngestScope = Readonly<Record<string, string | number | boolean>>;
@@ -119,6 +118,37 @@ export function readTrustedFilter(options: TrustedFilterOptions): CheckedFilter 
       `'${absent}' is ${String(options[absent])}. Leave it out if all records of the index may be found.`,
     );
   return bothFilters(options.filter, toScopeFilter(parseScope(options.scope)));
+}
+
+/**
+ * Settings of particular stores. A store receives the block of its own name (`databaseConfigKey`) and nothing else. Each adapter adds
+ * the type of its block to this interface (declaration merging); so can a store of yours:
+ *
+ * @example
+ * declare module '@quiver/rag' {
+ *   interface DatabaseConfig {
+ *     mystore?: { replica?: string };
+ *   }
+ * }
+ */
+export interface DatabaseConfig {
+  [databaseConfigKey: string]: object | undefined;
+}
+
+/** The records of an index that a call reads: what each `query` and `listVectors` of the call spreads. Settings of the store are among its members. */
+export interface IndexRead extends IndexParams {
+  filter: VectorFilter;
+}
+
+/** Returns the parameters of reads, with the block of `databaseConfig` that belongs to the store. */
+export function toIndexRead(
+  store: VectorStore,
+  {
+    databaseConfig,
+    ...read
+  }: IndexRead & { databaseConfig?: Readonly<Record<string, object | undefined>> | undefined },
+): IndexRead {
+  return { ...databaseConfig?.[store.databaseConfigKey], ...read };
 }
 
 /** A read of an application, and the scope that it named. */

@@ -2,38 +2,26 @@ import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { chunkIdOf } from '../document/metadata-keys.js';
 import { diverseDepth, findDifferent, fusedDepth } from './depths.js';
-import { maximalMarginalRelevance } from './maximal-marginal-relevance.js';
 import { defaultTopK } from './options.js';
 import { fuseScores } from './score-fusion.js';
 import type { QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStoreCapabilities } from './vector-store.js';
 
-/** A query after it was checked, with its defaults. */
-export type Search = VectorSearch | KeywordSearch | HybridSearch;
-
-interface CommonSearch {
+/** A search by vectors. */
+export interface VectorSearch {
+  readonly mode: 'vector';
+  /** Its length and numbers are not checked yet: see `toVector`. */
+  readonly queryVector: ArrayLike<number>;
   /** Number of results to find; larger than `topK` when diverse results are selected among them. */
   readonly limit: number;
   /** Whether the results must carry their vectors. */
   readonly includeVector: boolean;
 }
 
-export interface VectorSearch extends CommonSearch {
-  readonly mode: 'vector';
-  /** Its length and numbers are not checked yet: see `toVector`. */
-  readonly queryVector: ArrayLike<number>;
-}
-
-export interface KeywordSearch extends CommonSearch {
+/** A search by words. */
+export interface KeywordSearch extends Pick<VectorSearch, 'limit' | 'includeVector'> {
   readonly mode: 'keyword';
   /** Not empty. */
   readonly queryText: string;
-}
-
-export interface HybridSearch extends CommonSearch {
-  readonly mode: 'hybrid';
-  readonly queryVector: ArrayLike<number>;
-  readonly queryText: string;
-  readonly fusion: { readonly vector: number; readonly keyword: number };
 }
 
 /** A record, and what a database states of it: larger is better. */
@@ -43,40 +31,49 @@ export interface FoundRecord {
   readonly record: VectorRecord;
 }
 
-/** The store that runs a query. */
-export interface SearchedStore {
-  /** For messages. */
-  readonly name: string;
-  readonly capabilities: VectorStoreCapabilities;
+/** A query after it was checked, with its defaults. */
+export interface Search extends Omit<VectorSearch, 'mode'>, Omit<KeywordSearch, 'mode'> {
+  readonly mode: QueryMode;
+  readonly fusion: { readonly vector: number; readonly keyword: number };
+  /** Selects diverse results at the end. */
+  readonly mmr: { readonly lambda: number; readonly topK: number; readonly includeVector: boolean } | undefined;
 }
 
 /**
- * Runs one query of a store, whose parameters have valid values: checks that they fit together, lets the store find the best records, and selects diverse ones if `mmr` is set.
+ * Checks that the parameters of a query, which have valid values, fit together.
  *
- * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
- * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `OPTIONS_INVALID`; the abort reason of
- *   `params.signal`; errors of `find`
+ * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `OPTIONS_INVALID`
  */
-export async function runSearch(
+export function parseSearch(
   params: QueryParams,
-  store: SearchedStore,
-  find: (search: Search) => Promise<VectorMatch[]>,
-): Promise<VectorMatch[]> {
-  const { mode = 'vector', includeVector = false } = params;
+  store: { readonly name: string; readonly capabilities: VectorStoreCapabilities },
+): Search {
+  const { mode = 'vector', includeVector = false, topK = defaultTopK, queryVector, queryText, mmr } = params;
   requireMode(mode, store);
-  const { topK = defaultTopK } = params;
-  const mmr = params.mmr && parseMmr(params.mmr, topK);
-  const limit = mmr?.candidates ?? topK;
-  const search = parseSearch(mode, params, { limit, includeVector: includeVector || mmr !== undefined });
-  params.signal?.throwIfAborted();
-  const found = await find(search);
-  if (!mmr) return found;
-  const chosen = maximalMarginalRelevance(found, { lambda: mmr.lambda, topK });
-  if (!includeVector) for (const match of chosen) delete match.vector;
-  return chosen;
+  const { lambda = 0.5, candidates = diverseDepth(topK) } = mmr ?? {};
+  if (mmr && candidates < topK)
+    throw invalidOptions(`mmr.candidates must be an integer of at least topK (${topK}), not ${candidates}.`);
+  const hasVector = typeof queryVector === 'object' && queryVector !== null;
+  const hasText = typeof queryText === 'string' && queryText.trim() !== '';
+  if (mode !== 'keyword' && !hasVector)
+    throw invalidOptions(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
+  if (mode !== 'vector' && !hasText) throw invalidOptions(`A query in the mode '${mode}' needs queryText.`);
+  const { vector = 1, keyword = 1 } = params.fusion ?? {};
+  if (mode === 'hybrid' && vector + keyword === 0)
+    throw invalidOptions('At least one weight of fusion must be above 0.');
+  return {
+    mode,
+    // Checked above, as far as the mode needs them.
+    queryVector: queryVector as ArrayLike<number>,
+    queryText: queryText as string,
+    limit: mmr ? candidates : topK,
+    includeVector: includeVector || mmr !== undefined,
+    fusion: { vector, keyword },
+    mmr: mmr && { lambda, topK, includeVector },
+  };
 }
 
-function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): void {
+function requireMode(mode: QueryMode, { name, capabilities }: Parameters<typeof parseSearch>[1]): void {
   if (capabilities.modes.includes(mode)) return;
   throw new QuiverError(
     'VECTOR_QUERY_UNSUPPORTED',
@@ -85,58 +82,34 @@ function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): vo
   );
 }
 
-function parseSearch(mode: QueryMode, params: QueryParams, common: CommonSearch): Search {
-  const { queryVector, queryText } = params;
-  const hasVector = typeof queryVector === 'object' && queryVector !== null;
-  const hasText = typeof queryText === 'string' && queryText.trim() !== '';
-  if (mode !== 'keyword' && !hasVector)
-    throw invalidOptions(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
-  if (mode !== 'vector' && !hasText) throw invalidOptions(`A query in the mode '${mode}' needs queryText.`);
-  // Checked above.
-  const input = { ...common, queryVector: queryVector as ArrayLike<number>, queryText: queryText as string };
-  return mode === 'hybrid' ? { ...input, mode, fusion: parseWeights(params.fusion ?? {}) } : { ...input, mode };
-}
-
-function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
-  if (vector + keyword === 0) throw invalidOptions('At least one weight of fusion must be above 0.');
-  return { vector, keyword };
-}
-
-function parseMmr(
-  { lambda = 0.5, candidates }: NonNullable<QueryParams['mmr']>,
-  topK: number,
-): { lambda: number; candidates: number } {
-  if (candidates === undefined) return { lambda, candidates: diverseDepth(topK) };
-  if (candidates < topK)
-    throw invalidOptions(`mmr.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`);
-  return { lambda, candidates };
+/** Selects diverse results, if they were requested. */
+export function selectDiverse({ mmr }: Search, found: VectorMatch[]): VectorMatch[] {
+  if (!mmr) return found;
+  const chosen = maximalMarginalRelevance(found, mmr);
+  if (!mmr.includeVector) for (const match of chosen) delete match.vector;
+  return chosen;
 }
 
 /**
- * Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search.
+ * Runs a search in an index; fuses both lists of a hybrid search.
  *
+ * @param find - returns the best `limit` records, best first, with their vectors if `includeVector` is set
  * @param toScore - score of a similarity. A fusion compares the similarities themselves, so that the scores of stores do not decide its order
  */
-export async function fuseSearches(
-  search: Search,
+export async function runSearch(
+  { mode: wanted, fusion, limit, mmr: _mmr, ...search }: Search,
   find: (search: VectorSearch | KeywordSearch) => Promise<FoundRecord[]>,
   toScore: (mode: 'vector' | 'keyword', similarity: number, best: number) => number,
 ): Promise<VectorMatch[]> {
-  if (search.mode !== 'hybrid') {
-    const found = await find(search);
+  if (wanted !== 'hybrid') {
+    const found = await find({ ...search, limit, mode: wanted });
     const best = found[0]?.similarity ?? 0;
-    return rateDistances(search.mode, found).map(({ record, similarity, ...rated }) => {
-      return { ...record, ...rated, score: toScore(search.mode, similarity, best) };
+    return rateDistances(wanted, found).map(({ record, similarity, ...rated }) => {
+      return { ...record, ...rated, score: toScore(wanted, similarity, best) };
     });
   }
-  const { queryVector, queryText, fusion, limit, includeVector } = search;
-  const common = { limit: Math.max(limit, fusedDepth), includeVector };
-  const parts = [
-    { mode: 'vector', queryVector, ...common },
-    { mode: 'keyword', queryText, ...common },
-  ] as const;
-  const rankings = parts.map(async (part) => {
-    const { mode } = part;
+  const rankings = (['vector', 'keyword'] as const).map(async (mode) => {
+    const part = { ...search, mode, limit: Math.max(limit, fusedDepth) };
     const found = fusion[mode] === 0 ? [] : await findChunks(part, find);
     const matches = rateDistances(mode, found).map(({ record, similarity, ...rated }) => {
       return { id: chunkIdOf(record), score: similarity, foundBy: [mode], record, ...rated };
@@ -168,14 +141,58 @@ function rateDistances(
 }
 
 /** Returns the best record of each chunk. The limit counts chunks, which have one place however many of their vectors are near. */
-function findChunks<Part extends VectorSearch | KeywordSearch>(
-  part: Part,
-  find: (search: Part) => Promise<FoundRecord[]>,
-): Promise<FoundRecord[]> {
+function findChunks(part: VectorSearch | KeywordSearch, find: Parameters<typeof runSearch>[1]): Promise<FoundRecord[]> {
   return findDifferent(part.limit, part.limit, async (limit) => {
     const found = await find({ ...part, limit });
     const seen = new Set<string>();
     const results = found.filter(({ record }) => seen.size < seen.add(chunkIdOf(record)).size);
     return { results, isLast: found.length < limit };
   });
+}
+
+/**
+ * Chooses results one after another, each time the one with the largest `λ · score − (1 − λ) · similarity`, where similarity is the
+ * cosine to the nearest result chosen before. Where that is equal, the earlier candidate wins; scores stay unchanged.
+ *
+ * @param options.lambda - 1 looks at relevance alone, 0 at difference alone
+ * @param candidates - best first; a candidate without a vector, or with a vector of zeros, is not similar to any other
+ * @see Carbonell and Goldstein: The use of MMR, diversity-based reranking. SIGIR 1998. https://doi.org/10.1145/290941.291025
+ */
+export function maximalMarginalRelevance<
+  Candidate extends { readonly score: number; readonly vector?: ArrayLike<number> },
+>(candidates: readonly Candidate[], { lambda, topK }: { lambda: number; topK: number }): Candidate[] {
+  const left = candidates.map((candidate) => ({
+    candidate,
+    direction: toDirection(candidate.vector),
+    /** Similarity to the nearest result chosen so far; unknown before the first. */
+    nearest: Number.NEGATIVE_INFINITY,
+  }));
+  const chosen: Candidate[] = [];
+  while (chosen.length < topK && left.length > 0) {
+    let best = 0;
+    let bestValue = Number.NEGATIVE_INFINITY;
+    for (const [position, { candidate, nearest }] of left.entries()) {
+      const value = lambda * candidate.score - (chosen.length === 0 ? 0 : (1 - lambda) * nearest);
+      if (value <= bestValue) continue;
+      best = position;
+      bestValue = value;
+    }
+    const [taken] = left.splice(best, 1) as [(typeof left)[number]];
+    chosen.push(taken.candidate);
+    for (const other of left) other.nearest = Math.max(other.nearest, similarity(taken.direction, other.direction));
+  }
+  return chosen;
+}
+
+function toDirection(vector: ArrayLike<number> | undefined): Float64Array | undefined {
+  const direction = Float64Array.from(vector ?? []);
+  const length = Math.sqrt(direction.reduce((sum, value) => sum + value * value, 0));
+  return length === 0 ? undefined : direction.map((value) => value / length);
+}
+
+function similarity(a: Float64Array | undefined, b: Float64Array | undefined): number {
+  if (!a || !b) return 0;
+  let sum = 0;
+  for (let position = 0; position < a.length; position += 1) sum += (a[position] as number) * (b[position] as number);
+  return sum;
 }

@@ -11,9 +11,9 @@ import {
 import type { Cancellable, CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
 import { type OpenIndex, RecordStore } from '../store/record-store.js';
 import { nearestMatching } from '../store/paging.js';
-import type { DatabaseConfig } from '../store/index-read.js';
+import type { DatabaseConfig } from '../store/scope.js';
 
-declare module '../store/index-read.js' {
+declare module '../store/scope.js' {
   interface DatabaseConfig {
     toy?: { largest?: number };
   }

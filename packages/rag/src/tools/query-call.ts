@@ -5,7 +5,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { checkQuestion, Question } from '../search/question.js';
-import { toIndexRead, type IndexRead } from '../store/index-read.js';
+import { toIndexRead, type IndexRead } from '../store/scope.js';
 import { defaultTopK } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 import { parseScope, type RunScope, toScopeFilter } from '../store/scope.js';
@@ -94,7 +94,6 @@ export function readLimits({ topK, maxTopK = Math.max(defaultMaxTopK, topK ?? 0)
   return { topK: topK ?? Math.min(defaultTopK, maxTopK), maxTopK };
 }
 
-/** A tool that was created. */
 interface CreatedTool {
   readonly options: QueryToolOptions;
   readonly limits: Limits;

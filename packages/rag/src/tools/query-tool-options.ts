@@ -16,7 +16,7 @@ import { confidenceValue, mmrValue, fusionValue, modeValue, objectsByName, topKV
 import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
-import type { DatabaseConfig } from '../store/index-read.js';
+import type { DatabaseConfig } from '../store/scope.js';
 import type { FilterFields } from './model-filter.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */
@@ -107,8 +107,13 @@ export function isStore(value: unknown): value is VectorStore {
   return typeof query === 'function' || typeof listVectors === 'function';
 }
 
-/** Checks of the options that all query tools have. */
-export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'mmr' | 'reranker'>> = {
+/** Checks of the options of a tool that lists records. */
+export const listToolChecks: OptionChecks<
+  Omit<
+    VectorQueryToolOptions,
+    'mode' | 'mmr' | 'reranker' | 'maxQuestionLength' | 'minConfidence' | 'fusion' | 'providerOptions'
+  >
+> = {
   vectorStore: valueThat(
     (value) => typeof value === 'function' || isStore(value) || isRegistry(value),
     'a vector store, a registry with getVector(name), or a function',
@@ -121,16 +126,21 @@ export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' |
   ...trustedFilterChecks,
   topK: topKValue,
   maxTopK: topKValue,
-  maxQuestionLength: wholeNumber(1),
-  minConfidence: confidenceValue,
   enableFilter: booleanValue,
   filterFields: eitherOf("'auto', or an object of descriptions by field", oneOf('auto'), fieldsValue),
-  fusion: fusionValue,
   expand: expandValue,
   maxTokens: wholeNumber(1),
   includeSources: booleanValue,
   includeVectors: booleanValue,
   databaseConfig: objectsByName,
+};
+
+/** Checks of the options that all tools for questions have. */
+export const queryToolChecks: OptionChecks<Omit<VectorQueryToolOptions, 'mode' | 'mmr' | 'reranker'>> = {
+  ...listToolChecks,
+  maxQuestionLength: wholeNumber(1),
+  minConfidence: confidenceValue,
+  fusion: fusionValue,
   providerOptions: objectsByName,
 };
 

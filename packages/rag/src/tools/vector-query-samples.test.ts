@@ -13,7 +13,7 @@ import type { QueryParams, VectorFilter, VectorMatch } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector, type PgVectorOptions } from '../stores/pg/index.js';
 import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';
-import type { DatabaseConfig } from '../store/index-read.js';
+import type { DatabaseConfig } from '../store/scope.js';
 import type { VectorQueryToolOptions, VectorStoreResolver } from './query-tool-options.js';
 import { createVectorQueryTool as createTool, type VectorQueryTool } from './vector-query-tool.js';
 

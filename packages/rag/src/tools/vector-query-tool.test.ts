@@ -6,7 +6,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingest/ingest.js';
 import { retrieve } from '../retrieve/retrieve.js';
-import { runSearch } from '../store/search.js';
+import { parseSearch } from '../store/search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool, type GraphRAGTool } from './graph-rag-tool.js';
@@ -347,8 +347,10 @@ describe('the mode of createVectorQueryTool', () => {
 
   it('is refused by a store that does not have it', async () => {
     const plain: VectorStore = Object.assign(Object.create(store) as VectorStore, {
-      query: (params: QueryParams) =>
-        runSearch(params, { name: 'Plain', capabilities: { modes: ['vector'] } }, () => Promise.resolve([])),
+      query: async (params: QueryParams) => {
+        parseSearch(params, { name: 'Plain', capabilities: { modes: ['vector'] } });
+        return [];
+      },
     });
     await expect(
       create({ vectorStore: plain, mode: 'hybrid' }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),

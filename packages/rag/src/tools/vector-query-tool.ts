@@ -12,7 +12,12 @@ import type { QueryMode, VectorMatch } from '../store/index.js';
 import type { QueryCall, RecordListInput, VectorQueryInput } from './query-call.js';
 import { passagesSchema, toQueryResult, type PassagesOutput } from './query-result.js';
 import { createQueryTool } from './query-tool.js';
-import { vectorQueryToolChecks, type QueryToolOptions, type VectorQueryToolOptions } from './query-tool-options.js';
+import {
+  listToolChecks,
+  vectorQueryToolChecks,
+  type QueryToolOptions,
+  type VectorQueryToolOptions,
+} from './query-tool-options.js';
 
 /** Output of a query tool. */
 export interface VectorQueryOutput extends PassagesOutput {
@@ -49,16 +54,7 @@ export interface RecordListToolOptions extends Omit<
   enableFilter?: boolean;
 }
 
-const {
-  fusion: _fusion,
-  mmr: _mmr,
-  reranker: _reranker,
-  providerOptions: _providerOptions,
-  minConfidence: _minConfidence,
-  maxQuestionLength: _maxQuestionLength,
-  ...sharedChecks
-} = vectorQueryToolChecks;
-const recordListChecks: OptionChecks<RecordListToolOptions> = { ...sharedChecks, mode: oneOf('filter') };
+const recordListChecks: OptionChecks<RecordListToolOptions> = { ...listToolChecks, mode: oneOf('filter') };
 
 /**
  * Creates a tool that returns the passages of an index that match a query best. In the mode `filter` it lists all records that match the

@@ -1,5 +1,5 @@
-import { QuiverError } from '@quiver/core';
 import { rejectBeside } from '../../store/options.js';
+import { clientMissing } from '../store-call.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 /** A condition in Chroma's own language. */
@@ -86,10 +86,6 @@ export async function openChroma(
 ): Promise<ChromaLikeClient> {
   if (client) return client;
   const options = { ...connection, ...(signal && { fetchOptions: { signal } }) };
-  const chroma = await import('chromadb').catch((error: unknown) => {
-    throw new QuiverError('VECTOR_CLIENT_MISSING', "Chroma needs the package 'chromadb': npm install chromadb", {
-      cause: error,
-    });
-  });
+  const chroma = await import('chromadb').catch(clientMissing('Chroma', 'chromadb'));
   return apiKey === undefined ? new chroma.ChromaClient(options) : new chroma.CloudClient({ ...options, apiKey });
 }

@@ -1,10 +1,9 @@
-import { createFilterTest, type Filter } from '../../filter/index.js';
+import type { Filter } from '../../filter/index.js';
 import { keywordText, recordText } from '../../store/record-text.js';
 import type { CheckedRecord } from '../../store/checks.js';
-import { combine, toServiceCondition } from '../../store/conditions.js';
-import { partsOf } from '../../requests/parts-of.js';
+import { combine, type FieldCondition, joinByOperator, toServiceCondition } from '../../store/conditions.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
-import type { ChromaCollection, ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';
+import type { ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';
 
 /** The metadata as JSON: Chroma itself has no nested objects, no null, and no lists of mixed types. */
 const jsonKey = 'quiver_json';
@@ -22,7 +21,7 @@ function isNativeKey(key: string): boolean {
 }
 
 /** Converts a record for Chroma. Scalars are stored in addition to the JSON, so that Chroma can filter by them. */
-function toChromaRecord(record: CheckedRecord): {
+export function toChromaRecord(record: CheckedRecord): {
   id: string;
   embedding: number[];
   metadata: VectorMetadata;
@@ -67,72 +66,6 @@ export function includedIn(includeVector: boolean): ChromaSelection['include'] {
   return ['metadatas', 'documents', ...(includeVector ? (['embeddings'] as const) : [])];
 }
 
-/** A collection, and a condition on the documents that are read. */
-export interface ChromaSource {
-  readonly collection: ChromaCollection;
-  readonly whereDocument: ChromaWhere | undefined;
-}
-
-/** Limit of Chroma Cloud. */
-export const recordsPerRead = 300;
-
-/** Returns the existing records, in any order. */
-export async function readRecords(
-  { collection, whereDocument }: ChromaSource,
-  ids: readonly string[],
-  includeVector: boolean,
-): Promise<VectorRecord[]> {
-  const selection = { include: includedIn(includeVector), ...(whereDocument && { whereDocument }) };
-  const records: VectorRecord[] = [];
-  for (const part of partsOf(ids, recordsPerRead))
-    records.push(...fromChromaRows(await collection.get({ ids: part, ...selection })));
-  return records;
-}
-
-/** Returns the ids of all records that match a filter, in any order. */
-export async function selectIds(source: ChromaSource, filter: Filter | undefined): Promise<string[]> {
-  const ids: string[] = [];
-  const matches = createFilterTest(filter);
-  for await (const page of readPages(source, filter ? ['metadatas'] : [], filter))
-    for (const { id, metadata } of page) if (matches(metadata)) ids.push(id);
-  return ids;
-}
-
-export async function writeRecords(
-  collection: ChromaCollection,
-  records: readonly CheckedRecord[],
-  batchSize: number,
-): Promise<void> {
-  for (const part of partsOf(records, batchSize)) {
-    const rows = part.map(toChromaRecord);
-    await collection.upsert({
-      ids: rows.map(({ id }) => id),
-      embeddings: rows.map(({ embedding }) => embedding),
-      metadatas: rows.map(({ metadata }) => metadata),
-      documents: rows.map(({ document }) => document),
-    });
-  }
-}
-
-export async function deleteRecords(collection: ChromaCollection, ids: readonly string[]): Promise<void> {
-  for (const part of partsOf(ids, recordsPerRead)) await collection.delete({ ids: part });
-}
-
-/** Reads all records that match Chroma's part of a filter, in unordered pages. */
-export async function* readPages(
-  { collection, whereDocument }: ChromaSource,
-  include: ChromaSelection['include'],
-  filter: Filter | undefined,
-): AsyncGenerator<VectorRecord[]> {
-  const where = filter && filterToWhere(filter);
-  const selection = { include, ...(where && { where }), ...(whereDocument && { whereDocument }) };
-  for (let offset = 0; ; offset += recordsPerRead) {
-    const rows = await collection.get({ ...selection, limit: recordsPerRead, offset });
-    yield fromChromaRows(rows);
-    if (rows.ids.length < recordsPerRead) return;
-  }
-}
-
 /** The database of Chroma rejects 1,000 conditions, and 6,000 crash the server. */
 export const maxConditions = 300;
 
@@ -144,7 +77,7 @@ export const maxConditions = 300;
  */
 export function filterToWhere(filter: Filter): ChromaWhere | undefined {
   let conditions = 0;
-  const condition = toServiceCondition(filter, (key, field) => {
+  const toWhere = (key: string, field: FieldCondition): ChromaWhere | undefined => {
     if (field.kind === 'order' || !isNativeKey(key)) return undefined;
     const values = field.kind === 'equal' ? [field.value] : field.values;
     // Chroma cannot find a field that is null or missing.
@@ -157,7 +90,8 @@ export function filterToWhere(filter: Filter): ChromaWhere | undefined {
     ];
     conditions += parts.length;
     return combine('$or', parts);
-  });
+  };
+  const condition = toServiceCondition(filter, toWhere, joinByOperator);
   if (conditions > maxConditions) return undefined;
   return condition && { $or: [{ [partialKey]: true }, condition] };
 }

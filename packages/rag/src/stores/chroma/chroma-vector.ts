@@ -9,11 +9,11 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { bothFilters, createFilterTest, toFilter } from '../../filter/index.js';
-import { type IndexShape, requireIndexName, requireSameShape } from '../../store/checks.js';
+import { requireIndexName } from '../../store/checks.js';
 import { objectValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
-import { RemoteStore } from '../../store/remote-store.js';
-import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { RemoteStore } from '../remote-store.js';
+import { clientPerSignal, serviceCalls } from '../store-call.js';
 import type {
   CreateIndexParams,
   GetParams,
@@ -23,20 +23,17 @@ import type {
   ListVectorsParams,
   VectorFilter,
   VectorMatch,
-  VectorMetric,
   VectorRecord,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import {
-  type ChromaCollection,
   type ChromaConnectionOptions,
   type ChromaLikeClient,
   type ChromaWhere,
   openChroma,
   requireConnection,
 } from './chroma-client.js';
-import { deleteRecords, readRecords, recordsPerRead, selectIds, writeRecords } from './chroma-record.js';
-import { findByTerms, findNearest } from './find-records.js';
+import { ChromaIndex, type ChromaShape, createCollection, findCollection, listIndexNames } from './chroma-index.js';
 
 /** Options of `ChromaVector`. */
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
@@ -58,7 +55,6 @@ export interface ChromaQueryParams extends QueryParams, ChromaConfig {
   documentFilter?: ChromaWhere;
 }
 
-/** Conditions of every call that reads: they can separate tenants. */
 type ReadConditions = Pick<ChromaQueryParams, 'where' | 'whereDocument' | 'documentFilter'>;
 
 const optionChecks: OptionChecks<ChromaVectorConfig> = {
@@ -72,8 +68,6 @@ const optionChecks: OptionChecks<ChromaVectorConfig> = {
   client: anyValue,
   id: stringValue,
 };
-
-const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'ip' };
 
 /**
  * A vector store in Chroma: a client of yours, a server, or Chroma Cloud.
@@ -116,19 +110,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
-    this.check('createIndex', params);
-    const { indexName: name } = params;
-    await this.indexes.create(params, async (shape, client) => {
-      const create = (): Promise<unknown> =>
-        client.createCollection({
-          name,
-          configuration: { hnsw: { space: spaces[shape.metric] } },
-          metadata: { quiver_dimension: shape.dimension, quiver_metric: shape.metric },
-          embeddingFunction: null,
-        });
-      const existing = await createUnlessExists(create, () => findCollection(client, name));
-      if (existing) requireSameShape(name, existing, shape);
-    });
+    await this.createBy(params, createCollection);
   }
 
   override async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
@@ -145,28 +127,9 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     return records.filter(({ metadata }) => matches(metadata));
   }
 
-  protected open(
-    { collection, dimension, metric }: ChromaShape,
-    client: ChromaLikeClient,
-    params: IndexParams & ReadConditions,
-  ): OpenIndex<ChromaQueryParams> {
-    const { indexName: name } = params;
+  protected open(shape: ChromaShape, client: ChromaLikeClient, params: IndexParams & ReadConditions): ChromaIndex {
     const { whereDocument } = resolveAliases('ChromaVector', params);
-    const index = { collection, dimension, metric, whereDocument };
-    return {
-      dimension,
-      metric,
-      count: () => collection.count(),
-      read: (ids, includeVector) => readRecords(index, ids, includeVector),
-      select: (filter, after) =>
-        this.listings.select(JSON.stringify([name, filter, whereDocument]), after, () => selectIds(index, filter)),
-      nearest: (search) => findNearest(index, search),
-      byTerms: (search) => findByTerms(index, search),
-      write: async (records) => writeRecords(collection, records, await client.getMaxBatchSize()),
-      remove: (ids) => deleteRecords(collection, ids),
-      clear: async () => deleteRecords(collection, await selectIds(index, undefined)),
-      drop: () => client.deleteCollection({ name }),
-    };
+    return new ChromaIndex(client, shape, params, whereDocument);
   }
 }
 
@@ -181,39 +144,4 @@ function requireChromaName(indexName: string): void {
   throw invalidOptions(
     `'${indexName}' cannot name an index in Chroma: at least 3 characters, with a letter or digit last.`,
   );
-}
-
-/** A collection that this store created. */
-interface ChromaShape extends IndexShape {
-  readonly collection: ChromaCollection;
-}
-
-/** Returns a collection as the server describes it now; `undefined` if this store did not create it. */
-async function findCollection(client: ChromaLikeClient, indexName: string): Promise<ChromaShape | undefined> {
-  let collection: ChromaCollection;
-  try {
-    collection = (await client.getCollection({ name: indexName, embeddingFunction: null })) as ChromaCollection;
-  } catch (error) {
-    if ((error as { name?: unknown } | null)?.name === 'ChromaNotFoundError') return undefined;
-    throw error;
-  }
-  const shape = readShape(collection.metadata);
-  return shape && { collection, ...shape };
-}
-
-/** Returns the shape in the metadata of a collection of Quiver. */
-function readShape(metadata: unknown): IndexShape | undefined {
-  const { quiver_dimension: dimension, quiver_metric: metric } = (metadata ?? {}) as Record<string, unknown>;
-  return typeof dimension === 'number' && typeof metric === 'string'
-    ? { dimension, metric: metric as VectorMetric }
-    : undefined;
-}
-
-async function listIndexNames(client: ChromaLikeClient): Promise<string[]> {
-  const names: string[] = [];
-  for (let offset = 0; ; offset += recordsPerRead) {
-    const page = await client.listCollections({ limit: recordsPerRead, offset });
-    names.push(...page.filter(({ metadata }) => readShape(metadata)).map(({ name }) => name));
-    if (page.length < recordsPerRead) return names.toSorted();
-  }
 }

@@ -1,6 +1,6 @@
-import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { rejectBeside } from '../../store/options.js';
+import { clientMissing } from '../store-call.js';
 
 /** The part of a query of LanceDB that is called. */
 export interface LanceQuery {
@@ -75,17 +75,10 @@ export interface Lance {
 }
 
 async function loadModules(): Promise<Pick<Lance, 'lancedb' | 'arrow'>> {
-  const clientMissing = (error: unknown): never => {
-    throw new QuiverError(
-      'VECTOR_CLIENT_MISSING',
-      'LanceDB needs its client: npm install @lancedb/lancedb apache-arrow@18.1.0',
-      { cause: error },
-    );
-  };
-  // Bundlers accept a missing package only where `catch` follows its import.
+  const missing = clientMissing('LanceDB', '@lancedb/lancedb apache-arrow@18.1.0');
   const [lancedb, arrow] = await Promise.all([
-    import('@lancedb/lancedb').catch(clientMissing),
-    import('apache-arrow').catch(clientMissing),
+    import('@lancedb/lancedb').catch(missing),
+    import('apache-arrow').catch(missing),
   ]);
   return { lancedb, arrow };
 }

@@ -166,9 +166,8 @@ describe.skipIf(!client)('LanceVectorStore', () => {
       }) as never;
     for (const [place, method] of ['setUnenforcedPrimaryKey', 'createIndex'].entries()) {
       const interrupted = {
-        openTable: (name: string) => connection.openTable(name),
-        createEmptyTable: async (name: string, schema: never) =>
-          interrupt(await connection.createEmptyTable(name, schema), method),
+        openTable: async (name: string) => interrupt(await connection.openTable(name), method),
+        createEmptyTable: (name: string, schema: never) => connection.createEmptyTable(name, schema),
       };
       const name = `index-${place}`;
       const first = new LanceVectorStore({ connection: interrupted as never });

@@ -3,23 +3,18 @@ import { anyValue, unchecked, checkOptions, type OptionChecks, stringValue } fro
 import { toFilter } from '../../filter/index.js';
 import { requireIndexName } from '../../store/checks.js';
 import { objectValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex, unboundedToScore } from '../../store/record-store.js';
-import { ClosableStore } from '../../store/remote-store.js';
-import { type LazyClient, lazyClient, serviceCalls } from '../../store/store-call.js';
-import type { IndexParams, VectorStoreCapabilities, VersionParams } from '../../store/vector-store.js';
-import { findByTerms, findNearest } from './find-records.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { ClosableStore } from '../remote-store.js';
+import { type LazyClient, lazyClient, serviceCalls } from '../store-call.js';
+import type { IndexParams, QueryParams, VectorStoreCapabilities, VersionParams } from '../../store/vector-store.js';
 import { type Lance, type LanceConnectionOptions, openLance, requireConnection } from './lance-client.js';
 import {
-  createIndex,
+  createTable,
   findIndex,
   type LanceCreateIndexParams,
-  type LanceIndex,
+  LanceIndex,
+  type LanceShape,
   listIndexNames,
-  readRecords,
-  removeRecords,
-  scanRecords,
-  selectIds,
-  writeRecords,
 } from './lance-index.js';
 
 /** Options of `LanceVectorStore`. */
@@ -47,7 +42,7 @@ const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
  * const store = new LanceVectorStore({ uri: './lance' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
+export class LanceVectorStore extends ClosableStore<Lance, LanceShape, object, QueryParams, LanceIndex> {
   readonly databaseConfigKey = 'lance';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
@@ -80,10 +75,10 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LanceCreateIndexParams): Promise<void> {
-    this.check('createIndex', params);
-    await this.#inTurn(params.signal, () =>
-      this.indexes.create(params, (shape, lance) => createIndex(lance, { ...params, ...shape })),
-    );
+    await this.#inTurn(params.signal, async () => {
+      await this.createBy(params, createTable);
+      await this.use(params, (index) => index.complete());
+    });
   }
 
   /** The version of the whole table, for every filter. */
@@ -93,11 +88,12 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
     const parsed = toFilter(filter);
     // The version of an index that was recreated could be the one that is cached.
     this.indexes.forget(params.indexName);
-    return this.indexes.use(params, async (index) => {
+    return this.indexes.use(params, async (shape, lance) => {
       // Before the count: a change in between gives another version next time.
-      const version = `${index.key}-${await index.table.version()}`;
+      const version = `${shape.key}-${await shape.table.version()}`;
       if (maxRecords === Infinity) return version;
-      const count = parsed ? (await selectIds(index, parsed)).length : await index.table.countRows();
+      const index = new LanceIndex(lance, shape, params);
+      const count = parsed ? (await index.select(parsed)).length : await index.count();
       return count > maxRecords ? undefined : version;
     });
   }
@@ -115,30 +111,17 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceIndex> {
     (await this.#lance.release())?.close();
   }
 
-  protected override change<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+  protected override change<Result>(
+    params: IndexParams,
+    work: (index: LanceIndex) => Promise<Result>,
+  ): Promise<Result> {
     return this.#inTurn(params.signal, () => super.change(params, work));
   }
 
-  protected open(index: LanceIndex, lance: Lance, { indexName }: IndexParams): OpenIndex {
-    const { table, dimension, metric } = index;
-    return {
-      dimension,
-      metric,
-      count: () => table.countRows(),
-      read: (ids, includeVector) => readRecords(index, ids, includeVector),
-      select: (filter) => selectIds(index, filter),
-      listVectors: (params, filter) => scanRecords(index, params, filter),
-      nearest: (search) => findNearest(index, search),
-      byTerms: (search) => findByTerms(index, lance, search),
-      toKeywordScore: unboundedToScore,
-      write: (records) => writeRecords(index, lance, records),
-      remove: (ids) => removeRecords(index, ids),
-      clear: () => table.delete('true'),
-      drop: () => lance.connection.dropTable(indexName),
-    };
+  protected open(index: LanceShape, lance: Lance, params: IndexParams): LanceIndex {
+    return new LanceIndex(lance, index, params);
   }
 
-  /** Runs changes one after the other. */
   #inTurn<Result>(signal: AbortSignal | undefined, change: () => Promise<Result>): Promise<Result> {
     const result = this.#changes.then(() => {
       signal?.throwIfAborted();

@@ -3,7 +3,7 @@ import type { LibSQLConfig } from './libsql-vector.js';
 export type { LibSQLCreateIndexParams } from './libsql-index.js';
 export { LibSQLVector, type LibSQLConfig, type LibSQLQueryParams, type LibSQLVectorConfig } from './libsql-vector.js';
 
-declare module '../../store/index-read.js' {
+declare module '../../store/scope.js' {
   interface DatabaseConfig {
     libsql?: LibSQLConfig;
   }

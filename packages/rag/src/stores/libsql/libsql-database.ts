@@ -1,7 +1,7 @@
-import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { toErrorMessage, untilAborted } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { rejectBeside } from '../../store/options.js';
-import { lazyClient } from '../../store/store-call.js';
+import { clientMissing, lazyClient } from '../store-call.js';
 
 /** A value of a parameter. */
 export type LibSQLValue = string | number | null | ArrayBuffer | Uint8Array;
@@ -96,11 +96,7 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
 /** @throws `VECTOR_CLIENT_MISSING` without the client */
 async function openClient(options: LibSQLConnectionOptions, url: string): Promise<LibSQLClient> {
   const { authToken, syncUrl, syncInterval, encryptionKey } = options;
-  const { createClient } = await import('@libsql/client').catch((error: unknown) => {
-    throw new QuiverError('VECTOR_CLIENT_MISSING', 'libSQL needs its client: npm install @libsql/client', {
-      cause: error,
-    });
-  });
+  const { createClient } = await import('@libsql/client').catch(clientMissing('libSQL', '@libsql/client'));
   return createClient({
     url,
     ...(authToken !== undefined && { authToken }),

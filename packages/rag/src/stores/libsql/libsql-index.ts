@@ -1,8 +1,7 @@
 import { toErrorMessage } from '@quiver/core';
-import { type LanguageParams, requireSameLanguage, toAnalyzerId } from '../../words/term-analyzer.js';
-import { indexNotFound, type IndexShape, requireSameShape } from '../../store/checks.js';
-import type { IndexCache } from '../../store/remote-store.js';
-import { createUnlessExists } from '../../store/store-call.js';
+import type { LanguageParams } from '../../words/term-analyzer.js';
+import { indexNotFound, type IndexShape } from '../../store/checks.js';
+import type { IndexCache, WantedIndex } from '../remote-store.js';
 import type { CreateIndexParams, DerivedData, VectorMetric } from '../../store/vector-store.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement, LibSQLValue } from './libsql-database.js';
 
@@ -49,40 +48,32 @@ const termCharacters = `!"#$%&''()*+,-./:;<=>?@[\\]^_\`{|}~`;
 /** Parameters of `createIndex()` of `LibSQLVector`. */
 export interface LibSQLCreateIndexParams extends CreateIndexParams, LanguageParams {}
 
-/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
-export async function createIndex(
+export function createTables(
   database: LibSQLDatabase,
-  { indexName: name, dimension, metric, language }: LibSQLCreateIndexParams & IndexShape,
+  { name, dimension, metric, analyzer }: WantedIndex,
 ): Promise<void> {
-  const analyzer = toAnalyzerId(language);
   const index = { name, key: crypto.randomUUID().replaceAll('-', '').slice(0, 12) };
   const terms = termsTable(index);
-  const create = (): Promise<void> =>
-    database.write([
-      ...createCatalog,
-      statement(
-        'INSERT INTO quiver_indexes (name, key, dimension, metric, analyzer, version) VALUES (?1, ?2, ?3, ?4, ?5, 0)',
-        name,
-        index.key,
-        dimension,
-        metric,
-        analyzer,
-      ),
-      // Columns that filters read come before the vector; the text, which no search reads, comes after it.
-      statement(`CREATE TABLE ${recordsTable(index)} (
-        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, metadata BLOB NOT NULL, length REAL NOT NULL,
-        embedding F32_BLOB(${dimension}) NOT NULL, document TEXT
-      )`),
-      statement(`CREATE VIRTUAL TABLE ${terms} USING fts5(
-        terms, content = '', contentless_delete = 1, columnsize = 1, tokenize = "ascii tokenchars '${termCharacters.replaceAll('"', '""')}'"
-      )`),
-      statement(`CREATE VIRTUAL TABLE ${frequenciesTable(index)} USING fts5vocab(${terms}, 'row')`),
-    ]);
-  const find = (): Promise<LibSQLIndex | undefined> => findIndex(database, name);
-  const existing = (await find()) ?? (await createUnlessExists(create, find));
-  if (!existing) return;
-  requireSameShape(name, existing, { dimension, metric });
-  requireSameLanguage(name, existing.analyzer, language);
+  return database.write([
+    ...createCatalog,
+    statement(
+      'INSERT INTO quiver_indexes (name, key, dimension, metric, analyzer, version) VALUES (?1, ?2, ?3, ?4, ?5, 0)',
+      name,
+      index.key,
+      dimension,
+      metric,
+      analyzer,
+    ),
+    // Columns that filters read come before the vector; the text, which no search reads, comes after it.
+    statement(`CREATE TABLE ${recordsTable(index)} (
+      number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, metadata BLOB NOT NULL, length REAL NOT NULL,
+      embedding F32_BLOB(${dimension}) NOT NULL, document TEXT
+    )`),
+    statement(`CREATE VIRTUAL TABLE ${terms} USING fts5(
+      terms, content = '', contentless_delete = 1, columnsize = 1, tokenize = "ascii tokenchars '${termCharacters.replaceAll('"', '""')}'"
+    )`),
+    statement(`CREATE VIRTUAL TABLE ${frequenciesTable(index)} USING fts5vocab(${terms}, 'row')`),
+  ]);
 }
 
 export function dropIndex(index: LibSQLIndex): LibSQLStatement[] {

@@ -13,9 +13,9 @@ import {
 } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/checks.js';
 import { minScoreValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
-import { ClosableStore } from '../../store/remote-store.js';
-import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { ClosableStore } from '../remote-store.js';
+import { type ServiceCalls, toStoreFailure } from '../store-call.js';
 import type {
   DerivedData,
   IndexParams,
@@ -23,7 +23,6 @@ import type {
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { findByTerms, findNearest } from './find-records.js';
 import {
   connect,
   isLocked,
@@ -32,26 +31,15 @@ import {
   type LibSQLDatabase,
 } from './libsql-database.js';
 import {
-  createIndex,
+  createTables,
   derivedTable,
-  dropIndex,
   findIndex,
   isMissingTable,
   type LibSQLCreateIndexParams,
   type LibSQLIndex,
   listIndexNames,
-  readVersionNumber,
 } from './libsql-index.js';
-import {
-  clearStatements,
-  countRecords,
-  readRecords,
-  readVersion,
-  removeStatements,
-  scanRecords,
-  selectIds,
-  writeStatements,
-} from './records.js';
+import { LibSQLRecords } from './libsql-records.js';
 
 /** Options of `LibSQLVector`. */
 export interface LibSQLVectorConfig extends LibSQLConnectionOptions {
@@ -95,7 +83,7 @@ const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', '
  * const store = new LibSQLVector({ url: 'file:app.db' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, object, LibSQLQueryParams> {
+export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, object, LibSQLQueryParams, LibSQLRecords> {
   readonly databaseConfigKey = 'libsql';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived`. */
@@ -128,13 +116,12 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
-    this.check('createIndex', params);
-    await this.indexes.create(params, (shape, database) => createIndex(database, { ...params, ...shape }));
+    await this.createBy(params, createTables);
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
     this.check('version', params);
-    return this.indexes.use(params, (index, database) => readVersion(database, index, params));
+    return this.use(params, (index) => index.version(params));
   }
 
   /** Closes the client if the store opened it. The store can be used again afterwards; a database in memory is empty then. */
@@ -143,15 +130,15 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
     await this.#connection.close();
   }
 
-  protected open(index: LibSQLIndex, database: LibSQLDatabase): OpenIndex<LibSQLQueryParams> {
-    return open(database, index);
+  protected open(index: LibSQLIndex, database: LibSQLDatabase): LibSQLRecords {
+    return new LibSQLRecords(database, index);
   }
 
   protected override change<Result>(
     params: IndexParams,
-    work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
+    work: (index: LibSQLRecords) => Promise<Result>,
   ): Promise<Result> {
-    return this.indexes.use(params, (index, database) => work(openForChange(database, index)));
+    return this.indexes.use(params, (index, database) => work(new LibSQLRecords(database, index, { isChange: true })));
   }
 }
 
@@ -173,38 +160,4 @@ function tooDeep(what: string, cause: unknown): QuiverError {
     `libSQL failed at ${what}: metadata are nested deeper than 1,000 levels, which SQLite cannot read. Nothing was changed.`,
     { cause },
   );
-}
-
-/** @param versionRead - version of the index when records were read that a change depends on */
-function open(
-  database: LibSQLDatabase,
-  index: LibSQLIndex,
-  versionRead?: () => number | undefined,
-): OpenIndex<LibSQLQueryParams> {
-  return {
-    ...index,
-    count: () => countRecords(database, index),
-    read: (ids, includeVector) => readRecords(database, index, ids, includeVector),
-    select: (filter) => selectIds(database, index, filter),
-    listVectors: (params, filter) => scanRecords(database, index, params, filter),
-    nearest: (search) => findNearest(database, index, search),
-    byTerms: (search) => findByTerms(database, index, search),
-    write: async (records) => database.write(await writeStatements(index, records, versionRead?.())),
-    remove: (ids) => database.write(removeStatements(index, ids, versionRead?.())),
-    clear: () => database.write(clearStatements(index)),
-    drop: () => database.write(dropIndex(index)),
-  };
-}
-
-/** Opens an index for one change. It fails, and is repeated, if another one came between the records that it read and its own. */
-function openForChange(database: LibSQLDatabase, index: LibSQLIndex): OpenIndex<LibSQLQueryParams> {
-  let version: number | undefined;
-  const opened = open(database, index, () => version);
-  const afterVersion =
-    <Args extends unknown[], Result>(read: (...args: Args) => Result | Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      version ??= await readVersionNumber(database, index);
-      return read(...args);
-    };
-  return { ...opened, read: afterVersion(opened.read), select: afterVersion(opened.select) };
 }

@@ -4,7 +4,7 @@ import { toFilter } from '../../filter/index.js';
 import { indexNotFound, requireIndexName, requireIndexShape, requireSameShape } from '../../store/checks.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { searchModes } from '../../store/options.js';
-import { toStoreFailure } from '../../store/store-call.js';
+import { toStoreFailure } from '../store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,

@@ -1,11 +1,5 @@
 import { fieldReader } from '../../filter/evaluate.js';
-import {
-  createFilterTest,
-  createPatternBudget,
-  type FieldPath,
-  type Filter,
-  type PatternBudget,
-} from '../../filter/index.js';
+import { createFilterTest, type FieldPath, type Filter, type PatternBudget, patternSteps } from '../../filter/index.js';
 
 /** Filters can name any number of fields; the most recently used ones keep their columns. */
 const maxColumns = 64;
@@ -53,7 +47,7 @@ export class RowSelection {
 
   /** Returns those of the first `count` rows that match. */
   select(filter: Filter, count: number): RowList {
-    return this.#select(filter, { count, budget: createPatternBudget() }, undefined);
+    return this.#select(filter, { count, budget: { steps: patternSteps } }, undefined);
   }
 
   /** @param within - the rows to choose from; default all */

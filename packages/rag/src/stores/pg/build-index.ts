@@ -3,6 +3,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import type { VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import {
+  countRows,
   type ExistingIndex,
   indexableDimension,
   indexTypes,
@@ -10,9 +11,10 @@ import {
   type PgIndexElements,
   type PgIndexType,
   type PgTarget,
+  quoteIdentifier,
+  requireInteger,
   toComment,
 } from './pg-index.js';
-import { quoteIdentifier, requireInteger } from './sql-text.js';
 
 /**
  * Type and parameters of an index of pgvector. A `createIndex()` that builds nothing, as for `ivfflat` or with `buildIndex: false`, keeps the
@@ -173,11 +175,6 @@ export function quantizedSql(
 
 /** Defaults of pgvector. */
 const hnswDefaults: Readonly<Record<'m' | 'ef_construction', number>> = { m: 16, ef_construction: 64 };
-
-export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<number> {
-  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
-  return row?.['count'] as number;
-}
 
 const rowsPerList = 50;
 /** The limit of pgvector. */

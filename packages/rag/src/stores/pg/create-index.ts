@@ -14,13 +14,13 @@ import {
   type PgTarget,
   type PgVectorExtension,
   type PgVectorType,
+  quoteIdentifier,
   readExtension,
   readIndex,
   toComment,
   wordsColumn,
   wordsIndexName,
 } from './pg-index.js';
-import { quoteIdentifier } from './sql-text.js';
 
 /** Parameters of `createIndex()` of `PgVector`. */
 export interface PgCreateIndexParams extends CreateIndexParams {
@@ -112,7 +112,6 @@ async function readExisting(
   return { ...existing, mustRebuild: requested !== undefined, typeToRecord: isNewType ? type : undefined };
 }
 
-/** Returns the requested index if it differs from the existing one. */
 function findDifference(
   existing: PgIndex,
   indexConfig: PgIndexConfig,

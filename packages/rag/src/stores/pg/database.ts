@@ -1,8 +1,8 @@
-import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { getDefaultLogger, toErrorMessage, untilAborted } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import type { PoolConfig } from 'pg';
 import { rejectBeside } from '../../store/options.js';
-import { lazyClient } from '../../store/store-call.js';
+import { clientMissing, lazyClient } from '../store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
 export type SqlRow = Record<string, unknown>;
@@ -98,13 +98,7 @@ export function openDatabase(options: PgConnectionOptions): SqlDatabase {
 /** @throws `VECTOR_CLIENT_MISSING` without `pg` */
 async function openPool(options: PgConnectionOptions): Promise<PgPool & PgPoolInternals> {
   const { pool: _pool, pglite: _pglite, pgPoolOptions, max = 20, idleTimeoutMillis = 30_000, ...connection } = options;
-  const { default: pg } = await import('pg').catch((error: unknown) => {
-    throw new QuiverError(
-      'VECTOR_CLIENT_MISSING',
-      "A connection to PostgreSQL needs the package 'pg': npm install pg",
-      { cause: error },
-    );
-  });
+  const { default: pg } = await import('pg').catch(clientMissing('PostgreSQL', 'pg'));
   const pool = new pg.Pool({
     ...connection,
     max,

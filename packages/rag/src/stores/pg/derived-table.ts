@@ -1,7 +1,6 @@
 import type { DerivedData, IndexParams } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
-import { lockCreation } from './pg-index.js';
-import { quoteIdentifier } from './sql-text.js';
+import { lockCreation, quoteIdentifier } from './pg-index.js';
 
 /** Name of the table in each schema. No index can have it. */
 export const derivedTableName = 'quiver_derived';

@@ -1,21 +1,14 @@
 import type { QuiverError } from '@quiver/core';
 import { toErrorMessage } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
-import { type ServiceCalls, toStoreFailure } from '../../store/store-call.js';
+import { type ServiceCalls, serviceCalls } from '../store-call.js';
 import type { SqlDatabase } from './database.js';
 
 /** Runs work with a database and converts its errors. */
 export function pgCalls(database: SqlDatabase): ServiceCalls<SqlDatabase> {
-  return async (what, signal, work) => {
-    try {
-      signal?.throwIfAborted();
-      return await work(database);
-    } catch (error) {
-      const details = failureDetails(error);
-      if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
-      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
-    }
-  };
+  const explain = (error: unknown, what: string): unknown =>
+    failureDetails(error).sqlState === programLimitExceeded ? tooManyWords(what, error) : error;
+  return serviceCalls('PostgreSQL', async () => database, explain, failureDetails);
 }
 
 /** Codes of errors of an index that another process may have recreated. */

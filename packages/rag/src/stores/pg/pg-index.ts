@@ -2,18 +2,24 @@ import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { vectorMetrics } from '../../store/options.js';
 import type { VectorMetric } from '../../store/vector-store.js';
-import type { SqlQuery, SqlRow } from './database.js';
-import { quoteIdentifier } from './sql-text.js';
+import type { SqlQuery } from './database.js';
+
+/** Quotes names that were checked or that the database returned; several are a qualified name. */
+export function quoteIdentifier(...names: readonly string[]): string {
+  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
+}
+
+/** Settings become part of the text of statements, so only integers are valid. @throws `OPTIONS_INVALID` */
+export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
+  throw invalidOptions(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);
+}
 
 /** Index type: graph, lists around centers, or none (all vectors are compared). */
 export type PgIndexType = 'hnsw' | 'ivfflat' | 'flat';
 
-/** Types of indexes. A missing one does not compile. */
-export const indexTypes: readonly PgIndexType[] = Object.keys({
-  hnsw: 0,
-  ivfflat: 0,
-  flat: 0,
-} satisfies Record<PgIndexType, 0>) as PgIndexType[];
+/** Types of indexes. */
+export const indexTypes: readonly PgIndexType[] = ['hnsw', 'ivfflat', 'flat'];
 
 /** `halfvec` takes half the space; its numbers have three to four digits. */
 export type PgVectorType = 'vector' | 'halfvec';
@@ -185,17 +191,12 @@ export async function lookUpIndex(
   return extension && { ...index, extension };
 }
 
-/** In a recreated table, distances may be of another metric, and terms of another language. A column for {@link requireSameTable}. */
+/** In a recreated table, distances may be of another metric, and terms of another language. A column that tells. */
 export function tableOid({ table }: PgIndex): string {
   return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
 }
 
-/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
-export function requireSameTable(indexName: string, { oid }: PgIndex, [row]: readonly SqlRow[]): void {
-  if ((row?.['table_oid'] ?? oid) !== oid) throw indexChanged(indexName);
-}
-
-function indexChanged(indexName: string): QuiverError {
+export function indexChanged(indexName: string): QuiverError {
   return new QuiverError(
     'VECTOR_INDEX_CHANGED',
     `The index '${indexName}' was changed by another process while it was used. Try again.`,
@@ -206,4 +207,9 @@ function indexChanged(indexName: string): QuiverError {
 /** Until the transaction ends. Without a lock, two CREATE ... IF NOT EXISTS at once fail on each other. */
 export async function lockCreation(query: SqlQuery): Promise<void> {
   await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
+}
+
+export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<number> {
+  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
+  return row?.['count'] as number;
 }

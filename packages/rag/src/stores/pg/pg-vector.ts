@@ -14,47 +14,27 @@ import {
   wholeNumber,
   invalidOptions,
 } from '@quiver/core/internal';
-import { languageOfAnalyzer } from '../../words/term-analyzer.js';
-import { requireIndexName, requireSameShape } from '../../store/checks.js';
+import { requireIndexName } from '../../store/checks.js';
 import { minScoreValue, objectValue } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
-import { ClosableStore } from '../../store/remote-store.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { ClosableStore } from '../remote-store.js';
 import type {
   CreateIndexParams,
   DerivedData,
-  IndexDescription,
   IndexParams,
-  UpdateVectorParams,
   VectorMetric,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { buildIndex, countRows, type PgIndexConfig } from './build-index.js';
+import type { PgIndexConfig } from './build-index.js';
 import { createIndex, type PgCreateIndexParams } from './create-index.js';
-import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
-import { changeDerived, derivedTable } from './derived-table.js';
+import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase } from './database.js';
+import { derivedTable } from './derived-table.js';
 import { mayBeStale, pgCalls } from './failures.js';
 import { filterSelectivity } from './filter-selectivity.js';
-import {
-  type ExistingIndex,
-  listIndexNames,
-  longestIndexName,
-  lookUpIndex,
-  type PgIndexElements,
-  type PgIndexType,
-  type PgVectorType,
-  requireSchemaName,
-} from './pg-index.js';
-import {
-  deleteRecords,
-  lockIds,
-  readRecords,
-  readVersion,
-  scanRecords,
-  updateRecords,
-  upsertRecords,
-} from './records.js';
-import { findByTerms, findNearest, type PgQueryParams } from './search.js';
+import { type ExistingIndex, listIndexNames, longestIndexName, lookUpIndex, requireSchemaName } from './pg-index.js';
+import { noTimeout, type PgContext, type PgIndexDescription, PgRecords } from './pg-records.js';
+import type { PgQueryParams } from './search.js';
 
 /** Options of `PgVector`. */
 export interface PgVectorOptions extends PgConnectionOptions {
@@ -100,17 +80,6 @@ const createIndexChecks: OptionChecks<Omit<PgCreateIndexParams, keyof CreateInde
   metadataIndexes: stringList,
 };
 
-/** Result of `describeIndex()` of `PgVector`. */
-export interface PgIndexDescription extends IndexDescription {
-  type: PgIndexType;
-  vectorType: PgVectorType;
-  config: Readonly<Record<string, number>>;
-  /** Type of the numbers in the index; absent without an index. `bit`: one bit each. */
-  elements?: PgIndexElements;
-  /** The language of keyword search: a code, or `auto`. */
-  language: string;
-}
-
 /**
  * A vector store in PostgreSQL with pgvector: on a pool of yours, a connection string, or PGlite.
  *
@@ -128,15 +97,14 @@ export interface PgIndexDescription extends IndexDescription {
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, PgQueryParams, PgOpenIndex> {
+export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, PgQueryParams, PgRecords> {
   readonly databaseConfigKey = 'pgvector';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived` in the schema, created by `prepare()`. */
   readonly derived: DerivedData;
   readonly id: string;
-  readonly #schemaName: string;
   readonly #database: SqlDatabase;
-  readonly #selectivity = filterSelectivity(() => performance.now());
+  readonly #context: PgContext;
 
   constructor(options: PgVectorOptions) {
     checkOptions('PgVector', options, optionChecks);
@@ -170,8 +138,8 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
       },
     );
     this.id = id;
-    this.#schemaName = schemaName;
     this.#database = database;
+    this.#context = { schemaName, selectivity: filterSelectivity(() => performance.now()) };
     this.derived = derivedTable(schemaName, {
       use: (params, work) => this.use(params, ({ query }) => work(query)),
       transaction: (work, signal) =>
@@ -190,7 +158,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     await this.indexes.create(params, (shape, { transaction }) =>
       transaction(async (query) => {
         await query(noTimeout);
-        await createIndex(query, { ...params, ...shape, schemaName: this.#schemaName });
+        await createIndex(query, { ...params, ...shape, schemaName: this.#context.schemaName });
       }, params.signal),
     );
   }
@@ -204,39 +172,19 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
    */
   async buildIndex(params: IndexParams & { indexConfig?: PgIndexConfig; metric?: VectorMetric }): Promise<void> {
     this.check('buildIndex', params);
-    const { indexName, metric, indexConfig } = params;
-    const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
-    await this.#alter(params, async (index) => {
-      if (metric !== undefined) requireSameShape(indexName, index, { dimension: index.dimension, metric });
-      await buildIndex(index.query, index, target);
-    });
-  }
-
-  /** In the database, which replaces only what changes. */
-  override async updateVector(params: UpdateVectorParams): Promise<void> {
-    this.check('updateVector', params);
-    await this.change(params, (index) => updateRecords(index.query, index, this.#database, params));
+    await this.change(params, (index) => index.build(params.indexConfig, params.metric));
+    this.indexes.forget(params.indexName);
   }
 
   override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.check('describeIndex', params);
     this.indexes.forget(params.indexName);
-    return this.use(params, async (index) => {
-      const { dimension, metric, type, vectorType, elements, config } = index;
-      const language = languageOfAnalyzer(index.analyzer);
-      const count = await index.count();
-      return { dimension, metric, count, type, vectorType, config, language, ...(elements && { elements }) };
-    });
+    return this.use(params, (index) => index.describe());
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
     this.check('version', params);
-    return this.use(params, (index) => readVersion(index.query, index, params));
-  }
-
-  override async deleteIndex(params: IndexParams): Promise<void> {
-    this.check('deleteIndex', params);
-    await this.#alter(params, (index) => index.drop());
+    return this.use(params, (index) => index.version(params));
   }
 
   /** Ends the pool if the store created it. The store can be used again afterwards. */
@@ -246,62 +194,19 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
   }
 
   /** Runs in a transaction. */
-  protected override change<Result>(
-    params: IndexParams,
-    work: (index: PgOpenIndex) => Promise<Result>,
-  ): Promise<Result> {
-    const { indexName, signal } = params;
+  protected override change<Result>(params: IndexParams, work: (index: PgRecords) => Promise<Result>): Promise<Result> {
     return this.indexes.use(
       params,
-      (index, { transaction }) => transaction((query) => work(this.#openFor(query, index, indexName)), signal),
-      `changing the index '${indexName}'`,
+      (index, database) =>
+        database.transaction(
+          (query) => work(new PgRecords(database, index, params, this.#context, query)),
+          params.signal,
+        ),
+      `changing the index '${params.indexName}'`,
     );
   }
 
-  /** Changes the table itself. */
-  async #alter(params: IndexParams, work: (index: PgOpenIndex) => Promise<unknown>): Promise<void> {
-    await this.change(params, async (index) => {
-      await index.query(noTimeout);
-      await work(index);
-    });
-    this.indexes.forget(params.indexName);
-  }
-
-  protected open(index: ExistingIndex, { query }: SqlDatabase, { indexName, signal }: IndexParams): PgOpenIndex {
-    return this.#openFor((sql, values) => query(sql, values, signal), index, indexName);
-  }
-
-  #openFor(query: SqlQuery, index: ExistingIndex, indexName: string): PgOpenIndex {
-    const { toVectorValue } = this.#database;
-    const selectivity = this.#selectivity;
-    return {
-      ...index,
-      query,
-      count: () => countRows(query, index),
-      read: (ids, includeVector) => readRecords(query, index, ids, includeVector),
-      select: (filter) => lockIds(query, index, filter),
-      listVectors: (params, filter) => scanRecords(query, index, params, filter),
-      nearest: (search, params) => findNearest({ indexName, index, query, toVectorValue, selectivity }, search, params),
-      byTerms: (search) => findByTerms({ indexName, index, query }, search),
-      write: (records) => upsertRecords(query, index, this.#database, records),
-      // Derived data may contain parts of the records.
-      remove: async (ids) => {
-        if (await deleteRecords(query, index, ids)) await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
-      },
-      clear: async () => {
-        await query(`TRUNCATE ${index.table}`);
-        await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
-      },
-      drop: async () => {
-        await query(`DROP TABLE ${index.table}`);
-        await changeDerived(query, 'DELETE', this.#schemaName, indexName);
-      },
-    };
+  protected open(index: ExistingIndex, database: SqlDatabase, params: IndexParams): PgRecords {
+    return new PgRecords(database, index, params, this.#context);
   }
 }
-
-/** An index, open for one call: its description, and how to run a statement. */
-type PgOpenIndex = OpenIndex<PgQueryParams> & ExistingIndex & { readonly query: SqlQuery };
-
-/** Long statements on large tables must not time out. */
-const noTimeout = 'SET LOCAL statement_timeout = 0';

@@ -1,18 +1,6 @@
-import { createFilterTest } from '../../filter/index.js';
-import { lacksDirection } from '../../store/checks.js';
-import type { NearestSearch, TermSearch } from '../../store/record-store.js';
-import { candidatesPerResult, collectMatching, keepMatching } from '../../store/paging.js';
-import type { FoundRecord } from '../../store/search.js';
-import { SqlParameters } from '../sql-filter.js';
 import type { QueryParams, VectorMetric } from '../../store/vector-store.js';
 import { largestLists, quantizedSql } from './build-index.js';
-import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import type { FilterSelectivity } from './filter-selectivity.js';
-import { filterToSql } from './filter-to-sql.js';
-import { castToStored, type ExistingIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
-import { toRecord } from './records.js';
-import { requireInteger } from './sql-text.js';
-import { queryLexemes } from './tsvectors.js';
+import { castToStored, type ExistingIndex, requireInteger, tableOid, wordsColumn } from './pg-index.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
 export interface PgVectorConfig {
@@ -33,96 +21,6 @@ export interface PgQueryParams extends QueryParams, PgVectorConfig {
   exact?: boolean;
 }
 
-/** An index, and how to run a statement. */
-interface QueryContext {
-  readonly indexName: string;
-  readonly index: ExistingIndex;
-  readonly query: SqlQuery;
-}
-
-interface VectorQueryContext extends QueryContext {
-  readonly toVectorValue: SqlDatabase['toVectorValue'];
-  readonly selectivity: FilterSelectivity;
-}
-
-export async function findNearest(
-  context: VectorQueryContext,
-  { vector: values, limit, includeVector, filter }: NearestSearch,
-  params: PgQueryParams,
-): Promise<FoundRecord[]> {
-  const { index, query } = context;
-  // Checks the options of the query also where the index is not used.
-  const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
-  const parameters = new SqlParameters();
-  const vector = parameters.addValue(context.toVectorValue(values));
-  const { sql: where, rest } = filterToSql(filter, parameters);
-  const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where };
-  // Vectors of zeros have no cosine similarity, so an index does not contain them.
-  const hasDirection = index.metric !== 'cosine' || !lacksDirection(values);
-  const hasUsableIndex =
-    index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
-  const isSelective =
-    hasUsableIndex &&
-    index.type === 'hnsw' &&
-    filter &&
-    (await context.selectivity({ query, index, filter, wanted: limit }));
-  if (hasUsableIndex && !isSelective) {
-    const candidates = rest ? limit * candidatesPerResult : limit;
-    const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
-    const found = keepMatching(seen, createFilterTest(rest)).slice(0, limit);
-    if (found.length === limit) return found.map((row) => toFound(row, index.metric));
-  }
-  const rows = await collectMatching(limit, rest, (size, offset) =>
-    runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
-  );
-  return rows.map((row) => toFound(row, index.metric));
-}
-
-function distanceOf(row: SqlRow | undefined): number {
-  return (row?.['distance'] ?? Number.NaN) as number;
-}
-
-/** Converts a row. A vector of zeros has no direction: its distance is NaN, and its cosine similarity is 0. */
-function toFound(row: SqlRow, metric: VectorMetric): FoundRecord {
-  const distance = distanceOf(row);
-  const cosine = Number.isNaN(distance) ? 0 : 1 - distance;
-  const similarity = metric === 'cosine' ? cosine : metric === 'euclidean' ? -(distance * distance) : -distance;
-  return { record: toRecord(row), similarity };
-}
-
-export async function findByTerms(
-  context: QueryContext,
-  { queryText, limit, includeVector, filter }: TermSearch,
-): Promise<FoundRecord[]> {
-  const { index } = context;
-  const parameters = new SqlParameters();
-  const [lexemes, weights] = (await queryLexemes(index.analyzer, queryText)).map((list) => parameters.addValue(list));
-  const terms = `unnest(${lexemes}::text[], ${weights}::float8[])`;
-  const { sql: where, rest } = filterToSql(filter, parameters);
-  const columns = toColumns(includeVector);
-  const rows = await collectMatching(limit, rest, async (size, offset) => {
-    const page = { columns, where, limit: size, offset };
-    const found = await runQuery(context, keywordSql(index, terms, page), parameters);
-    return found.filter(({ id }) => id !== null);
-  });
-  return rows.map((row) => ({ record: toRecord(row), similarity: row['score'] as number }));
-}
-
-/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
-async function runQuery(
-  { query, index, indexName }: QueryContext,
-  sql: string,
-  { values }: SqlParameters,
-): Promise<SqlRow[]> {
-  const rows = await query(sql, values);
-  requireSameTable(indexName, index, rows);
-  return rows;
-}
-
-function toColumns(includeVector: boolean): string[] {
-  return ['metadata', 'document', ...(includeVector ? ['embedding::text AS vector'] : [])];
-}
-
 /** A database setting for one statement. Name and value are constants or checked. */
 export type SearchSetting = readonly [name: string, value: string | number];
 
@@ -138,7 +36,13 @@ interface NearestSqlOptions {
 }
 
 /** Rows nearest first, and by id where distances are equal. All rows are compared, without an index. */
-function exactSql({ index, columns, where, limit, ...options }: NearestSqlOptions & { offset?: number }): string {
+export function exactSql({
+  index,
+  columns,
+  where,
+  limit,
+  ...options
+}: NearestSqlOptions & { offset?: number }): string {
   // No index can give this order, so the planner has no choice; and each distance is calculated once.
   const distance = `(${distanceSql(index, options.vector)}) + 0 AS distance`;
   return `SELECT ${['id', ...columns, distance].join(', ')} FROM ${index.table} WHERE ${where} ORDER BY distance, id LIMIT ${limit} OFFSET ${options.offset ?? 0}`;
@@ -219,7 +123,7 @@ const countedRows = 10_000;
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
-function keywordSql(
+export function keywordSql(
   index: ExistingIndex,
   lexemes: string,
   { columns, where, limit, offset }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'> & { offset: number },

@@ -1,12 +1,7 @@
-import type { PineconeConfig } from './pinecone-vector.js';
+import type { PineconeConfig } from './pinecone-index.js';
 
-export {
-  PineconeVector,
-  type PineconeConfig,
-  type PineconeQueryParams,
-  type PineconeUpsertParams,
-  type PineconeVectorConfig,
-} from './pinecone-vector.js';
+export type { PineconeConfig, PineconeQueryParams, PineconeUpsertParams } from './pinecone-index.js';
+export { PineconeVector, type PineconeVectorConfig } from './pinecone-vector.js';
 export {
   createLexicalSparseEncoder,
   type LexicalSparseEncoderOptions,
@@ -14,7 +9,7 @@ export {
   type SparseVector,
 } from '../../words/lexical-sparse-encoder.js';
 
-declare module '../../store/index-read.js' {
+declare module '../../store/scope.js' {
   interface DatabaseConfig {
     pinecone?: PineconeConfig;
   }

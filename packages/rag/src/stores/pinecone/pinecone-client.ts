@@ -1,6 +1,6 @@
-import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import type { SparseVector } from '../../words/lexical-sparse-encoder.js';
+import { clientMissing } from '../store-call.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
 
 export interface PineconeRecord {
@@ -57,11 +57,9 @@ export async function openPinecone(
 ): Promise<PineconeLikeClient> {
   if (client) return client;
   if (!apiKey) throw invalidOptions('PineconeVector needs a client or an apiKey.');
-  const { Pinecone } = await import('@pinecone-database/pinecone').catch((error: unknown) => {
-    throw new QuiverError('VECTOR_CLIENT_MISSING', 'Pinecone needs its SDK: npm install @pinecone-database/pinecone', {
-      cause: error,
-    });
-  });
+  const { Pinecone } = await import('@pinecone-database/pinecone').catch(
+    clientMissing('Pinecone', '@pinecone-database/pinecone'),
+  );
   return new Pinecone({
     apiKey,
     ...(controllerHostUrl !== undefined && { controllerHostUrl }),

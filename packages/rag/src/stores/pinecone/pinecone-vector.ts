@@ -7,44 +7,24 @@ import {
   type OptionChecks,
   stringValue,
   valueThat,
-  invalidOptions,
 } from '@quiver/core/internal';
-import type { SparseEncoder, SparseVector } from '../../words/lexical-sparse-encoder.js';
-import { requireSameShape, checkUpsert } from '../../store/checks.js';
-import { keywordText } from '../../store/record-text.js';
 import { objectValue, rejectBeside } from '../../store/options.js';
-import { nativeKeywordSearch, type OpenIndex } from '../../store/record-store.js';
-import { RemoteStore } from '../../store/remote-store.js';
-import { clientPerSignal, createUnlessExists, serviceCalls } from '../../store/store-call.js';
-import type {
-  CreateIndexParams,
-  IndexParams,
-  QueryParams,
-  UpsertParams,
-  VectorRecord,
-  VectorStoreCapabilities,
-} from '../../store/vector-store.js';
-import { findByTerms, findNearest, requireSparseMetric } from './find-records.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { RemoteStore } from '../remote-store.js';
+import { clientPerSignal, serviceCalls } from '../store-call.js';
+import type { CreateIndexParams, IndexParams, VectorStoreCapabilities } from '../../store/vector-store.js';
+import type { SparseEncoder } from '../../words/lexical-sparse-encoder.js';
+import { openPinecone, type PineconeConnectionOptions, type PineconeLikeClient } from './pinecone-client.js';
 import {
-  openPinecone,
-  type PineconeConnectionOptions,
-  type PineconeLikeClient,
-  type PineconeLikeIndex,
-  type PineconeRecord,
-} from './pinecone-client.js';
-import {
-  deleteRecords,
   findShape,
-  fromPineconeRecord,
-  isNotFound,
+  type InNamespace,
   listIndexNames,
   type LocatedShape,
-  readRecords,
+  PineconeIndex,
+  type PineconeQueryParams,
+  type PineconeUpsertParams,
   requirePineconeName,
-  scanRecords,
-  selectIds,
-  toPineconeRecord,
-  writeRecords,
+  requireSparseMetric,
 } from './pinecone-index.js';
 
 const namespaceValue = valueThat((value) => typeof value === 'string', 'a string');
@@ -65,26 +45,6 @@ export interface PineconeVectorConfig extends PineconeConnectionOptions {
    */
   sparseEncoder?: SparseEncoder;
 }
-
-interface InNamespace {
-  /** Instead of the store's. */
-  namespace?: string;
-}
-
-/** Block `pinecone` of a query tool's `databaseConfig`. */
-export interface PineconeConfig extends InNamespace {
-  /** Weights of words, for an index that stores them next to the vectors. */
-  sparseVector?: SparseVector;
-}
-
-/** Parameters of `query()` of `PineconeVector`. */
-export type PineconeQueryParams = QueryParams & PineconeConfig;
-/** Parameters of `upsert()` of `PineconeVector`. */
-export type PineconeUpsertParams = UpsertParams &
-  InNamespace & {
-    /** One sparse vector per record, for hybrid search. */
-    sparseVectors?: readonly SparseVector[];
-  };
 
 const optionChecks: OptionChecks<PineconeVectorConfig> = {
   apiKey: anyValue,
@@ -122,7 +82,7 @@ export class PineconeVector extends RemoteStore<
   LocatedShape,
   InNamespace,
   PineconeQueryParams,
-  PineconeOpenIndex
+  PineconeIndex
 > {
   readonly databaseConfigKey = 'pinecone';
   readonly capabilities: VectorStoreCapabilities;
@@ -160,34 +120,17 @@ export class PineconeVector extends RemoteStore<
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {
-    this.check('createIndex', params);
-    const { indexName } = params;
-    await this.indexes.create(params, async (shape, client) => {
-      if (this.#config.sparseEncoder) requireSparseMetric(indexName, shape.metric);
-      const { cloud = 'aws', region = 'us-east-1' } = this.#config;
-      const spec = { serverless: { cloud, region } };
-      const existing = await createUnlessExists(
-        () => client.createIndex({ name: indexName, ...shape, spec, waitUntilReady: true }),
-        () => findShape(client, indexName),
-      );
-      if (existing) requireSameShape(indexName, existing, shape);
-    });
+    const { cloud = 'aws', region = 'us-east-1', sparseEncoder } = this.#config;
+    if (sparseEncoder) requireSparseMetric(params.indexName, params.metric ?? 'cosine');
+    const spec = { serverless: { cloud, region } };
+    await this.createBy(params, (client, { name, dimension, metric }) =>
+      client.createIndex({ name, dimension, metric, spec, waitUntilReady: true }),
+    );
   }
 
   override async upsert(params: PineconeUpsertParams): Promise<string[]> {
     this.check('upsert', params);
-    const { sparseVectors } = params;
-    return this.use(params, async ({ dimension, metric, client }) => {
-      const { ids, records } = checkUpsert(params, { dimension, metric });
-      if (sparseVectors && sparseVectors.length !== ids.length)
-        throw invalidOptions('upsert needs one sparse vector for each vector.');
-      if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
-      const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
-      // All are checked before the first is sent.
-      const checked = records.map((record) => toPineconeRecord(record, sparse.get(record.id) ?? this.#encode(record)));
-      await writeRecords(client, checked);
-      return ids;
-    });
+    return this.use(params, (index) => index.upsert(params));
   }
 
   /**
@@ -202,7 +145,7 @@ export class PineconeVector extends RemoteStore<
     const ids = [...new Set(params.ids)];
     const deadline = performance.now() + timeout;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
-      const found = await this.use(params, ({ client }) => readRecords(client, ids));
+      const found = await this.use(params, (index) => index.read(ids, false));
       if (found.length === ids.length) return;
       if (performance.now() + delay > deadline) {
         throw new QuiverError(
@@ -214,71 +157,13 @@ export class PineconeVector extends RemoteStore<
     }
   }
 
-  #encode(record: Pick<VectorRecord, 'document' | 'metadata'>): SparseVector | undefined {
-    return this.#config.sparseEncoder?.encodeDocument(keywordText(record));
-  }
-
   /** A recreated index has another host, and the former one rejects requests, so the description need not be read again. */
-  protected override change<Result>(
-    params: InIndex,
-    work: (index: PineconeOpenIndex) => Promise<Result>,
-  ): Promise<Result> {
+  protected override change<Result>(params: InIndex, work: (index: PineconeIndex) => Promise<Result>): Promise<Result> {
     return this.use(params, work);
   }
 
-  protected open(
-    { host, ...shape }: LocatedShape,
-    client: PineconeLikeClient,
-    { indexName, namespace: named = this.#config.namespace ?? '' }: InIndex,
-  ): PineconeOpenIndex {
-    const namespace = named === '' ? defaultNamespace : named;
-    const index = client.index({ host, namespace }) as PineconeLikeIndex;
-    const { sparseEncoder } = this.#config;
-    const stored = new Map<string, PineconeRecord>();
-    // A namespace exists from its first record on; before that, Pinecone rejects a deletion.
-    const ignoreMissing = (removal: Promise<unknown>): Promise<unknown> =>
-      removal.catch(async (error: unknown) => {
-        if (!isNotFound(error) || (await findShape(client, indexName))?.host !== host) throw error;
-      });
-    return {
-      ...shape,
-      client: index,
-      async count() {
-        const { namespaces = {} } = await index.describeIndexStats();
-        const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
-        return used?.recordCount ?? 0;
-      },
-      async read(ids, includeVector) {
-        const records = await readRecords(index, ids);
-        for (const record of records) stored.set(record.id, record);
-        return records.map((record) => fromPineconeRecord(record, includeVector));
-      },
-      select: (filter) => selectIds(index, filter),
-      listVectors: (params, filter) => scanRecords(index, params, filter),
-      nearest: (search, { sparseVector }) => findNearest({ ...shape, index }, search, sparseVector),
-      async byTerms(search) {
-        requireSparseMetric(indexName, shape.metric);
-        const weights = sparseEncoder?.encodeQuery(search.queryText);
-        return weights ? findByTerms({ ...shape, index }, search, weights) : [];
-      },
-      // Updated records keep their sparse vectors until their texts change.
-      write: (records) =>
-        writeRecords(
-          index,
-          records.map((record) => {
-            const before = stored.get(record.id);
-            const hasSameText = before && keywordText(fromPineconeRecord(before, false)) === keywordText(record);
-            const kept = before?.sparseValues?.indices?.length ? before.sparseValues : undefined;
-            return toPineconeRecord(record, hasSameText || !sparseEncoder ? kept : this.#encode(record));
-          }),
-        ),
-      remove: (ids) => ignoreMissing(deleteRecords(index, ids)),
-      clear: () => ignoreMissing(index.deleteAll()),
-      drop: () => client.deleteIndex(indexName),
-    };
+  protected open(shape: LocatedShape, client: PineconeLikeClient, params: InIndex): PineconeIndex {
+    const { namespace = '', sparseEncoder } = this.#config;
+    return new PineconeIndex(client, shape, { ...params, namespace: params.namespace ?? namespace }, sparseEncoder);
   }
 }
-
-type PineconeOpenIndex = OpenIndex<PineconeQueryParams> & { readonly client: PineconeLikeIndex };
-
-const defaultNamespace = '__default__';

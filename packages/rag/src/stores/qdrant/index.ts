@@ -1,9 +1,9 @@
-import type { QdrantConfig } from './qdrant-vector.js';
+import type { QdrantConfig } from './qdrant-index.js';
 
-export type { QdrantCreateIndexParams } from './qdrant-index.js';
-export { QdrantVector, type QdrantConfig, type QdrantQueryParams, type QdrantVectorConfig } from './qdrant-vector.js';
+export type { QdrantConfig, QdrantCreateIndexParams, QdrantQueryParams } from './qdrant-index.js';
+export { QdrantVector, type QdrantVectorConfig } from './qdrant-vector.js';
 
-declare module '../../store/index-read.js' {
+declare module '../../store/scope.js' {
   interface DatabaseConfig {
     qdrant?: QdrantConfig;
   }

@@ -1,6 +1,6 @@
-import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { rejectBeside } from '../../store/options.js';
+import { clientMissing } from '../store-call.js';
 
 /** A point as Qdrant returns it. */
 export interface QdrantLikePoint {
@@ -58,11 +58,9 @@ export function requireQdrantConnection({ client, ...connection }: QdrantConnect
 /** @throws `VECTOR_CLIENT_MISSING` when `@qdrant/js-client-rest` is needed and not installed */
 export async function openQdrant({ client, url, apiKey, https }: QdrantConnectionOptions): Promise<QdrantLikeClient> {
   if (client) return client;
-  const { QdrantClient } = await import('@qdrant/js-client-rest').catch((error: unknown) => {
-    throw new QuiverError('VECTOR_CLIENT_MISSING', 'Qdrant needs its client: npm install @qdrant/js-client-rest', {
-      cause: error,
-    });
-  });
+  const { QdrantClient } = await import('@qdrant/js-client-rest').catch(
+    clientMissing('Qdrant', '@qdrant/js-client-rest'),
+  );
   return new QdrantClient({
     ...(url !== undefined && { url }),
     ...(apiKey !== undefined && { apiKey }),

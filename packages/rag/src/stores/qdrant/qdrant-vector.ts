@@ -1,10 +1,9 @@
 import { anyValue, unchecked, booleanValue, checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { requireIndexName } from '../../store/checks.js';
-import { nativeKeywordSearch, type OpenIndex, unboundedToScore } from '../../store/record-store.js';
-import { RemoteStore } from '../../store/remote-store.js';
-import { lazyClient, serviceCalls } from '../../store/store-call.js';
-import type { IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
-import { findByTerms, findNearest } from './find-records.js';
+import { nativeKeywordSearch } from '../../store/record-store.js';
+import { RemoteStore } from '../remote-store.js';
+import { lazyClient, serviceCalls } from '../store-call.js';
+import type { IndexParams, VectorStoreCapabilities } from '../../store/vector-store.js';
 import {
   openQdrant,
   type QdrantConnectionOptions,
@@ -13,15 +12,13 @@ import {
   withReason,
 } from './qdrant-client.js';
 import {
-  createIndex,
+  createCollection,
   findShape,
   listIndexNames,
   type QdrantCreateIndexParams,
+  QdrantIndex,
+  type QdrantQueryParams,
   type QdrantShape,
-  readRecords,
-  removeRecords,
-  selectIds,
-  writeRecords,
 } from './qdrant-index.js';
 
 /** Options of `QdrantVector`. */
@@ -29,15 +26,6 @@ export interface QdrantVectorConfig extends QdrantConnectionOptions {
   /** For your own records. */
   id?: string;
 }
-
-/** Block `qdrant` of a query tool's `databaseConfig`. */
-export interface QdrantConfig {
-  /** Whether to compare all vectors, which is slower and exact. Default `false`: through Qdrant's approximate index. */
-  exact?: boolean;
-}
-
-/** Parameters of `query()` of `QdrantVector`. */
-export interface QdrantQueryParams extends QueryParams, QdrantConfig {}
 
 const optionChecks: OptionChecks<QdrantVectorConfig> = {
   ...unchecked<QdrantVectorConfig>()('url', 'apiKey'),
@@ -60,7 +48,7 @@ const optionChecks: OptionChecks<QdrantVectorConfig> = {
  * const store = new QdrantVector({ url: 'http://localhost:6333' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, object, QdrantQueryParams> {
+export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, object, QdrantQueryParams, QdrantIndex> {
   readonly databaseConfigKey = 'qdrant';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   readonly id: string;
@@ -85,30 +73,11 @@ export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, obj
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
   async createIndex(params: QdrantCreateIndexParams): Promise<void> {
-    this.check('createIndex', params);
-    await this.indexes.create(params, (shape, client) => createIndex(client, { ...params, ...shape }));
+    await this.createBy(params, createCollection);
+    await this.use(params, (index) => index.complete());
   }
 
-  protected open(
-    shape: QdrantShape,
-    client: QdrantLikeClient,
-    { indexName: name, signal }: IndexParams,
-  ): OpenIndex<QdrantQueryParams> {
-    const index = { ...shape, client, name, signal };
-    return {
-      ...shape,
-      count: async () => (await client.count(name, { exact: true })).count,
-      read: (ids, includeVector) => readRecords(index, ids, includeVector),
-      select: (filter, after) =>
-        this.listings.select(JSON.stringify([name, filter]), after, () => selectIds(index, filter)),
-      nearest: (search, { exact = false }) => findNearest(index, search, exact),
-      byTerms: (search, { exact = false }) => findByTerms(index, search, exact),
-      toKeywordScore: unboundedToScore,
-      write: (records) => writeRecords(index, records),
-      remove: (ids) => removeRecords(index, ids),
-      // An empty filter matches all.
-      clear: () => client.delete(name, { wait: true, filter: {} }),
-      drop: () => client.deleteCollection(name),
-    };
+  protected open(shape: QdrantShape, client: QdrantLikeClient, params: IndexParams): QdrantIndex {
+    return new QdrantIndex(client, shape, params);
   }
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { toStoreFailure } from '../../../store/store-call.js';
+import { toStoreFailure } from '../../store-call.js';
 import {
   type IndexHeader,
   type IndexOperation,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { englishAnalysis, termsOf } from '../../words/analysis.js';
-import { beginningOf } from './find-records.js';
+import { beginningOf } from './chroma-index.js';
 
 const endings =
   ' s y ies e es ed ing able ably ability ible ibly ibility al ally ality ate ated ation ational ator ative ence ency ent ently er ful fulness fully ical icate icity ism ity ive ively iveness ivity ize izer ization ment ness ous ously ousness ology ologist'.split(

@@ -66,32 +66,26 @@ export type ServiceCalls<Client> = <Result>(
 /**
  * @param store - name for messages
  * @param explain - improves the message of an error of the client
+ * @param detailsOf - details of an error
  */
 export function serviceCalls<Client>(
   store: string,
   open: (signal: AbortSignal | undefined) => Promise<Client>,
-  explain: (error: unknown) => unknown = (error) => error,
+  explain: (error: unknown, what: string) => unknown = (error) => error,
+  detailsOf?: (error: unknown) => Record<string, unknown>,
 ): ServiceCalls<Client> {
   return async (what, signal, work) => {
     try {
       return await untilAborted(async () => work(await open(signal)), signal);
     } catch (error) {
-      throw toStoreFailure(explain(error), { store, what, signal });
+      throw toStoreFailure(explain(error, what), { store, what, signal }, detailsOf?.(error));
     }
   };
 }
 
-/** Creates an index. @returns the index that exists already, which another process may have created at the same time */
-export async function createUnlessExists<Index>(
-  create: () => Promise<unknown>,
-  find: () => Promise<Index | undefined>,
-): Promise<Index | undefined> {
-  try {
-    await create();
-    return undefined;
-  } catch (error) {
-    const existing = await find();
-    if (!existing) throw error;
-    return existing;
-  }
+/** Returns the handler of a failed import of a client. Bundlers accept a missing package only where `catch` follows its import. */
+export function clientMissing(store: string, packages: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new QuiverError('VECTOR_CLIENT_MISSING', `${store} needs its client: npm install ${packages}`, { cause });
+  };
 }

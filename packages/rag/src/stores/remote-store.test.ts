@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { idListings, indexCache } from './remote-store.js';
+import { IdListings, IndexCache } from './remote-store.js';
 import { serviceCalls } from './store-call.js';
 
 function setUp(): { use: typeof useCached; clock: { time: number }; answers: string[] } {
   const clock = { time: 0 };
   const answers = ['first', 'second'];
-  const cache = indexCache({
+  const cache = new IndexCache({
     run: serviceCalls('Toy', async () => 'client'),
     requireName: () => {},
     find: async () => answers.shift(),
@@ -31,7 +31,7 @@ it('reads a description again after its maximum age', async () => {
 it('does not cache a description that was read before the index was recreated', async () => {
   let answer = (_index: string): void => {};
   const answers = [new Promise<string>((resolve) => (answer = resolve)), Promise.resolve('second')];
-  const cache = indexCache({
+  const cache = new IndexCache({
     run: serviceCalls('Toy', async () => 'client'),
     requireName: () => {},
     find: () => answers.shift() ?? Promise.resolve(undefined),
@@ -47,7 +47,7 @@ it('does not cache a description that was read before the index was recreated', 
 it('passes the signal to every request, and rejects an invalid name with a promise', async () => {
   const { signal } = new AbortController();
   const signals: unknown[] = [];
-  const cache = indexCache({
+  const cache = new IndexCache({
     run: serviceCalls('Toy', async () => 'client'),
     requireName: (name) => {
       if (name === '') throw new Error('no name');
@@ -102,10 +102,10 @@ it('names the existing indexes when an index is gone', async () => {
 });
 
 it('keeps the eight listings that were made or renewed last', async () => {
-  const { select } = idListings();
+  const listings = new IdListings();
   let listed: string[] = [];
   const read = async (key: string, after?: string): Promise<void> => {
-    const ids = await select(key, after, async () => {
+    const ids = await listings.select(key, after, async () => {
       listed.push(key);
       return ['b', 'a'];
     });
