@@ -133,7 +133,6 @@ const maxParallelCalls = 4;
  */
 const maxBytesPerCall = 300_000;
 
-/** State that the requests of one call share. */
 interface Call {
   readonly signal: AbortSignal;
   readonly event: EmbeddingTraceEvent | undefined;
@@ -257,7 +256,6 @@ function split(texts: readonly string[], maxTexts: number | undefined, limiter: 
   return batches.flatMap((batch) => partsOf(batch, count, limits));
 }
 
-/** The read part of an answer. */
 interface Embeddings {
   readonly embeddings: unknown;
   readonly usage?: { readonly tokens: number } | undefined;

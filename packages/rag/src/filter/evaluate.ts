@@ -1,5 +1,5 @@
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
-import { createPatternBudget, createPatternTest, type PatternBudget } from './pattern.js';
+import { createPatternTest, type PatternBudget, patternSteps } from './pattern.js';
 
 /** Decides whether metadata match a filter. */
 export type FilterTest = (metadata: unknown) => boolean;
@@ -33,7 +33,7 @@ export function evaluateFilter(filter: Filter, metadata: unknown, budget?: Patte
  */
 export function createFilterTest(
   filter: Filter | undefined,
-  budget: PatternBudget = createPatternBudget(),
+  budget: PatternBudget = { steps: patternSteps },
 ): FilterTest {
   return filter ? compileFilter(filter, budget) : () => true;
 }

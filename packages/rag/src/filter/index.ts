@@ -2,4 +2,4 @@ export { createFilterTest, evaluateFilter, type FilterTest } from './evaluate.js
 export type { FieldPath, Filter, FilterField, FilterOrder, FilterScalar } from './filter.js';
 export { comparisonsOf, filterOperators, logicalOperators } from './operators.js';
 export { bothFilters, checkFilter, parseFilter, toFilter, type CheckedFilter } from './parse.js';
-export { createPatternBudget, type PatternBudget } from './pattern.js';
+export { type PatternBudget, patternSteps } from './pattern.js';

@@ -16,7 +16,6 @@ const maxConditions = 1000;
 const maxListLength = 10_000;
 const maxPathLength = 100;
 
-/** Position of the parser. */
 interface Place {
   /** The field that operators apply to. */
   readonly path: FieldPath;
@@ -37,7 +36,6 @@ export function parseConditions(filter: unknown): Filter {
   return parseQuery(filter, { path: [], where: '', depth: 1, isElement: false, total: { conditions: 0 } });
 }
 
-/** Field conditions and logical operators, all of which must hold. */
 function parseQuery(query: PlainObject, place: Place): Filter {
   const filters = keysOf(query, place).map((key) => {
     const inner = inside(place, key);
@@ -52,7 +50,6 @@ function parseQuery(query: PlainObject, place: Place): Filter {
   return allOf(filters);
 }
 
-/** Parsers of operators around filters. */
 const logicalParsers: ReadonlyMap<string, (value: unknown, place: Place) => Filter> = new Map([
   ['$and', (value: unknown, place: Place): Filter => allOf(parseQueries('$and', value, place))],
   ['$or', (value, place) => combine('or', parseQueries('$or', value, place))],

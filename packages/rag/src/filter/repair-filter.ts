@@ -3,7 +3,6 @@ import { fieldOperators, logicalOperators } from './operators.js';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Operators by the names and signs that models write for them. */
 const operatorNames: ReadonlyMap<string, string> = new Map(
   Array.from(fieldOperators, ([name, { writtenAs = [] }]) =>
     writtenAs.map((written) => [written, name] as const),

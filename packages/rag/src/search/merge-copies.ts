@@ -9,7 +9,6 @@ export interface OtherPlace extends Partial<Record<PlaceKey, unknown>> {
   id: string;
 }
 
-/** Results with the same text: the best one, and its copies. */
 interface CopyGroup<Match> {
   readonly best: Match;
   readonly copies: Match[];

@@ -67,7 +67,6 @@ export class Question {
     });
   }
 
-  /** Number of different trigrams. */
   get size(): number {
     return this.#trigrams.size;
   }

@@ -38,7 +38,6 @@ export function rankCandidates<Match extends VectorMatch>(
   return [...first, ...ranked.slice(depth)];
 }
 
-/** Returns how much each trigram counts. */
 function raritiesAmong(found: readonly QuestionMatches[], size: number): number[] {
   const frequencies = new Uint32Array(size);
   /** Candidate that contained a trigram last, plus 1. */

@@ -13,7 +13,6 @@ export const startNibbleDots: (pages: number) => WasmInstance<NibbleDots> | unde
 
 /** Rows that the kernel compares at once; an even number. */
 const blockRows = 1024;
-/** Address of the query. */
 const queryAddress = 0;
 /** Below this share of all rows, comparing listed rows takes less time than comparing all: they are not read in order. */
 const sparseShare = 1 / 4;
@@ -54,7 +53,6 @@ export class QuantizedRows {
   readonly #queryError: number;
   /** The row that is being stored; zeros behind its end. */
   #row: Float32Array;
-  /** Results of the kernel for that row. */
   #sums: Float32Array;
   readonly #isUnit: boolean;
   #scales = new Float64Array(0);

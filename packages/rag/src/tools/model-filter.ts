@@ -73,7 +73,6 @@ function typeOf(field: SampledField | undefined): Pick<FilterField, 'type'> {
   return type === undefined || others.length > 0 ? {} : { type: type as NonNullable<FilterField['type']> };
 }
 
-/** Adds the fields and their frequent values to an error. */
 function withValues(error: QuiverError, fields: Record<string, FilterField>, found: SampledFields): QuiverError {
   const described = Object.entries(fields).map(([name, field]): string => {
     const line = describeFields({ [name]: field });
@@ -125,21 +124,18 @@ function listFields(known: readonly string[]): string {
   return `The records have the fields ${listed.join(', ')}${rest}.`;
 }
 
-/** Returns the conditions that a filter requires together. */
 function conditionsOf(filter: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
   return Object.entries(filter).flatMap(([name, value]) =>
     name === '$and' && Array.isArray(value) ? value.flatMap(conditionsOf) : [{ [name]: value }],
   );
 }
 
-/** Number of records that are read to find fields, types and values. */
 const sampleSize = 1000;
 const maxValues = 20;
 const maxDepth = 4;
 /** Longer names and values are not shown to a model. */
 const longestShown = 60;
 
-/** Types and values of the metadata fields of records, by name. */
 type SampledFields = Map<string, SampledField>;
 
 interface SampledField {
@@ -147,7 +143,6 @@ interface SampledField {
   readonly counts: Map<string | number | boolean, number>;
 }
 
-/** The records that the application allows in one call. */
 interface Sample {
   /** Returns the metadata fields of the first records, which are read once. */
   readonly fields: () => Promise<SampledFields>;

@@ -6,7 +6,6 @@ import { estimateTokens } from '../embedding/rate-limit.js';
 import type { VectorMetadata } from '../store/index.js';
 import { startOfText, textAbove } from '../store/record-text.js';
 
-/** A passage, with the path to it in a graph. */
 interface Passage {
   readonly id: string;
   readonly document: string;
@@ -117,7 +116,6 @@ function headerOf({ id, document, metadata, path = [] }: Passage, number: number
   return names.length === 0 ? `[${number}] ` : `[${number}] ${names.join(' ')}\n`;
 }
 
-/** Returns the number of the passage that shows a name, if an earlier one does. */
 function numberOf(name: readonly string[], number: number, { byName }: Numbers): number | undefined {
   const key = name.join('\n');
   const first = byName.get(key);
@@ -125,7 +123,6 @@ function numberOf(name: readonly string[], number: number, { byName }: Numbers):
   return first;
 }
 
-/** Other places of a text that are named. */
 const namedCopies = 2;
 
 function copiesOf(metadata: VectorMetadata): string[] {
@@ -139,7 +136,6 @@ function withoutMarks(line: string): string {
   return line.replace(/^#+/, '').trim();
 }
 
-/** Returns the place in a file that loaders write. */
 function placesOf(metadata: VectorMetadata): string[] {
   return headerKeys.flatMap((key) => {
     const [value, end] = [metadata[key], key === 'page' ? metadata['endPage'] : undefined] as unknown[];

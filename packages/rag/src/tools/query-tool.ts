@@ -2,20 +2,23 @@ import { isQuiverError, traceChannels, type QuiverError, type RetrievalTraceEven
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { ingestKeys } from '../document/metadata-keys.js';
+import { describeFields } from '../filter/declared-fields.js';
+import { comparisonsOf, filterOperators, logicalOperators } from '../filter/index.js';
 import { expandMatches } from '../search/expand-passages.js';
 import { mergeCopies } from '../search/merge-copies.js';
 import { ratePassages } from '../search/confidence.js';
 import { readTrustedFilter, requireScope } from '../store/scope.js';
+import type { FilterFields } from './model-filter.js';
 import { writePassages } from './passage-text.js';
 import {
   createEmbedderOf,
   hasFilters,
+  type Limits,
   readLimits,
   resolveCall,
   type QueryCall,
   type VectorQueryInput,
 } from './query-call.js';
-import { queryInputSchema } from './query-input-schema.js';
 import type { PassagesOutput, QueryResult } from './query-result.js';
 import type { QueryToolOptions } from './query-tool-options.js';
 
@@ -44,12 +47,7 @@ export function createQueryTool<Output extends PassagesOutput>(
   return createTool({
     id: options.id ?? `${name} ${vectorStoreName} ${indexName} Tool`,
     description: options.description ?? definition.description,
-    inputSchema: queryInputSchema({
-      isList: options.mode === 'filter',
-      hasFilter: hasFilters(options),
-      filterFields: options.filterFields,
-      ...limits,
-    }),
+    inputSchema: queryInputSchema(options, limits),
     outputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
     toModelOutput: (output) => ({ type: 'text', value: toModelText(output as PassagesOutput & RecordPage) }),
@@ -95,7 +93,6 @@ function toModelText(output: PassagesOutput & RecordPage): string {
   return nextCursor === undefined ? text : `${text}\n\nnextCursor: ${nextCursor}`;
 }
 
-/** Returns a passage without the metadata that `ingest` writes for itself. */
 function withoutIngestKeys(source: QueryResult): QueryResult {
   const entries = Object.entries(source.metadata).filter(([key]) => !ingestKeys.has(key));
   return { ...source, metadata: Object.fromEntries(entries) };
@@ -116,4 +113,66 @@ function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>
     event.documents = result.sources;
     return result;
   });
+}
+
+/** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
+function queryInputSchema(options: QueryToolOptions, { topK, maxTopK }: Limits): JsonSchema {
+  const { filterFields } = options;
+  const isList = options.mode === 'filter';
+  return {
+    type: 'object',
+    properties: {
+      ...(!isList && {
+        queryText: {
+          type: 'string',
+          minLength: 1,
+          description: 'The question, or the text to find related passages for.',
+        },
+      }),
+      topK: {
+        type: 'number',
+        minimum: 1,
+        default: topK,
+        description: `How many passages to return (default ${topK}, at most ${maxTopK}; larger numbers count as ${maxTopK}).`,
+      },
+      ...(hasFilters(options) && {
+        filter: {
+          type: ['object', 'string'],
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: ${filterOperators.join(' ')}, combined by ${logicalOperators.join(' ')}.${fieldsNote(filterFields)}`,
+          ...(typeof filterFields === 'object' && { properties: fieldProperties(filterFields) }),
+        },
+      }),
+      ...(isList && {
+        cursor: {
+          type: 'string',
+          description:
+            'The nextCursor of the previous page, to read on with the same filter. Leave it out for the first page.',
+        },
+      }),
+    },
+    required: isList ? [] : ['queryText'],
+    additionalProperties: false,
+  };
+}
+
+function fieldsNote(fields: FilterFields | undefined): string {
+  if (fields === undefined) return '';
+  if (fields === 'auto') return ' A filter with an unknown field returns the fields of the index with their values.';
+  return ` Only these fields can be used:\n${describeFields(fields)}`;
+}
+
+/** The types accept what can be corrected, such as a number as text: a call that does not match the schema would not reach the tool. */
+function fieldProperties(fields: Exclude<FilterFields, 'auto'>): Record<string, JsonSchema> {
+  const entries = Object.entries(fields).map(([name, field]): [string, JsonSchema] => {
+    const { description, type } = typeof field === 'string' ? { description: field, type: undefined } : field;
+    const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
+    return [
+      name,
+      {
+        type: types,
+        description: `${type ?? 'any value'}${description ? `: ${description}` : ''}; or an object of ${comparisonsOf(type).join(' ')} $exists`,
+      },
+    ];
+  });
+  return Object.fromEntries(entries);
 }

@@ -108,7 +108,6 @@ async function findPosition(
   return position;
 }
 
-/** Whether a line is the header of an export of the same index and filter. */
 function isHeaderOf(line: string, scope: ExportScope): boolean {
   try {
     const { indexName, filter } = parseHeader(line);

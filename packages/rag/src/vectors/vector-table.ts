@@ -78,7 +78,6 @@ export class VectorTable {
     return this.#rows(row, 1);
   }
 
-  /** A view of rows of one segment. */
   #rows(first: number, count: number): Float32Array {
     const segment = this.#segments[Math.floor(first / rowsPerSegment)] as Float32Array;
     const start = (first % rowsPerSegment) * this.dimension;

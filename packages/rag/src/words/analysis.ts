@@ -19,7 +19,6 @@ export interface Analysis {
   readonly known: KnownTerms;
 }
 
-/** The term or terms of tokens, which texts repeat. */
 type KnownTerms = Map<string, string | readonly string[]>;
 
 /** All languages together: 40 MB at most. A cache of 50,000 tokens for each of 39 languages took 800 MB. All are emptied when they are full. */
@@ -77,7 +76,6 @@ function createAnalysis(language: Language, stem: Stemmer | undefined): Analysis
 const notAscii = /[\u0080-\uffff]/;
 const asciiWord = /^[A-Z]?[a-z]+$/;
 
-/** Whether a token is one word of ASCII, as most are. */
 function isPlain(token: string): boolean {
   return token.length > 1 && asciiWord.test(token);
 }
@@ -236,14 +234,12 @@ function addUnspaced(word: string, analysis: Analysis, terms: string[]): void {
   for (const part of word.split(isUnspaced)) if (part !== '') addSpaced(part, analysis, terms);
   for (const [run] of word.matchAll(paired)) addPairs(run, terms);
   for (const [run] of word.matchAll(segmented)) {
-    segmenter ??= createSegmenter();
-    if (!segmenter) addPairs(run, terms);
+    segmenter ??= new Intl.Segmenter('th', { granularity: 'word' });
     // The time that a part takes grows with the square of its length.
-    else
-      for (let at = 0; at < run.length; at += longestSegmented) {
-        for (const { segment, isWordLike } of segmenter.segment(run.slice(at, at + longestSegmented)))
-          if (isWordLike) terms.push(segment);
-      }
+    for (let at = 0; at < run.length; at += longestSegmented) {
+      for (const { segment, isWordLike } of segmenter.segment(run.slice(at, at + longestSegmented)))
+        if (isWordLike) terms.push(segment);
+    }
   }
 }
 
@@ -253,12 +249,6 @@ const longestSegmented = 1000;
 /** Created once, at the first word that needs it. Dictionaries are chosen by the script, not by the language. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Returns `undefined` in engines without `Intl.Segmenter`. */
-function createSegmenter(): Intl.Segmenter | undefined {
-  return typeof Intl.Segmenter === 'function' ? new Intl.Segmenter('th', { granularity: 'word' }) : undefined;
-}
-
-/** Adds the characters of a word and the pairs of neighbors. */
 function addPairs(word: string, terms: string[]): void {
   const characters = [...word];
   for (let at = 0; at < characters.length; at += 1) {

@@ -55,7 +55,6 @@ export class Bm25Index {
   #docs: number[] = [];
   /** Terms of each slot's text that count for its length, repeated ones included. */
   #lengths: number[] = [];
-  /** Sum of the lengths of all documents. */
   #totalLength = 0;
   /** Sums of a search in progress, by slot: all 0 between searches. */
   #scores = new Float64Array(0);
@@ -112,7 +111,6 @@ export class Bm25Index {
     return pairs;
   }
 
-  /** Number of documents. */
   get count(): number {
     return this.#slotOfDoc.size;
   }
@@ -183,7 +181,6 @@ export class Bm25Index {
     return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: Math.min(1, similarity / largest) }));
   }
 
-  /** Returns the number of documents in postings. */
   #frequency(pairs: readonly number[]): number {
     if (this.#docs.length === this.count) return pairs.length / 2;
     let frequency = 0;
@@ -191,7 +188,6 @@ export class Bm25Index {
     return frequency;
   }
 
-  /** Makes the arrays of a search as long as the texts require. */
   #prepare(): void {
     const size = this.#docs.length;
     if (this.#scores.length < size) {
@@ -199,7 +195,8 @@ export class Bm25Index {
       this.#touched = new Int32Array(size * 2);
     }
     if (this.#normalizations.length === size) return;
-    const averageLength = this.#totalLength / this.count;
+    // Texts of words without a subject alone have the length 0.
+    const averageLength = this.#totalLength / this.count || 1;
     this.#normalizations = new Float64Array(size);
     for (const [slot, length] of this.#lengths.entries())
       this.#normalizations[slot] = k1 * (1 - b + (b * length) / averageLength);
@@ -219,7 +216,6 @@ export class Bm25Index {
     return end;
   }
 
-  /** Removes the slots of removed texts. */
   #compact(): void {
     this.#readStored();
     const kept = [...this.#docs.keys()].filter((slot) => this.#docs[slot] !== -1);

@@ -38,10 +38,8 @@ const decisiveLead = 3;
 type Evidence = readonly (readonly [language: number, weight: number])[];
 
 const wordEvidence = new Map<string, Evidence>();
-/** Languages whose alphabets contain a letter. */
 const letterOwners = new Map<string, readonly number[]>();
 
-/** Fills the tables at the first call. */
 function prepare(): void {
   if (wordEvidence.size > 0) return;
   const frequent = new Map<string, number[]>();
@@ -117,7 +115,6 @@ function toCertain(language: Language): DetectedLanguage {
   return { language, isCertain: true, likely: [language] };
 }
 
-/** Languages of each script, by their number. */
 const numbersOf: ReadonlyMap<Script, readonly number[]> = new Map(
   languages.map(({ script }) => [script, toNumbers(languages, script)]),
 );
@@ -140,7 +137,6 @@ const words = /[\p{L}\p{M}]+/gu;
 /** Several times as fast. */
 const latinWords = /(?:[a-z\u00c0-\u024f\u1e00-\u1eff]|[\u0300-\u036f])+/gi;
 
-/** Adds the evidence of the letters of a word. */
 function addLetters(word: string, lower: string, scores: number[], numbers: readonly number[]): void {
   if (!/[^a-z]/.test(lower)) return;
   let possible: readonly number[] | undefined;

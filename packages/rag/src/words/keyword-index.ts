@@ -31,7 +31,6 @@ export class KeywordIndex {
   /** The other texts by each language that they may have, which queries are read in as well. */
   readonly #likely = new Map<Language, number>();
   #common: Language;
-  /** Texts whose terms are not in the index yet. */
   readonly #pending = new Set<number>();
 
   /**
@@ -100,7 +99,6 @@ export class KeywordIndex {
     return this.#index.search(terms, options);
   }
 
-  /** Loads the languages of all texts. */
   async #load(): Promise<void> {
     const common = this.#mostCommon();
     if (common !== this.#common) {
@@ -123,7 +121,6 @@ export class KeywordIndex {
     else for (const each of likely) add(this.#likely, each, change);
   }
 
-  /** Languages of the terms of a text. */
   #languagesOf(doc: number): readonly Language[] {
     const { shown, likely } = this.#languages[doc] as TextLanguages;
     return shown ? [shown] : [...new Set([this.#common, ...likely])];

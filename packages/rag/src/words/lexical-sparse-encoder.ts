@@ -25,7 +25,6 @@ export interface LexicalSparseEncoderOptions {
   averageLength?: number;
 }
 
-/** The constants of BM25. */
 const k1 = 1.2;
 const b = 0.75;
 const defaultAverageLength = 100;

@@ -43,7 +43,6 @@ const wholeWeightAlone = 2;
 /** Beginnings and ends of words in other languages of the texts count so much where the language of the query is open. */
 const otherAffixWeight = 0.1;
 
-/** A word of a query, or a name or a part of one. */
 interface QueryWord {
   readonly part: TokenPart;
   /** The name that it is a part of, or itself. */

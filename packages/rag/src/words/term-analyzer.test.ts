@@ -8,7 +8,7 @@ import { loadAnalyzer, type TermAnalyzer, toAnalyzerId } from './term-analyzer.j
 
 async function termsIn(language: string, text: string): Promise<string[]> {
   const analyzer = await loadAnalyzer(toAnalyzerId(language));
-  const found = analyzer.languageOf(text) ?? english;
+  const found = analyzer.languagesOf(text).shown ?? english;
   await analyzer.load([found]);
   return analyzer.toTerms(text, [found]);
 }
@@ -129,7 +129,7 @@ describe('terms of a language', () => {
     const letters = fc.constantFrom(..."aä1ßłñ.ıй́ёїאָאٱًक्षท่าเ中ア한-_’'+# \u{1f600}\ud800");
     fc.assert(
       fc.property(fc.string({ unit: letters, maxLength: 40 }), (text) => {
-        const language = analyzer.languageOf(text) ?? english;
+        const language = analyzer.languagesOf(text).shown ?? english;
         const terms = analyzer.toTerms(text, [language]);
         expect(terms.every((term) => term !== '' && !/\s/.test(term))).toBe(true);
         expect(analyzer.toTerms(text, [language])).toEqual(terms);
@@ -168,7 +168,7 @@ describe('an analyzer', () => {
 
   it('detects the language of each text, unless its record names it', async () => {
     const auto = await loadAnalyzer('auto-3');
-    const codeOf = (text: string, named?: unknown): string | undefined => auto.languageOf(text, named)?.code;
+    const codeOf = (text: string, named?: unknown): string | undefined => auto.languagesOf(text, named).shown?.code;
     expect(codeOf('Die Häuser am See sind alt und schön.')).toBe('de');
     expect(codeOf('Les maisons au bord du lac sont belles.')).toBe('fr');
     expect(codeOf('Дома на берегу озера')).toBe('ru');
@@ -312,7 +312,6 @@ describe('a keyword index', () => {
         const analyzer: TermAnalyzer = {
           id: 'test',
           single: undefined,
-          languageOf: (text) => languages[text.length % 3] as Language,
           languagesOf: (text) => {
             const likely = [languages[text.length % 3] as Language, languages[3] as Language];
             return { shown: text.length % 2 === 0 ? likely[0] : undefined, likely };
@@ -321,7 +320,6 @@ describe('a keyword index', () => {
           load: async (needed) => {
             for (const language of needed) loaded.add(language);
           },
-          toContentTerms: () => [],
           toTerms: (text, own) => {
             expect(own.every((language) => loaded.has(language))).toBe(true);
             return text.split(' ');

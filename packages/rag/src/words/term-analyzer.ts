@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
-import { type Analysis, contentTermsOf, isFunctionTerm, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
+import { type Analysis, isFunctionTerm, loadAnalysis, loadedAnalysis, termsOf } from './analysis.js';
 import { languagesOfText, type TextLanguages } from './detect-language.js';
 import { english, findLanguage, type Language, languages } from './languages.js';
 
@@ -15,13 +15,11 @@ export interface TermAnalyzer {
   /** Language of all texts; absent where each text has its own. */
   readonly single: Language | undefined;
   /**
-   * Returns the language that a stored text is analyzed in; `undefined` where the text does not show it. Text of another script than Latin
-   * has a language of this script.
+   * Returns the language that a stored text is analyzed in, or those that it leaves open, the terms of which it gets. Text of another script than
+   * Latin has a language of this script.
    *
    * @param named - language that its record names, if any
    */
-  languageOf(text: string, named?: unknown): Language | undefined;
-  /** The same with all languages that a text leaves open, the terms of which it gets. */
   languagesOf(text: string, named?: unknown): TextLanguages;
   /** Whether {@link toTerms} can be called. */
   isLoaded(language: Language): boolean;
@@ -29,11 +27,8 @@ export interface TermAnalyzer {
   load(languages: Iterable<Language>): Promise<void>;
   /** Returns the terms of a text in its languages: those of the first in order, then those that the others add. */
   toTerms(text: string, languages: readonly Language[]): string[];
-  /** Returns the terms of a text without words that have no subject; all of them if there are no others. */
-  toContentTerms(text: string, language: Language): string[];
 }
 
-/** The version of the terms of texts. */
 const version = 3;
 
 /**
@@ -105,7 +100,6 @@ export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
   return {
     id,
     single,
-    languageOf: (text, named) => single ?? languagesOfText(text, named).shown,
     languagesOf: single ? () => ({ shown: single, likely: [single] }) : languagesOfText,
     isLoaded: (language) => loadedAnalysis(language) !== undefined,
     load: async (needed) => {
@@ -121,6 +115,5 @@ export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
       }
       return terms;
     },
-    toContentTerms: (text, language) => contentTermsOf(text, loadedAnalysis(language) as Analysis),
   };
 }
