@@ -84,3 +84,38 @@ export function describeWords<Store extends VectorStore>(
     }, 60_000);
   });
 }
+
+/** Suite for databases that keep the terms of Quiver in the language of an index. */
+export function describeLanguage<Store extends VectorStore>(
+  name: string,
+  open: () => Promise<Store>,
+  close: (store: Store) => Promise<void> = async () => {},
+): void {
+  it(`${name} computes terms in the language of the index, which it keeps`, async () => {
+    const store = await open();
+    const create = (language?: string): Promise<void> => {
+      const params: CreateIndexParams & { language?: string } = {
+        indexName,
+        dimension: 1,
+        ...(language && { language }),
+      };
+      return store.createIndex(params);
+    };
+    const find = async (queryText: string): Promise<string[]> =>
+      (await store.query({ indexName, mode: 'keyword', queryText })).map(({ id }) => id);
+    await create('de');
+    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
+    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
+    expect(await find('Häuser')).toEqual(['a']);
+    expect(await find("O'Reilly#")).toEqual(['b']);
+    expect(await find('x'.repeat(60))).toEqual(['c']);
+    expect(await find('学习')).toEqual(['c']);
+    await create();
+    await expect(create('fr')).rejects.toMatchObject({ code: 'VECTOR_INDEX_CONFIG_MISMATCH' });
+    await expect(create('klingon')).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
+    expect(await find('Vertrag')).toEqual(['a']);
+    expect(await find('Haus')).toEqual([]);
+    await close(store);
+  });
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
-import { describeWords } from '../describe-words.fixture.js';
+import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LanceVectorStore } from './index.js';
 
 // Native code, which does not exist for every platform.
@@ -30,6 +30,7 @@ if (client) {
   describeVectorStore('LanceVectorStore', open, close);
   describeWords('LanceVectorStore', open, { close });
   describeWords('LanceVectorStore with texts of any language', open, { close, params: { language: 'auto' } });
+  describeLanguage('LanceVectorStore', open, close);
   describeFilters('LanceVectorStore', open, close, { runs: 100 });
 }
 
@@ -66,29 +67,6 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     await store.upsert({ indexName, ids: ['d'], vectors: [[1]] });
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 4 });
-  });
-
-  it('computes terms in the language of the index, which it keeps', async () => {
-    const store = openAt(await newFolder());
-    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
-    await store.createIndex({ indexName, dimension: 1, language: 'de' });
-    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
-    const find = async (queryText: string): Promise<string[]> =>
-      idsOf(await store.query({ indexName, mode: 'keyword', queryText }));
-    expect(await find('Häuser')).toEqual(['a']);
-    expect(await find("O'Reilly#")).toEqual(['b']);
-    expect(await find('x'.repeat(60))).toEqual(['c']);
-    expect(await find('学习')).toEqual(['c']);
-    await store.createIndex({ indexName, dimension: 1 });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'fr' })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
-    });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-    });
-    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
-    expect(await find('Vertrag')).toEqual(['a']);
-    expect(await find('Haus')).toEqual([]);
   });
 
   it('keeps records in the folder, and uses a connection of the caller without closing it', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
-import { describeWords } from '../describe-words.fixture.js';
+import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LibSQLVector } from './index.js';
 
 // Native code, which does not exist for every platform.
@@ -45,6 +45,11 @@ if (client) {
     },
   );
 
+  describeLanguage(
+    'LibSQLVector',
+    async () => new LibSQLVector({ url: ':memory:' }),
+    (store) => store.close(),
+  );
   describeFilters(
     'LibSQLVector',
     async () => new LibSQLVector({ url: ':memory:' }),
@@ -89,29 +94,6 @@ describe.skipIf(!client)('LibSQLVector', () => {
       code: 'VECTOR_STORE_FAILED',
       message: expect.stringContaining('listing indexes'),
     });
-  });
-
-  it('computes terms in the language of the index, which it keeps', async () => {
-    const store = open({ url: ':memory:' });
-    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
-    await store.createIndex({ indexName, dimension: 1, language: 'de' });
-    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
-    const find = async (queryText: string): Promise<string[]> =>
-      idsOf(await store.query({ indexName, mode: 'keyword', queryText }));
-    expect(await find('Häuser')).toEqual(['a']);
-    expect(await find("O'Reilly#")).toEqual(['b']);
-    expect(await find('x'.repeat(60))).toEqual(['c']);
-    expect(await find('学习')).toEqual(['c']);
-    await store.createIndex({ indexName, dimension: 1 });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'fr' })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
-    });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-    });
-    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
-    expect(await find('Vertrag')).toEqual(['a']);
-    expect(await find('Haus')).toEqual([]);
   });
 
   it('keeps records in the file, and uses a client of the caller without closing it', async () => {
@@ -247,20 +229,6 @@ describe.skipIf(!client)('LibSQLVector', () => {
     expect(await store.query(query)).toHaveLength(3);
     const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'chapter 4711' });
     expect(match?.id).toBe('id-4711');
-  });
-
-  it('finds words of any script, and identifiers', async () => {
-    const store = open({ url: ':memory:' });
-    await store.createIndex({ indexName, dimension: 1 });
-    const ids = ['ja', 'ru', 'code'];
-    const documents = ['日本語の文書を検索する', 'Поиск по документам', 'Fixed in v1.2.3 of "foo-bar".'];
-    await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), documents });
-    for (const [queryText, id] of [
-      ['文書の検索', 'ja'],
-      ['ПОИСК', 'ru'],
-      ['foo bar', 'code'],
-    ] as const)
-      expect(idsOf(await store.query({ indexName, mode: 'keyword', queryText }))).toEqual([id]);
   });
 
   it('compares large numbers and long lists of conditions exactly', async () => {

@@ -2,7 +2,7 @@ import { QdrantClient } from '@qdrant/js-client-rest';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
-import { describeWords } from '../describe-words.fixture.js';
+import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { FakeQdrant } from './fake-qdrant.fixture.js';
 import { QdrantVector } from './index.js';
 import { toPointId } from './qdrant-point.js';
@@ -20,6 +20,7 @@ async function open(): Promise<QdrantVector & { server: FakeQdrant; url: string 
 describeVectorStore('QdrantVector', open, async () => {});
 for (const language of ['en', 'auto'])
   describeWords(`QdrantVector with the language ${language}`, open, { close: async () => {}, params: { language } });
+describeLanguage('QdrantVector', open);
 describeFilters('QdrantVector', open, async () => {});
 
 /** A server to test against. Indexes of Quiver are removed from it. */
@@ -72,28 +73,6 @@ describe('QdrantVector', () => {
       message: expect.stringContaining('already exists'),
       cause: { status: 409 },
     });
-  });
-
-  it('computes terms in the language of the index, which it keeps', async () => {
-    const store = await open();
-    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
-    await store.createIndex({ indexName, dimension: 1, language: 'de' });
-    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
-    const find = async (queryText: string): Promise<string[]> =>
-      idsOf(await store.query({ indexName, mode: 'keyword', queryText }));
-    expect(await find('Häuser')).toEqual(['a']);
-    expect(await find("O'Reilly#")).toEqual(['b']);
-    expect(await find('学习')).toEqual(['c']);
-    await store.createIndex({ indexName, dimension: 1 });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'fr' })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
-    });
-    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-    });
-    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
-    expect(await find('Vertrag')).toEqual(['a']);
-    expect(await find('Haus')).toEqual([]);
   });
 
   it('sends the key, and compares all vectors on request', async () => {
