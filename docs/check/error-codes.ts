@@ -22,8 +22,7 @@ export function readErrorCodes(repository: string): Map<string, Set<string>> {
       if (ts.isStringLiteral(node) && /^[A-Z][A-Z\d]*(_[A-Z\d]+)+$/.test(node.text) && !otherCapitals.test(node.text)) {
         const messages = codes.get(node.text) ?? new Set();
         codes.set(node.text, messages);
-        const message = messageBeside(node);
-        if (message) messages.add(message);
+        for (const message of messagesBeside(node)) messages.add(message);
       }
       ts.forEachChild(node, visit);
     };
@@ -32,17 +31,36 @@ export function readErrorCodes(repository: string): Map<string, Set<string>> {
   return codes;
 }
 
-/** The message in the same call as a code; expressions become `<name>`. */
-function messageBeside(code: ts.Node): string | undefined {
+/** The message in the same call as a code, or those that a function of the file passes on to it; expressions become `<name>`. */
+function messagesBeside(code: ts.Node): string[] {
   let node: ts.Node = code;
   while (node.parent && !ts.isCallExpression(node.parent) && !ts.isNewExpression(node.parent)) {
-    if (ts.isStatement(node.parent)) return undefined;
+    if (ts.isStatement(node.parent)) return [];
     node = node.parent;
   }
   const call = node.parent as ts.CallExpression | ts.NewExpression | undefined;
   const place = call?.arguments?.indexOf(node as ts.Expression) ?? -1;
   const next = place < 0 ? undefined : call?.arguments?.[place + 1];
-  return next && textOf(next);
+  const texts = next && ts.isIdentifier(next) ? passedOn(next) : [next && textOf(next)];
+  return texts.filter((text) => text !== undefined);
+}
+
+/** The texts with which the function around a parameter is called in its file. */
+function passedOn(parameter: ts.Identifier): (string | undefined)[] {
+  let node: ts.Node = parameter;
+  while (node.parent && !ts.isFunctionDeclaration(node) && !ts.isArrowFunction(node)) node = node.parent;
+  if (!ts.isFunctionDeclaration(node) && !ts.isArrowFunction(node)) return [];
+  const place = node.parameters.findIndex(({ name }) => name.getText() === parameter.text);
+  const name = ts.isFunctionDeclaration(node) ? node.name : (node.parent as ts.VariableDeclaration).name;
+  const texts: (string | undefined)[] = [];
+  const visit = (other: ts.Node): void => {
+    const argument =
+      ts.isCallExpression(other) && other.expression.getText() === name?.getText() && other.arguments[place];
+    if (argument) texts.push(textOf(argument));
+    ts.forEachChild(other, visit);
+  };
+  visit(parameter.getSourceFile());
+  return texts;
 }
 
 function textOf(node: ts.Expression): string | undefined {
