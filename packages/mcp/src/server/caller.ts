@@ -22,12 +22,8 @@ export class Caller {
       }
     | undefined;
 
-  constructor({
-    authInfo,
-    sessionId,
-    transport,
-    http,
-  }: Partial<Pick<Caller, 'authInfo' | 'sessionId' | 'transport' | 'http'>> = {}) {
+  constructor(facts: Partial<Pick<Caller, 'authInfo' | 'sessionId' | 'transport' | 'http'>> = {}) {
+    const { authInfo, sessionId, transport, http } = facts;
     this.authInfo = authInfo;
     this.sessionId = sessionId;
     this.transport = transport;

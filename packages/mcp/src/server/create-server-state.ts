@@ -15,7 +15,7 @@ import { createMiddlewareTable } from './middleware/run-middleware.js';
 import { AnsweredRounds } from './client/answered-rounds.js';
 import { createRequestStateCodec, loadSharedKey } from './client/request-state.js';
 import { listMethods, requestMethods } from '../protocol/methods.js';
-import { ModernResults } from './definition/modern-results.js';
+import { createModernMembers } from './definition/modern-results.js';
 import type { ServerConfig } from './definition/server-config.js';
 import { createFeatures, featureChecks, type Features, type MCPServerConfig } from './features.js';
 import type { ServerState } from './definition/server-state.js';
@@ -54,7 +54,7 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   );
   const state: ServerState = {
     serverInfo,
-    modernResults: new ModernResults(serverInfo, config.cacheHints),
+    modernMembers: createModernMembers(serverInfo, config.cacheHints),
     instructions: config.instructions,
     capabilities: { tools: { listChanged: true }, logging: {} },
     catalog,

@@ -9,58 +9,44 @@ import type { TaskOptions } from './task-options.js';
 import { commonMembers } from './task-record.js';
 import type { Tasks } from './tasks.js';
 
-/** A call that becomes a task when it takes long. */
-export class PossibleTask implements Continuation {
-  readonly takesRequests: boolean;
-  readonly #tasks: Tasks;
-  readonly #request: ModernRequest;
-  readonly #options: TaskOptions;
-  /** Hooks of the start: `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not. */
-  readonly #arguments: Record<string, unknown> | undefined;
-  #run!: ContinuableRun;
-  #cancelTimer!: () => void;
+/** Returns what makes a call a task when it takes long. */
+export function createPossibleTask(tasks: Tasks, request: ModernRequest, options: TaskOptions): Continuation {
+  const { mode, after } = options;
+  // Those of the start: `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not.
+  const { arguments: args } = request;
+  let run: ContinuableRun;
+  let cancelTimer: () => void;
 
-  constructor(tasks: Tasks, request: ModernRequest, options: TaskOptions) {
-    this.#tasks = tasks;
-    this.#request = request;
-    this.#options = options;
-    this.#arguments = request.arguments;
-    this.takesRequests = options.after === 0;
-  }
-
-  /** @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one */
-  start(run: ContinuableRun): void {
-    const { mode, after } = this.#options;
-    if (mode === 'required' && !this.#tasks.hasRoom(this.#request.caller.principal ?? '')) throw noRoom();
-    this.#run = run;
-    this.#cancelTimer = later(after, () => this.continueNow());
-  }
-
-  continueNow(): void {
+  const becomeTask = (): void => {
+    // With time before the task, requests for input end the round.
+    if (!run.isOpen || (after > 0 && run.round.isEnding)) return;
+    const { answers, requestCount } = run.round;
+    const call = options.resume ? storedCallOf(request, args, tasks.callerData) : undefined;
+    const start = { options, host: request, answers, requestCount, call };
+    const creating = tasks.begin(start, (task) => run.continueAs(task));
+    if (creating) run.respond(creating.then((record) => Result.of(commonMembers(record), { type: 'task' })));
+    else if (mode === 'required') run.fail(noRoom());
+    else run.round.keep();
+  };
+  const continueNow = (): void => {
     try {
-      this.#becomeTask();
+      becomeTask();
     } catch (error) {
       // Data of the application that cannot be read must not end the process.
-      this.#run.fail(error as Error);
+      run.fail(error as Error);
     }
-  }
-
-  end(): void {
-    this.#cancelTimer();
-  }
-
-  #becomeTask(): void {
-    const [host, options, run] = [this.#request, this.#options, this.#run];
-    // With time before the task, requests for input end the round.
-    if (!run.isOpen || (options.after > 0 && run.round.isEnding)) return;
-    const { answers, requestCount } = run.round;
-    const call = options.resume ? storedCallOf(host, this.#arguments, this.#tasks.callerData) : undefined;
-    const start = { options, host, answers, requestCount, call };
-    const creating = this.#tasks.begin(start, (task) => run.continueAs(task));
-    if (creating) run.respond(creating.then((record) => Result.of(commonMembers(record), { type: 'task' })));
-    else if (options.mode === 'required') run.fail(noRoom());
-    else run.round.keep();
-  }
+  };
+  return {
+    takesRequests: after === 0,
+    /** @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one */
+    start(started) {
+      if (mode === 'required' && !tasks.hasRoom(request.caller.principal ?? '')) throw noRoom();
+      run = started;
+      cancelTimer = later(after, continueNow);
+    },
+    continueNow,
+    end: () => cancelTimer(),
+  };
 }
 
 function noRoom(): ProtocolError {

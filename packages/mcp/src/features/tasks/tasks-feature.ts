@@ -5,12 +5,13 @@ import { TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
 import { Caller } from '../../server/caller.js';
+import type { Continuation } from '../../server/continued-run.js';
 import type { ServerState } from '../../server/definition/server-state.js';
 import { ModernRequest } from '../../server/eras/modern.js';
 import type { AcceptedFilter, Feature } from '../../server/feature.js';
 import { invalidFilter, isListOfNames } from '../../server/methods/subscriptions.js';
 import type { ServerRequest } from '../../server/request.js';
-import { PossibleTask } from './possible-task.js';
+import { createPossibleTask } from './possible-task.js';
 import { MAX_LISTENED_TASKS } from './task-limits.js';
 import { createTaskMethods, requireTasks, supportsTasks } from './task-methods.js';
 import { optionsOfContinuing, parseTaskOptions, type TaskOptions } from './task-options.js';
@@ -65,11 +66,11 @@ export class TasksFeature implements Feature, CallExtension {
     return run();
   }
 
-  continuation(request: ServerRequest, registered: RegisteredTool): PossibleTask | undefined {
+  continuation(request: ServerRequest, registered: RegisteredTool): Continuation | undefined {
     const options = this.#optionsOf(registered);
     if (!options || !supportsTasks(request)) return undefined;
     // The cast: only modern clients support tasks.
-    return new PossibleTask(this.#tasks, request as ModernRequest, options);
+    return createPossibleTask(this.#tasks, request as ModernRequest, options);
   }
 
   /** Tasks are declared to callers who see a tool whose calls become tasks. */

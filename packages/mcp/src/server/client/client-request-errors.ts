@@ -18,11 +18,6 @@ export function notSupported({ subject }: Pick<Failed, 'subject'>, reason: strin
   return new QuiverError(`${subject}_NOT_SUPPORTED`, reason, { cause });
 }
 
-/** Returns the error of a request to a client that did not declare its capabilities. */
-export function undeclared(request: Failed, lacking: RequiredCapabilities): QuiverError {
-  return notSupported(request, describeUndeclared(request, lacking));
-}
-
 /**
  * Refuses a request to a modern client that did not declare its capabilities.
  *
@@ -40,7 +35,7 @@ export function requireCapabilities(
   throw undeclaredInCall(request, lacking, missing);
 }
 
-/** As {@link undeclared}, for modern clients: the cause is the error of the call, with all capabilities that its run lacks. */
+/** The cause is the error of the call, with all capabilities that its run lacks. */
 function undeclaredInCall(request: Failed, lacking: RequiredCapabilities, missing = lacking): QuiverError {
   const message = describeUndeclared(request, lacking);
   const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
@@ -50,7 +45,7 @@ function undeclaredInCall(request: Failed, lacking: RequiredCapabilities, missin
   return notSupported(request, message, cause);
 }
 
-function describeUndeclared({ what }: Failed, lacking: RequiredCapabilities): string {
+export function describeUndeclared({ what }: Failed, lacking: RequiredCapabilities): string {
   return `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(lacking)}.`;
 }
 

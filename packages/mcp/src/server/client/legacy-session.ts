@@ -5,7 +5,7 @@ import { isRequestId, withMeta, type IncomingMessage, type Params, type RequestI
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Caller, ServerTransport } from '../caller.js';
-import { notSupported, undeclared } from './client-request-errors.js';
+import { describeUndeclared, notSupported } from './client-request-errors.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { createMessageEvent, traces } from './message-event.js';
 import { PendingRequests, requestIdOf, type RequestLink } from './pending-requests.js';
@@ -216,12 +216,10 @@ export class LegacySession {
       return traces.trace(sent, send);
     }
     const missing = missingCapabilities(requires, this.client.clientCapabilities);
-    if (missing && this.isStateless)
-      throw notSupported(
-        request,
-        `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`,
-      );
-    if (missing) throw undeclared(request, missing);
+    if (missing) {
+      const reason = `\`serverless\` turns off the sessions in which a client of protocol version 2025-11-25 or older receives requests: the tool cannot request ${what}. Remove \`serverless\`, or call with a client of 2026-07-28.`;
+      throw notSupported(request, this.isStateless ? reason : describeUndeclared(request, missing));
+    }
     this.#sentRequests += 1;
     const id = requestIdOf(this.#sentRequests, this.instanceId);
     if (event) event.requestId = id;

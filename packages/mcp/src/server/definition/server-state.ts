@@ -10,7 +10,7 @@ import type { MiddlewareTable } from '../middleware/middleware.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnsweredRounds } from '../client/answered-rounds.js';
 import type { RequestStateCodec } from '../client/request-state.js';
-import type { ModernResults } from './modern-results.js';
+import type { ModernMembers } from './modern-results.js';
 import type { Subscribers } from '../client/subscribers.js';
 import type { Provider } from '../provider.js';
 
@@ -31,7 +31,7 @@ export interface ServerState {
   capabilities: ServerCapabilities;
   readonly catalog: Catalog;
   readonly pageSize: number;
-  readonly modernResults: ModernResults;
+  readonly modernMembers: ModernMembers;
   readonly requestState: RequestStateCodec;
   /** Rounds that began with the response of a user. */
   readonly answeredRounds: AnsweredRounds;

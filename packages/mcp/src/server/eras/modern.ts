@@ -73,7 +73,7 @@ export class ModernRequest extends ServerRequest {
   }
 
   protected membersFor(result: Result): object {
-    return this.server.modernResults.membersFor(this.method, result);
+    return this.server.modernMembers(this.method, result);
   }
 
   protected async answer(): Promise<Result> {

@@ -16,21 +16,6 @@ export interface OriginPolicy {
 }
 
 /**
- * Refuses a request before its path, method and body are read.
- *
- * @throws ProtocolError with HTTP status 403 for a request that a web page may have sent, 503 when the server is closed
- */
-export function requireServed(
-  request: HttpRequest,
-  reply: HttpReply,
-  lifecycle: Lifecycle,
-  policy: OriginPolicy,
-): void {
-  requireNotClosed(lifecycle, reply);
-  requireTrustedOrigin(request, policy);
-}
-
-/**
  * Refuses requests to a server that is closed: also those whose body was still arriving. The connection of a request to a server that drains
  * ends with its response.
  *
@@ -43,12 +28,18 @@ export function requireNotClosed({ state }: Lifecycle, reply: HttpReply): void {
 }
 
 /**
- * Refuses requests that a web page sent through a browser.
+ * Refuses a request before its path, method and body are read.
  *
- * @throws ProtocolError with HTTP status 403
+ * @throws ProtocolError with HTTP status 403 for a request that a web page may have sent, 503 when the server is closed
  * @see [MCP, DNS rebinding](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning)
  */
-function requireTrustedOrigin(request: HttpRequest, policy: OriginPolicy): void {
+export function requireServed(
+  request: HttpRequest,
+  reply: HttpReply,
+  lifecycle: Lifecycle,
+  policy: OriginPolicy,
+): void {
+  requireNotClosed(lifecycle, reply);
   const { enableDnsRebindingProtection, allowedHosts, allowedOrigins } = policy;
   if (enableDnsRebindingProtection === false) return;
   const checksAll = enableDnsRebindingProtection ?? request.isRebindable;

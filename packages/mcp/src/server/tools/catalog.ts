@@ -127,7 +127,7 @@ export class Catalog {
 /** @throws `TypeError` for anything but a list of scopes */
 export function requireScopes(scopes: unknown): readonly string[] {
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
-  throw new TypeError('mcp.scopes must be an array of strings');
+  throw new TypeError('mcp.scopes must be an array of strings.');
 }
 
 function requireBoolean(isVisible: unknown): boolean {

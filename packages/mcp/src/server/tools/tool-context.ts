@@ -4,7 +4,13 @@ import type { ElicitOptions, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiv
 import { isLoggingLevel, loggingLevels } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import { elicitationRequest, rawRequest, rootsRequest, samplingRequest } from '../client/client-requests.js';
+import {
+  elicitationRequest,
+  rawRequest,
+  rootsRequest,
+  samplingRequest,
+  type ClientRequest,
+} from '../client/client-requests.js';
 import type { ServerRequest } from '../request.js';
 import { toJsonSafe } from './json-safe.js';
 
@@ -20,10 +26,6 @@ export const elicitChecks: OptionChecks<ElicitOptions> = {
     maxTotalTimeout: 'timeout limits the whole request.',
   }),
 };
-
-function requireOptions(name: string, options: ElicitOptions = {}): void {
-  checkOptions(name, options, elicitChecks);
-}
 
 let readRequest: (context: ToolContext) => ServerRequest;
 
@@ -88,27 +90,23 @@ export class ToolContext implements ToolMcpContext, McpExtra {
   get elicitation(): ToolMcpContext['elicitation'] {
     return {
       sendRequest: (request, options) =>
-        this.#request.ask(() => {
-          requireOptions('elicitation.sendRequest', options);
-          return elicitationRequest(request);
-        }, options),
+        this.#ask('elicitation.sendRequest', () => elicitationRequest(request), options),
     };
   }
 
   get sample(): ToolMcpContext['sample'] {
-    return (request, options) =>
-      this.#request.ask(() => {
-        requireOptions('sample', options);
-        return samplingRequest(request);
-      }, options);
+    return (request, options) => this.#ask('sample', () => samplingRequest(request), options);
   }
 
   get roots(): ToolMcpContext['roots'] {
-    return (options) =>
-      this.#request.ask(() => {
-        requireOptions('roots', options);
-        return rootsRequest();
-      }, options);
+    return (options) => this.#ask('roots', rootsRequest, options);
+  }
+
+  #ask<Result>(name: string, create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+    return this.#request.ask(() => {
+      checkOptions(name, options, elicitChecks);
+      return create();
+    }, options);
   }
 
   get progress(): ToolMcpContext['progress'] {

@@ -96,13 +96,12 @@ export class ToolRegistry {
   }
 
   #register(name: string, tool: ToolLike, toolType: ToolType, needsTools: boolean): RegisteredTool | undefined {
-    const described = describeTool(name, tool, toolType, this.#logger);
-    if (!described) return undefined;
     try {
+      const described = describeTool(name, tool, toolType, this.#logger);
       // One object from here on, by which extensions know the tool.
       return Object.assign(described, { needsTools, extensions: this.#extend(described as RegisteredTool) });
     } catch (error) {
-      this.#logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
+      this.#logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}`);
       return undefined;
     }
   }
@@ -170,21 +169,16 @@ function findMisspelled(tool: ToolLike): readonly [given: string, option: string
 /** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
 export const portableName: RegExp = /^[A-Za-z0-9_.-]{1,128}$/;
 
+/** @throws for a tool that cannot be served */
 function describeTool(
   name: string,
   tool: ToolLike,
   toolType: ToolType,
   logger: Logger,
-): Omit<RegisteredTool, 'extensions'> | undefined {
-  if (typeof tool?.execute !== 'function') {
-    logger.warn(`Tool '${name}' is not served: it has no execute function.`);
-    return undefined;
-  }
+): Omit<RegisteredTool, 'extensions'> {
+  if (typeof tool?.execute !== 'function') throw new TypeError('it has no execute function.');
   const misspelled = findMisspelled(tool);
-  if (misspelled) {
-    logger.warn(`Tool '${name}' is not served: it has no option '${misspelled[0]}'. Did you mean '${misspelled[1]}'?`);
-    return undefined;
-  }
+  if (misspelled) throw new TypeError(`it has no option '${misspelled[0]}'. Did you mean '${misspelled[1]}'?`);
   if (!portableName.test(name)) {
     logger.warn(
       `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
@@ -198,22 +192,15 @@ function describeTool(
   );
   // The protocol requires `type: object` at the root; unions of objects have it only in their members.
   const inputSchema: JsonSchema = described?.['type'] === undefined ? { type: 'object', ...described } : described;
-  if (inputSchema['type'] !== 'object') {
-    logger.warn(
-      `Tool '${name}' is not served: its input schema describes ${JSON.stringify(inputSchema['type'])}, and MCP tools take an object.`,
+  if (inputSchema['type'] !== 'object')
+    throw new TypeError(
+      `its input schema describes ${JSON.stringify(inputSchema['type'])}, and MCP tools take an object.`,
     );
-    return undefined;
-  }
   const outputSchema = attempt(`Tool '${name}' is offered without a description of its output`, () =>
     tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
   );
   const { mcp } = tool;
-  try {
-    if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
-  } catch (error) {
-    logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
-    return undefined;
-  }
+  if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
   const listed: ListedTool = {
     name,
     ...(typeof tool.title === 'string' && { title: tool.title }),
