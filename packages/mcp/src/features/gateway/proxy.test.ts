@@ -162,40 +162,6 @@ describe.each([
     expect(plain(await proxied.prompts.list())).toEqual(await direct.prompts.list());
   });
 
-  test('calls, reads, gets and completes with the same results', async () => {
-    const upstream = createUpstream();
-    const gateway = await createGateway(upstreamEra, upstream);
-    const use = async (server: MCPServer, prefix: string): Promise<unknown> => {
-      const client = connect(server, callerEra);
-      const call = (name: string, args: Record<string, unknown>) =>
-        client.callTool({ serverName: 'it', name: `${prefix}${name}`, args });
-      const results = [
-        await call('echo', { text: 'a' }),
-        await call('echo', { text: 3 }),
-        await call('fail', {}),
-        await call('absent', {}).catch((error: Error) => error.message.replace(prefix, '')),
-        await client.resources.read('it', 'note://one'),
-        await client.resources.read('it', 'note://other'),
-        await client.resources.read('it', 'absent://one').catch((error: Error) => error.message),
-        (await client.prompts.get({ serverName: 'it', name: `${prefix}greet`, args: { who: 'Ada' } })).messages,
-        await client.prompts.get({ serverName: 'it', name: `${prefix}greet` }).catch((error: Error) => error.message),
-        await client.complete({
-          serverName: 'it',
-          ref: { type: 'prompt', name: `${prefix}greet` },
-          argument: { name: 'who', value: 'x' },
-        }),
-        await client.complete({
-          serverName: 'it',
-          ref: { type: 'resource', uriTemplate: 'note://{id}' },
-          argument: { name: 'id', value: 'x' },
-        }),
-      ];
-      // The gateway is the server.
-      return JSON.parse(JSON.stringify(results).replaceAll('"Gateway"', '"Upstream"')) as unknown;
-    };
-    expect(await use(gateway, 'up_')).toEqual(await use(upstream, ''));
-  });
-
   test('passes elicitation, progress and log messages to the caller, and runs the tool as often as its era does', async () => {
     runs = 0;
     const logger = vi.fn();

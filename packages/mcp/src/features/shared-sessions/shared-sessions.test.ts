@@ -5,7 +5,6 @@ import { messagesOf, readEvents, type EventReader } from '../../../test/clients/
 import { eventually } from '../../../test/eventually.ts';
 import {
   initializeParams,
-  modern,
   openSession as openWireSession,
   rpc,
   send,
@@ -114,15 +113,6 @@ function methodsOf(reader: EventReader): string[] {
 }
 
 describe('a session of several instances', () => {
-  test('is served by any of them', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    for (const { url } of [b, a, b]) {
-      const { json } = await call(url, session, 'whoAmI');
-      expect(json.result.content[0].text).toBe(session['mcp-session-id']);
-    }
-  });
-
   test('is invisible to other servers and to other principals', async () => {
     const a = await startInstance();
     const other = await startInstance({ name: 'Other' });
@@ -337,21 +327,6 @@ describe('a session of several instances', () => {
 });
 
 describe('a request to the client', () => {
-  test('is answered through any instance', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const stream = await streamCall(b.url, session, 'ask');
-    const question = await eventually(() => {
-      const [message] = messagesOf(stream);
-      expect(message?.method).toBe('elicitation/create');
-      return message as { id: string };
-    });
-    const body = { jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Ada' } } };
-    expect((await send(a.url, { headers: session, body })).status).toBe(202);
-    await stream.ended;
-    expect(messagesOf(stream).at(-1).result.content[0].text).toBe('Hello Ada');
-  });
-
   test('is not answered by another session, which knows its id', async () => {
     const [a, b] = await startTwo();
     const [session, thief] = [await openSession(a.url), await openSession(a.url)];
@@ -635,28 +610,4 @@ describe('the event stream of a call', () => {
     const end = { headers: { ...session, 'last-event-id': second.events.at(-1)?.id ?? '' } };
     for (const { url } of [a, b]) expect((await readEvents(url, end)).status).toBe(400);
   });
-});
-
-test('sends changes to modern clients of all instances', async () => {
-  const [a, b] = await startTwo();
-  const { headers, body } = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  const stream = await readEvents(a.url, { method: 'POST', headers: headers as Record<string, string>, body });
-  await eventually(() => expect(messagesOf(stream)).toHaveLength(1));
-  await b.server.toolActions.notifyListChanged();
-  await eventually(() => expect(methodsOf(stream).at(-1)).toBe('notifications/tools/list_changed'));
-  stream.destroy();
-});
-
-test('continues the input rounds of a modern client at another instance', async () => {
-  const [a, b] = await startTwo();
-  const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
-  const first = await send(a.url, modern('tools/call', { name: 'ask', arguments: {}, _meta }));
-  const { inputRequests, requestState } = first.json.result;
-  const [name] = Object.keys(inputRequests as object);
-  const inputResponses = { [String(name)]: { action: 'accept', content: { name: 'Ada' } } };
-  const second = await send(
-    b.url,
-    modern('tools/call', { name: 'ask', arguments: {}, _meta, inputResponses, requestState }),
-  );
-  expect(second.json.result.content[0].text).toBe('Hello Ada');
 });

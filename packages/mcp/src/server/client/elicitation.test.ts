@@ -248,23 +248,6 @@ describe('the stateless revision', () => {
     expect(answer.status).toBe(400);
     expect(answer.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
   });
-
-  test('instances with the same key continue each other', async () => {
-    const requestState = { key: 'k'.repeat(32) };
-    const [one, two] = [1, 2].map(
-      () => new MCPServer({ name: 'Twin', version: '1', tools: exampleTools, requestState }),
-    );
-    const [first, second] = [await one!.listen(), await two!.listen()];
-    const asked = await send(first.url, modern('tools/call', { name: 'contact', arguments: {}, _meta: meta }));
-    const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
-    const state = asked.json.result.requestState as string;
-    const next = await send(
-      second.url,
-      modern('tools/call', { name: 'contact', arguments: {}, _meta: meta, inputResponses, requestState: state }),
-    );
-    expect(Object.keys(next.json.result.inputRequests)).toEqual(['age']);
-    await Promise.all([one!.close(), two!.close()]);
-  });
 });
 
 describe('accepted form content', () => {
