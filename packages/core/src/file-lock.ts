@@ -78,7 +78,7 @@ export async function acquireFileLock(path: string, options: FileLockOptions = {
         const generation = (current?.generation ?? 0) + 1;
         if (await claim(path, generation, probe, content)) {
           await removeAbandonedProbes(path, now - staleAfter).catch(() => {});
-          return new FileLock(path, generation, !isFree, content, staleAfter / 4);
+          return hold(path, generation, !isFree, owner, staleAfter / 4);
         }
       } else if (!wait) {
         const { pid, host } = current.owner ?? {};
@@ -121,62 +121,56 @@ export async function withFileLock<Result>(
 }
 
 /** A lock that {@link acquireFileLock} acquired. */
-class FileLock {
+export interface FileLock {
   /** Number that grows with every owner. Store it with committed data to reject the commit of an earlier owner. */
   readonly generation: number;
   /** Whether the previous owner may still run: the lock was stale, and the owner neither released it nor is known to have ended. */
   readonly isTakeover: boolean;
-  readonly #path: string;
-  readonly #content: string;
-  readonly #timer: NodeJS.Timeout;
-  #heartbeat: Promise<unknown> = Promise.resolve();
-
-  constructor(path: string, generation: number, isTakeover: boolean, content: string, heartbeat: number) {
-    this.#path = path;
-    this.generation = generation;
-    this.isTakeover = isTakeover;
-    this.#content = content;
-    this.#timer = setInterval(() => {
-      // A heartbeat that fails is repeated; if all fail, the lock becomes stale, and `requireHeld` reports it.
-      this.#heartbeat = this.#heartbeat.then(() => this.#rewrite(content)).catch(() => {});
-    }, heartbeat);
-    this.#timer.unref();
-  }
-
   /**
    * Checks that no other process has taken the lock over.
    *
    * @throws `FILE_LOCK_LOST` when this process must stop writing
    */
-  async requireHeld(): Promise<void> {
-    // In this order: when a later owner has already removed the next generation, it has removed this one as well.
-    const next = await readIfExists(`${this.#path}.${this.generation + 1}`);
-    const own = await readIfExists(`${this.#path}.${this.generation}`);
-    if (next === undefined && own === this.#content) return;
-    throw new QuiverError(
-      'FILE_LOCK_LOST',
-      `Another process took over the lock ${this.#path}, because this process did not renew it in time. Nothing was written. Acquire the lock and read the current state again.`,
-      { details: { path: this.#path, generation: this.generation } },
-    );
-  }
-
+  requireHeld(): Promise<void>;
   /**
    * Releases the lock. Has no effect if another process has taken it over. A lock whose file cannot be written
    * becomes stale instead.
    */
-  async release(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#heartbeat;
-    await this.#rewrite(JSON.stringify({ ...JSON.parse(this.#content), released: true })).catch(() => {});
-  }
-
-  /** Overwrites the file without truncating it, so that readers never find it empty; the content never becomes shorter. */
-  #rewrite(content: string): Promise<void> {
-    return fs().writeFile(`${this.#path}.${this.generation}`, content, { flag: 'r+' });
-  }
+  release(): Promise<void>;
 }
 
-export type { FileLock };
+/** Starts the heartbeat of a lock. @param owner - content of its file @param interval - milliseconds between two heartbeats */
+function hold(path: string, generation: number, isTakeover: boolean, owner: Owner, interval: number): FileLock {
+  const file = `${path}.${generation}`;
+  const content = JSON.stringify(owner);
+  /** Overwrites the file without truncating it, so that readers never find it empty; the content never becomes shorter. */
+  const rewrite = (text: string): Promise<void> => fs().writeFile(file, text, { flag: 'r+' });
+  let heartbeat: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    // A heartbeat that fails is repeated; if all fail, the lock becomes stale, and `requireHeld` reports it.
+    heartbeat = heartbeat.then(() => rewrite(content)).catch(() => {});
+  }, interval);
+  timer.unref();
+  return {
+    generation,
+    isTakeover,
+    requireHeld: async () => {
+      // In this order: when a later owner has already removed the next generation, it has removed this one as well.
+      const next = await readIfExists(`${path}.${generation + 1}`);
+      if (next === undefined && (await readIfExists(file)) === content) return;
+      throw new QuiverError(
+        'FILE_LOCK_LOST',
+        `Another process took over the lock ${path}, because this process did not renew it in time. Nothing was written. Acquire the lock and read the current state again.`,
+        { details: { path, generation } },
+      );
+    },
+    release: async () => {
+      clearInterval(timer);
+      await heartbeat;
+      await rewrite(JSON.stringify({ ...owner, released: true })).catch(() => {});
+    },
+  };
+}
 
 /** Creates the file of a generation; `false` when another process was faster. */
 async function claim(path: string, generation: number, probe: string, content: string): Promise<boolean> {

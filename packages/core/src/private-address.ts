@@ -25,43 +25,36 @@ const translate = (ranges: string): string =>
  *
  * @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses
  */
-export function isPrivateAddress(address: string): boolean {
-  return isIn('private', () => `${private4} ${translate(private4)} ${private6}`, address);
-}
+export const isPrivateAddress: (address: string) => boolean = /* @__PURE__ */ isIn(
+  () => `${private4} ${translate(private4)} ${private6}`,
+);
 
 /**
  * Returns whether an IP address is link-local, where clouds serve the credentials of a machine, or another address of such a metadata
  * service (Amazon, Alibaba, Oracle). No application of a network has one.
  */
-export function isMetadataAddress(address: string): boolean {
-  return isIn(
-    'metadata',
-    () => '169.254.0.0/16 64:ff9b::169.254.0.0/112 fe80::/10 fd00:ec2::254/128 100.100.100.200/32 192.0.0.192/32',
-    address,
-  );
-}
+export const isMetadataAddress: (address: string) => boolean = /* @__PURE__ */ isIn(
+  () => '169.254.0.0/16 64:ff9b::169.254.0.0/112 fe80::/10 fd00:ec2::254/128 100.100.100.200/32 192.0.0.192/32',
+);
 
 /** Returns whether an IP address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
-export function isLoopbackAddress(address: string): boolean {
-  return isIn('loopback', () => '127.0.0.0/8 ::1/128', address);
-}
+export const isLoopbackAddress: (address: string) => boolean = /* @__PURE__ */ isIn(() => '127.0.0.0/8 ::1/128');
 
-/** Ranges that were parsed, with the first address that is compared with them. */
-const lists = new Map<string, BlockList>();
-
-function isIn(name: string, ranges: () => string, address: string): boolean {
-  const { BlockList, isIP } = loadBuiltin('node:net');
-  const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
-  let list = lists.get(name);
-  if (!list) {
-    list = new BlockList();
-    for (const range of ranges().split(' ')) {
-      const [network = '', prefix] = range.split('/');
-      list.addSubnet(network, Number(prefix), familyOf(network));
+/** Returns a function that parses the ranges with the first address that it compares with them. */
+function isIn(ranges: () => string): (address: string) => boolean {
+  let list: BlockList | undefined;
+  return (address) => {
+    const { BlockList, isIP } = loadBuiltin('node:net');
+    const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
+    if (!list) {
+      list = new BlockList();
+      for (const range of ranges().split(' ')) {
+        const [network = '', prefix] = range.split('/');
+        list.addSubnet(network, Number(prefix), familyOf(network));
+      }
     }
-    lists.set(name, list);
-  }
-  return list.check(address, familyOf(address));
+    return list.check(address, familyOf(address));
+  };
 }
 
 /** Addresses that a host name resolves to, checked before a connection is opened to one of them. */

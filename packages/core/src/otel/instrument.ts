@@ -185,7 +185,11 @@ export function instrument(options: InstrumentOptions = {}): () => void {
       const rejected = event.type === 'mcp' && failure && nameOfRejected(event, failure.attributes);
       if (rejected) span.updateName(rejected);
       const shown = failureOfSpan(event, failure, { ...operation, isShared });
-      if (shown) setFailure(span, shown.attributes, shown.message);
+      if (shown) {
+        const { attributes, message } = shown;
+        span.setAttributes(attributes);
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+      }
     }
     if (!isShared) span.end();
   };
@@ -215,11 +219,6 @@ function failureOfSpan(
   if (!call) return failure;
   call.failure = failure;
   return undefined;
-}
-
-function setFailure(span: Span, attributes: Attributes, message: string | undefined): void {
-  span.setAttributes(attributes);
-  span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
 }
 
 /**

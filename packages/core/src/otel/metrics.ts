@@ -5,15 +5,12 @@ import { describeLink, describeMeasurement } from './describe-mcp.js';
 /** Bounds of the buckets of all histograms, in seconds, as the conventions require. */
 const bounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Records the duration of messages and sessions, in seconds. Other operations have no metric. */
-export type RecordDuration = (event: TraceEvent, seconds: number, failure: Attributes) => void;
-
 /**
- * Creates the histograms of the conventions. The side of a message is its role: a server that sends a request is its client.
+ * Creates the histograms of the conventions, and returns a function that records the duration of messages and sessions, in seconds. The side of a message is its role: a server that sends a request is its client.
  *
  * @see [Metrics of the semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md#metrics)
  */
-export function createRecorder(meter: Meter): RecordDuration {
+export function createRecorder(meter: Meter): (event: TraceEvent, seconds: number, failure: Attributes) => void {
   const create = (name: string, description: string): Histogram =>
     meter.createHistogram(`mcp.${name}.duration`, {
       description,

@@ -35,8 +35,7 @@ export function injectContext(active: Context, event: McpTraceEvent): Record<str
     },
   });
   if ('traceparent' in metaOf(event)) delete carrier['tracestate'];
-  if (Object.keys(carrier).length > 0) return carrier;
-  return undefined;
+  return Object.keys(carrier).length > 0 ? carrier : undefined;
 }
 
 /**

@@ -55,22 +55,19 @@ export class RequestContext<Values = Untyped> {
     this.#values.clear();
   }
 
-  /** Returns the value of an undeclared key. Agents of Mastra store values under such keys. */
+  // These four are for undeclared keys, under which agents of Mastra store values.
   getRaw(key: string): unknown {
     return this.#values.get(key);
   }
 
-  /** Sets the value of an undeclared key. */
   setRaw(key: string, value: unknown): void {
     this.#values.set(key, value);
   }
 
-  /** Returns whether an undeclared key has a value. */
   hasRaw(key: string): boolean {
     return this.#values.has(key);
   }
 
-  /** Deletes an undeclared key. */
   deleteRaw(key: string): boolean {
     return this.#values.delete(key);
   }

@@ -87,7 +87,11 @@ export function describeSchema(schema: Schema): SchemaKind {
   }
   if (typeof schema === 'function') return describeLazySchema(schema as () => unknown);
   if ('_zod' in schema || '_def' in schema || isCopyOfZod4(schema)) throw notRecognized(schema);
-  if (containsSchema(schema) || containsSchema((schema as { properties?: unknown }).properties)) throw notWrapped();
+  if (containsSchema(schema) || containsSchema((schema as { properties?: unknown }).properties))
+    throw new QuiverError(
+      'SCHEMA_NOT_RECOGNISED',
+      'Expected a schema but got an object whose members are schemas. Wrap it, for example z.object({ city: z.string() }).',
+    );
   return { kind: 'json-schema', schema: schema as JsonSchema };
 }
 
@@ -119,13 +123,6 @@ function containsSchema(members: unknown): boolean {
   if (typeof members !== 'object' || members === null) return false;
   return Object.values(members).some(
     (member) => typeof member === 'object' && member !== null && ('~standard' in member || '_def' in member),
-  );
-}
-
-function notWrapped(): QuiverError {
-  return new QuiverError(
-    'SCHEMA_NOT_RECOGNISED',
-    'Expected a schema but got an object whose members are schemas. Wrap it, for example z.object({ city: z.string() }).',
   );
 }
 

@@ -1,5 +1,4 @@
 import {
-  anyValue,
   unchecked,
   checkOptions,
   ignoredOptions,
@@ -20,26 +19,24 @@ const approval = valueThat(
 );
 
 /** The values are checked by `MCPServer`, which leaves out tools that it cannot serve. */
-const taskChecks: OptionChecks<ToolTaskOptions> = {
-  ...unchecked<ToolTaskOptions>()('mode', 'after', 'ttlMs', 'pollIntervalMs', 'resume'),
-};
+const taskValue = objectOf<ToolTaskOptions>(
+  unchecked<ToolTaskOptions>()('mode', 'after', 'ttlMs', 'pollIntervalMs', 'resume'),
+);
 
 const mcpChecks: OptionChecks<ToolMcpOptions> = {
   ...unchecked<ToolMcpOptions>()('annotations', 'icons', '_meta', 'scopes', 'resultLimit'),
   task: (value, option, owner) =>
-    typeof value === 'object' && value !== null ? objectOf(taskChecks)(value, option, owner) : undefined,
+    typeof value === 'object' && value !== null ? taskValue(value, option, owner) : undefined,
   ...ignoredOptions({ toolType: 'MCPServer sets the type of the tools that it makes from agents and workflows.' }),
 };
 
 const checks: OptionChecks<ErasedToolOptions> = {
   ...unchecked<ErasedToolOptions>()('id', 'description', 'inputSchema', 'outputSchema', 'requestContextSchema'),
-  ...unchecked<ErasedToolOptions>()('execute', 'title'),
+  ...unchecked<ErasedToolOptions>()('execute', 'title', 'toModelOutput', 'providerOptions', 'strict', 'inputExamples'),
+  ...unchecked<ErasedToolOptions>()('onInputStart', 'onInputDelta', 'onInputAvailable', 'onOutput', 'parameters'),
   mcp: objectOf(mcpChecks),
   requireApproval: approval,
-  ...unchecked<ErasedToolOptions>()('toModelOutput', 'providerOptions', 'strict', 'inputExamples', 'onInputStart'),
-  ...unchecked<ErasedToolOptions>()('onInputDelta', 'onInputAvailable', 'onOutput'),
   needsApproval: approval,
-  parameters: anyValue,
   ...ignoredOptions({
     suspendSchema: noSuspension,
     resumeSchema: noSuspension,
