@@ -1,6 +1,6 @@
 // The script of the page. It runs in a browser: scripts/build-viewer.mjs bundles it into page-script.ts. It draws the graph and
 // connects it with the list of passages. Everything from the view is used as text only.
-import type { Core, EdgeCollection, NodeSingular, StylesheetJson } from 'cytoscape';
+import type { Core, EdgeCollection, NodeSingular } from 'cytoscape';
 import type { GraphView, GraphViewEdge, GraphViewNode } from './graph-view.js';
 
 /** The library is a script of the page. */
@@ -96,11 +96,7 @@ function createElements(): cytoscape.ElementDefinition[] {
   const heaviest = Math.max(...view.edges.map(({ weight }) => weight), 1e-9);
   const queryHeight = 22 + 16 * Math.ceil(Math.min(view.query.length, 90) / 22);
   return [
-    {
-      data: { id: query, label: shorten(view.query, 90), height: queryHeight },
-      classes: 'query',
-      position: { x: 0, y: 0 },
-    },
+    { data: { id: query, label: shorten(view.query, 90), height: queryHeight }, classes: 'query' },
     ...[...nodes]
       .sort((a, b) => position(a) - position(b))
       .map((node, index) => {
@@ -131,16 +127,12 @@ function createElements(): cytoscape.ElementDefinition[] {
         },
         classes: 'edge',
       })),
-    ...nodes.flatMap(({ id, seedScore }) =>
-      seedScore === undefined
-        ? []
-        : [
-            {
-              data: { id: `match ${id}`, source: query, target: id, width: 1 + 2.5 * seedScore },
-              classes: 'match',
-            },
-          ],
-    ),
+    ...nodes
+      .filter(({ seedScore }) => seedScore !== undefined)
+      .map(({ id, seedScore = 0 }) => ({
+        data: { id: `match ${id}`, source: query, target: id, width: 1 + 2.5 * seedScore },
+        classes: 'match',
+      })),
   ];
 }
 
@@ -149,81 +141,32 @@ function color(name: string): string {
   return getComputedStyle(probe).color;
 }
 
+/** Sets the style sheet of the graph, whose colors are those of the page. */
 function paint(): void {
   const [ink, paper, soft] = [color('ink'), color('paper'), color('soft')];
-  const colors = new Map<string, string>();
-  const edgeColor = (kind: string): string => {
-    const name = /^[a-z]+$/.test(kind) ? kind : 'other';
-    const known = colors.get(name) ?? color(name);
-    colors.set(name, known);
-    return known;
-  };
-  const label = { 'text-background-color': paper, 'text-background-padding': '2px', 'text-wrap': 'wrap', color: ink };
-  const style = [
-    {
-      selector: 'node',
-      style: {
-        ...label,
-        width: 'data(size)',
-        height: 'data(size)',
-        label: 'data(label)',
-        'font-size': 12,
-        'font-family': getComputedStyle(document.body).fontFamily,
-        'text-max-width': '130px',
-        'text-valign': 'bottom',
-        'text-margin-y': 5,
-        'text-background-opacity': 0.82,
-        'text-background-shape': 'roundrectangle',
-        'border-width': 2,
-        'border-color': paper,
-        'z-index': 1,
-      },
-    },
-    {
-      selector: 'node.query',
-      style: {
-        shape: 'round-rectangle',
-        width: 186,
-        height: 'data(height)',
-        'background-color': color('query'),
-        color: color('query-ink'),
-        'text-valign': 'center',
-        'text-margin-y': 0,
-        'text-max-width': '170px',
-        'font-weight': 600,
-        'text-background-opacity': 0,
-        'border-width': 0,
-        'z-index': 2,
-      },
-    },
-    ...['seed', 'reached', 'near'].map((kind) => ({
-      selector: `node.${kind}`,
-      style: { 'background-color': color(kind) },
-    })),
-    {
-      selector: 'node.near',
-      style: { color: soft, 'z-index': 0, 'font-size': 11, 'text-wrap': 'ellipsis', 'text-max-width': '110px' },
-    },
-    { selector: 'node.near.chosen', style: { 'text-wrap': 'wrap', 'text-max-width': '130px', 'z-index': 2 } },
-    { selector: 'edge', style: { 'curve-style': 'bezier', width: 'data(width)', 'line-opacity': 0.75 } },
-    {
-      selector: 'edge.edge',
-      style: {
-        ...label,
-        'line-color': (edge: { data(name: string): string }) => edgeColor(edge.data('kind')),
-        'font-size': 11,
-        'text-background-opacity': 0.9,
-        'text-max-width': '170px',
-      },
-    },
-    { selector: 'edge.match', style: { 'line-color': soft, 'line-style': 'dashed', 'line-opacity': 0.55 } },
-    { selector: '.faint', style: { opacity: 0.16 } },
-    { selector: 'edge.told', style: { label: 'data(reason)', 'line-opacity': 1, 'z-index': 9 } },
-    { selector: 'node.chosen', style: { 'border-width': 4, 'border-color': ink } },
-    { selector: '.off', style: { display: 'none' } },
-  ];
-  // The types of cytoscape list the properties of nodes and of edges apart, and reject a style of both.
-  graph.style(style as unknown as StylesheetJson);
+  graph.edges('.edge').forEach((edge) => {
+    const kind: string = edge.data('kind');
+    edge.data('color', color(/^[a-z]+$/.test(kind) ? kind : 'other'));
+  });
+  const label = `text-background-color: ${paper}; text-background-padding: 2px; text-wrap: wrap; color: ${ink}`;
+  graph.style(`
+    node { ${label}; width: data(size); height: data(size); label: data(label); font-size: 12; z-index: 1;
+      font-family: ${getComputedStyle(document.body).fontFamily}; text-max-width: 130px; text-valign: bottom; text-margin-y: 5;
+      text-background-opacity: 0.82; text-background-shape: roundrectangle; border-width: 2; border-color: ${paper}; }
+    node.query { shape: round-rectangle; width: 186; height: data(height); background-color: ${color('query')}; z-index: 2;
+      color: ${color('query-ink')}; text-valign: center; text-margin-y: 0; text-max-width: 170px; font-weight: 600;
+      text-background-opacity: 0; border-width: 0; }
+    node.seed { background-color: ${color('seed')}; }
+    node.reached { background-color: ${color('reached')}; }
+    node.near { background-color: ${color('near')}; color: ${soft}; z-index: 0; font-size: 11; text-wrap: ellipsis; text-max-width: 110px; }
+    node.near.chosen { text-wrap: wrap; text-max-width: 130px; z-index: 2; }
+    edge { curve-style: bezier; width: data(width); line-opacity: 0.75; }
+    edge.edge { ${label}; line-color: data(color); font-size: 11; text-background-opacity: 0.9; text-max-width: 170px; }
+    edge.match { line-color: ${soft}; line-style: dashed; line-opacity: 0.55; }
+    .faint { opacity: 0.16; }
+    edge.told { label: data(reason); line-opacity: 1; z-index: 9; }
+    node.chosen { border-width: 4; border-color: ${ink}; }
+    .off { display: none; }`);
 }
 
 /** Labels are readable at their own size: the graph fills the window, and more of it only when there are many passages. */
@@ -340,25 +283,19 @@ function connectGraphAndList(): void {
 }
 
 function connectSearch(): void {
-  const texts = nodes.map(({ id, title, source = '', text }) => ({
-    id,
-    text: [title, source, text].join('\n').toLowerCase(),
-  }));
+  const texts = nodes.map(({ id, title, source = '', text }) => [id, `${title}\n${source}\n${text}`.toLowerCase()]);
   const input = element('search') as HTMLInputElement;
   input.addEventListener('input', () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = texts.filter(({ text }) => words.every((word) => text.includes(word)));
-    const found = new Set(matches.map(({ id }) => id));
+    const matches = texts.filter(([, text = '']) => words.every((word) => text.includes(word)));
+    const found = new Set(matches.map(([id]) => id));
     for (const [id, entry] of entryOf) (entry.parentElement as HTMLElement).hidden = !found.has(id);
     show(chosen);
-    if (words.length > 0) {
-      graph
-        .nodes()
-        .filter((node) => node.id() !== query && !found.has(node.id()))
-        .addClass('faint');
-    }
-    element('matches').textContent =
-      words.length > 0 ? `${found.size} ${found.size === 1 ? 'passage' : 'passages'}` : '';
+    element('matches').textContent = '';
+    if (words.length === 0) return;
+    const others = graph.nodes().filter((node) => node.id() !== query && !found.has(node.id()));
+    others.addClass('faint');
+    element('matches').textContent = `${found.size} ${found.size === 1 ? 'passage' : 'passages'}`;
   });
 }
 
@@ -367,10 +304,8 @@ function connectControls(): void {
   kinds.hidden = kinds.querySelectorAll('input').length === 0;
   kinds.addEventListener('change', ({ target }) => {
     const { value, checked } = target as HTMLInputElement;
-    graph
-      .edges('.edge')
-      .filter((edge) => edge.data('kind') === value)
-      .toggleClass('off', !checked);
+    const edges = graph.edges('.edge').filter((edge) => edge.data('kind') === value);
+    edges.toggleClass('off', !checked);
   });
   const zoom = element('zoom');
   zoom.hidden = false;
