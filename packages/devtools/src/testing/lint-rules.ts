@@ -25,7 +25,7 @@ const subset: LintProvider = 'gemini-parameters';
 
 /** A part of an input schema. */
 export interface SchemaPart {
-  readonly schema: Readonly<Record<string, unknown>> | boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
   /** Keyword that contains it; `undefined` for the root. */
   readonly keyword: string | undefined;
   readonly root: unknown;

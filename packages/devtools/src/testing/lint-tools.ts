@@ -1,6 +1,7 @@
 import { checkOptions, listOf, oneOf, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { toolTokens } from '@quiver/core/tool-search';
 import type { ProtocolTool } from '@quiver/mcp/client';
+import { isObject } from '../json.js';
 import { parseToolDefinitions } from '@quiver/mcp/internal';
 import {
   defaultLintProviders,
@@ -95,24 +96,12 @@ export function lintTools(definitions: readonly ProtocolTool[], options: LintToo
         if (found) add(name, rule, `/${key}`, found);
       }
       for (const [path, part] of parts) {
-        const found = checkPart(rule, part, inSchema ?? (inText && ((schema) => inText(textsOf(schema)))));
+        const found = inSchema?.(part.schema, part) ?? inText?.(textsOf(part.schema));
         if (found) add(name, rule, path, found);
       }
     }
   }
   return problems;
-}
-
-function checkPart(
-  rule: LintRule,
-  part: SchemaPart,
-  check: Rule['inSchema'],
-): ReturnType<NonNullable<Rule['inSchema']>> {
-  const { schema, keyword } = part;
-  if (typeof schema === 'object') return check?.(schema, part);
-  // `additionalProperties: false` has no value to describe.
-  if (rule !== 'type-missing' || keyword === 'additionalProperties') return undefined;
-  return ['A Boolean schema has no type. Name the type.', ['openai-strict', 'gemini-parameters']];
 }
 
 /** Returns what a model reads of a part: its title, its description and the names of its properties. */
@@ -133,11 +122,10 @@ function* partsOf(root: unknown): Generator<[string, SchemaPart]> {
     const next = waiting.shift();
     if (!next) return;
     const [path, schema, keyword] = next;
-    const isSchema = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
-    if (typeof schema !== 'boolean' && !isSchema) continue;
-    const part = schema as SchemaPart['schema'];
+    // `additionalProperties: false` has no value to describe; other Boolean schemas have no type.
+    const part = typeof schema === 'boolean' && keyword !== 'additionalProperties' ? {} : schema;
+    if (!isObject(part)) continue;
     yield [path, { schema: part, keyword, root }];
-    if (typeof part === 'boolean') continue;
     for (const key of schemaKeys) waiting.push([`${path}/${key}`, part[key], key]);
     for (const key of [...listKeys, ...mapKeys])
       for (const [name, value] of Object.entries(part[key] ?? {}))

@@ -108,12 +108,12 @@ function createAssertions(received: unknown, isExpected: boolean): McpAssertions
     const { pass, message, actual, expected } = await outcomeOf;
     if (pass !== isExpected) throw new AssertionError({ message: message(), actual, expected });
   };
-  return {
-    toOfferTool: (...args) => require(nodeMatchers.toOfferTool(received, ...args)),
-    toReturnResult: (...args) => require(nodeMatchers.toReturnResult(received, ...args)),
-    toFailWith: (...args) => require(nodeMatchers.toFailWith(received, ...args)),
-    toAsk: (...args) => require(nodeMatchers.toAsk(received, ...args)),
-  };
+  const entries = Object.entries(nodeMatchers).map(([name, match]) => [
+    name,
+    (...args: [never, never]) => require(match(received, ...args)),
+  ]);
+  // The parameters of each assertion are those of its matcher.
+  return Object.fromEntries(entries) as McpAssertions;
 }
 
 function outcome(pass: boolean, what: string, problem: string): MatcherOutcome {
@@ -138,22 +138,26 @@ async function readCall(matcher: string, received: unknown): Promise<TestCall> {
 
 /** Returns the text of a failure, `undefined` for a call that did not fail. */
 function failureOf({ result, error }: TestCall): string | undefined {
-  if (result) return result.isError === true ? textsOf(result).join('\n') : undefined;
+  if (result?.isError) {
+    const { structuredContent } = result;
+    return [...textsOf(result), ...(structuredContent === undefined ? [] : [JSON.stringify(structuredContent)])].join(
+      '\n',
+    );
+  }
+  if (result) return undefined;
   const code = error instanceof QuiverError ? `${error.code}: ` : '';
   return `${code}${toErrorMessage(error)}`;
 }
 
-/** Returns the texts of a result, and its structured content as JSON. */
-function textsOf({ content, structuredContent }: CallToolResult): string[] {
-  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  return structuredContent === undefined ? texts : [...texts, JSON.stringify(structuredContent)];
+function textsOf({ content }: CallToolResult): string[] {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
 /** Returns the forms in which a result may be expected, first the one that is shown. */
 function valuesOf({ result }: TestCall): unknown[] {
   if (!result) return [];
   const { structuredContent, content } = result;
-  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const texts = textsOf(result);
   const text = texts.length > 0 ? [texts.join('\n')] : [];
   return [
     ...(structuredContent === undefined ? [] : [structuredContent]),

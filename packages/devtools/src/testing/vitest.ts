@@ -24,24 +24,15 @@ export function describeEras(tests: (protocol: TestProtocol) => void): void {
  * expect.extend(mcpMatchers);
  * await expect(client.call('add', { a: 1, b: 2 })).toReturnResult({ sum: 3 });
  */
-export const mcpMatchers: McpMatchers = {
-  toOfferTool: toMatcher('toOfferTool'),
-  toReturnResult: toMatcher('toReturnResult'),
-  toFailWith: toMatcher('toFailWith'),
-  toAsk: toMatcher('toAsk'),
-};
-
-function toMatcher<Name extends keyof McpMatchers>(name: Name): McpMatchers[Name] {
-  const matcher = function (this: { equals: (a: unknown, b: unknown) => boolean }, ...args: unknown[]): unknown {
-    const { equals } = this;
-    const run = createMatchers((actual, expected) => equals(actual, expected))[name] as (
-      ...given: unknown[]
-    ) => unknown;
-    return run(...args);
-  };
+export const mcpMatchers: McpMatchers = Object.fromEntries(
+  (['toOfferTool', 'toReturnResult', 'toFailWith', 'toAsk'] as const).map((name) => [
+    name,
+    function (this: { equals: (a: unknown, b: unknown) => boolean }, received: unknown, ...args: [never, never]) {
+      return createMatchers(this.equals)[name](received, ...args);
+    },
+  ]),
   // Vitest sets `this`, which the type of a matcher does not name.
-  return matcher as unknown as McpMatchers[Name];
-}
+) as unknown as McpMatchers;
 
 declare module 'vitest' {
   // The parameters must be those of Vitest 5; Vitest 4 has others, which matters with `skipLibCheck: false` only.
