@@ -1,4 +1,4 @@
-import { checkOptions, type Interval, type OptionChecks, valueThat } from '@quiver/core/internal';
+import { checkOptions, type Interval, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { escapeHtml } from '../graph/page-body.js';
 import type {
   Comparison,
@@ -16,9 +16,7 @@ export interface EvaluationPageOptions {
   title?: string;
 }
 
-const checks: OptionChecks<EvaluationPageOptions> = {
-  title: valueThat((value) => typeof value === 'string', 'a string'),
-};
+const checks: OptionChecks<EvaluationPageOptions> = { title: stringValue };
 
 /** Most questions with their details, so that a browser can show the page. */
 const maxQuestions = 500;

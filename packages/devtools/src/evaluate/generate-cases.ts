@@ -5,6 +5,7 @@ import {
   checkOptions,
   functionValue,
   numberIn,
+  objectWith,
   type OptionChecks,
   requireItems,
   runAhead,
@@ -61,11 +62,7 @@ const checks: OptionChecks<GenerateCasesOptions> = {
     (value) => typeof value === 'string' || typeof (value as Partial<LanguageModel> | null)?.doGenerate === 'function',
     "an AI SDK language model, or a string such as 'openai/gpt-5.1'",
   ),
-  cache: valueThat(
-    (value) =>
-      ['get', 'set'].every((name) => typeof (value as Partial<AnswerCache> | null)?.[name as 'get'] === 'function'),
-    'a Map, or an object with get and set',
-  ),
+  cache: objectWith('a Map', 'get', 'set'),
   count: wholeNumber(1),
   maxPassages: wholeNumber(1),
   seed: numberIn({}),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
 import {
   anyValue,
+  unchecked,
   checkOptions,
   functionValue,
   type Interval,
@@ -74,19 +75,15 @@ export interface TuneOptions {
 }
 
 const checks: OptionChecks<TuneOptions> = {
-  documents: anyValue,
-  cases: anyValue,
+  // `parseMetric` and `splitCases` check the last two.
+  ...unchecked<TuneOptions>()('documents', 'cases', 'model', 'metric', 'heldOut'),
   vectorStore: required(anyValue, 'a vector store, such as a LocalVector'),
-  model: anyValue,
   grid: objectOf<TuneGrid>({
     chunkSize: listOf(wholeNumber(1)),
     mode: listOf(oneOf('vector', 'keyword', 'hybrid')),
     fusion: anyValue,
     topK: listOf(wholeNumber(1)),
   }),
-  // `parseMetric` and `splitCases` check these.
-  metric: anyValue,
-  heldOut: anyValue,
   onProgress: functionValue,
   signal: signalValue,
 };
@@ -172,14 +169,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const common = { vectorStore: store, metrics: [metric], signal };
   try {
     for (const [maxSize, indexName] of indexNames) {
-      await ingest({
-        documents,
-        vectorStore: store,
-        indexName,
-        model,
-        chunkOptions: { maxSize },
-        signal,
-      });
+      await ingest({ documents, vectorStore: store, indexName, model, chunkOptions: { maxSize }, signal });
     }
     const configurations = candidates.map(([configuration]) => configuration);
     const progress = onProgress ? { onProgress } : {};

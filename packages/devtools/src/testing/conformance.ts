@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -106,13 +107,8 @@ async function runSuite(
         failures.push(...counted.map(({ errorMessage, description }) => `${scenario}: ${errorMessage ?? description}`));
     }
     if (failures.length === 0) return report;
-    throw new QuiverError(
-      'CONFORMANCE_FAILED',
-      `The server does not conform to the protocol:\n${failures.join('\n')}`,
-      {
-        details: { failures },
-      },
-    );
+    const message = `The server does not conform to the protocol:\n${failures.join('\n')}`;
+    throw new QuiverError('CONFORMANCE_FAILED', message, { details: { failures } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -149,15 +145,13 @@ function unavailable(problem: string): QuiverError {
   return new QuiverError('CONFORMANCE_UNAVAILABLE', `The conformance suite ${problem}`);
 }
 
-function run(program: string, args: string[]): Promise<string> {
+async function run(program: string, args: string[]): Promise<string> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => void (output += text));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', () => resolve(output));
-  });
+  await once(child, 'close');
+  return output;
 }
 
 /** Returns the checks by scenario. */

@@ -120,7 +120,15 @@ export async function evaluateTools(options: EvaluateToolsOptions): Promise<Tool
   checkOptions('evaluateTools', options, checks);
   const { tools, cases, runs = 1, onProgress, signal } = options;
   checkCases(tools, cases);
-  const agent = createAgent(options);
+  const { model, instructions, execute = false, maxSteps = defaultMaxSteps, ai } = options;
+  const agent = new Agent({
+    id: 'evaluation',
+    model,
+    tools: execute ? tools : Object.fromEntries(Object.entries(tools).map(withoutExecute)),
+    maxSteps: execute ? maxSteps : 1,
+    ...(instructions !== undefined && { instructions }),
+    ...(ai && { ai }),
+  });
   const reports: ToolCaseReport[] = [];
   for (const [index, given] of cases.entries()) {
     const done: ToolRun[] = [];
@@ -145,31 +153,10 @@ export async function evaluateTools(options: EvaluateToolsOptions): Promise<Tool
   };
 }
 
-function createAgent({
-  tools,
-  model,
-  instructions,
-  execute = false,
-  maxSteps = defaultMaxSteps,
-  ai,
-}: EvaluateToolsOptions): Agent {
-  const offered = execute
-    ? tools
-    : Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, withoutExecute(tool)]));
-  return new Agent({
-    id: 'evaluation',
-    model,
-    tools: offered,
-    maxSteps: execute ? maxSteps : 1,
-    ...(instructions !== undefined && { instructions }),
-    ...(ai && { ai }),
-  });
-}
-
 /** The AI SDK does not run a tool without `execute`. */
-function withoutExecute(tool: object): object {
-  const { execute: _execute, ...offered } = tool as { execute?: unknown };
-  return offered;
+function withoutExecute([name, tool]: [string, { execute?: unknown }]): [string, object] {
+  const { execute: _execute, ...offered } = tool;
+  return [name, offered];
 }
 
 async function callsOf(agent: Agent, prompt: string, abortSignal: AbortSignal | undefined): Promise<EvaluatedCall[]> {

@@ -88,12 +88,11 @@ export interface TestClient extends AsyncDisposable {
 export type TestCallOptions = Omit<CallToolOptions, 'serverName' | 'name' | 'args'>;
 
 const serverName = 'server';
-const answerChecks: OptionChecks<TestAnswers> = { elicitation: anyValue, sampling: anyValue, roots: anyValue };
 const checks: OptionChecks<TestClientOptions> = {
   protocol: oneOf('legacy', 'modern'),
   authInfo: anyValue,
   capabilities: valueThat((value) => typeof value === 'object' && value !== null, 'an object of client capabilities'),
-  answers: objectOf(answerChecks),
+  answers: objectOf<TestAnswers>({ elicitation: anyValue, sampling: anyValue, roots: anyValue }),
 };
 
 const kinds: Readonly<Record<string, AskedKind>> = {
@@ -137,11 +136,9 @@ export async function createTestClient(server: ServerDefinition, options: TestCl
     close: () => mcp.disconnect(),
     [Symbol.asyncDispose]: () => mcp.disconnect(),
   };
-  if (elicitation !== undefined)
-    await mcp.elicitation.onRequest(
-      serverName,
-      toHandler('elicitation', elicitation, (answer) => answer),
-    );
+  if (elicitation === undefined) return client;
+  const handler = toHandler('elicitation', elicitation, (answer: ElicitResult) => answer);
+  await mcp.elicitation.onRequest(serverName, handler);
   return client;
 }
 
@@ -176,16 +173,15 @@ function describeServer(
   return { ...described, server: identified as unknown as InProcessServer } as MastraMCPServerDefinition;
 }
 
+type Handler<Request, Result> = (request: Request, options: { signal: AbortSignal }) => Result | PromiseLike<Result>;
+
 /** Returns a handler that gives one answer each time, or those of a list in order. */
 function toHandler<Answer, Request, Result>(
   kind: AskedKind,
-  answers:
-    | Answer
-    | readonly Answer[]
-    | ((request: Request, options: { signal: AbortSignal }) => Result | PromiseLike<Result>),
+  answers: Answer | readonly Answer[] | Handler<Request, Result>,
   toResult: (answer: Answer) => Result,
-): (request: Request, options: { signal: AbortSignal }) => Result | PromiseLike<Result> {
-  if (typeof answers === 'function') return answers as (request: Request, options: { signal: AbortSignal }) => Result;
+): Handler<Request, Result> {
+  if (typeof answers === 'function') return answers as Handler<Request, Result>;
   if (!Array.isArray(answers)) return () => toResult(answers as Answer);
   const left: Answer[] = [...answers];
   return () => {
