@@ -3,7 +3,6 @@ const fragmentLength = 8;
 /** Encodings inside each other that are read, such as a percent-encoded URL in JSON. */
 const maxLevels = 3;
 
-/** A text after some levels of decoding. */
 interface Decoded {
   readonly text: string;
   /** Place of each character, and of the end, in the original text. */

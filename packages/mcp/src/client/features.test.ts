@@ -611,23 +611,4 @@ describe('other things', () => {
       code: 'MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED',
     });
   });
-
-  test('a server of this process may stand for its definition, also one of the official SDK', async () => {
-    const { McpServer } = await import('@modelcontextprotocol/server');
-    const sdk = new McpServer({ name: 'sdk', version: '1' });
-    sdk.registerTool('double', { inputSchema: z.object({ n: z.number() }) }, async ({ n }) => ({
-      content: [{ type: 'text', text: String(n * 2) }],
-    }));
-    await using mcp = new MCPClient({ id: 'in process', servers: { ours: example, sdk } });
-    expect(await mcp.callTool({ serverName: 'sdk', name: 'double', args: { n: 4 } })).toMatchObject({
-      content: [{ text: '8' }],
-    });
-    expect(await mcp.callTool({ serverName: 'ours', name: 'add', args: { a: 1, b: 2 } })).toMatchObject({
-      structuredContent: { sum: 3 },
-    });
-    await mcp.disconnect();
-    expect(await mcp.callTool({ serverName: 'sdk', name: 'double', args: { n: 5 } })).toMatchObject({
-      content: [{ text: '10' }],
-    });
-  });
 });

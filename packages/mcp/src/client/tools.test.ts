@@ -758,7 +758,7 @@ test('a server validates tools of AI SDK 4 by their parameters', async () => {
   expect(isToolFailure(await tool.execute({ n: 'x' }))).toBe(true);
 });
 
-test('supports elicitation of a high-level SDK server in both eras', async () => {
+test('a high-level server of the official SDK may stand for its definition', async () => {
   const sdk = new McpServer({ name: 'sdk', version: '1' });
   sdk.registerTool('hello', {}, async () => ({ content: [{ type: 'text', text: 'hi' }] }));
   const mcp = clientOf({ sdk });

@@ -47,17 +47,14 @@ export async function sendAuthorized<Head extends ResponseHead>(
   return sendWithToken(signIn, tokens, request, send);
 }
 
-/** Whether a list of scopes contains the wanted ones. */
 function includesScope(scopes: string | undefined, wanted: string | undefined): boolean {
   const known = scopes?.split(' ') ?? [];
   return wanted !== undefined && wanted.split(' ').every((scope) => known.includes(scope));
 }
 
-/** A need for other tokens. */
 interface Replacement extends AuthorizationTarget {
   /** The tokens that did not suffice. */
   readonly used: KeptTokens | undefined;
-  /** Scope from the challenge. */
   readonly scope: string | undefined;
   /** `refresh`: any valid token suffices. `step-up`: more scopes are needed, which a refresh cannot grant. */
   readonly mode: 'refresh' | 'step-up';

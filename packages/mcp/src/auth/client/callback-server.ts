@@ -36,9 +36,6 @@ const checks: OptionChecks<OAuthCallbackServerOptions> = {
  *   `PORT_IN_USE`
  * @see [RFC 6749, section 10.12 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc6749.html#section-10.12)
  * @see [RFC 8252, section 7.3 – Loopback Interface Redirection](https://www.rfc-editor.org/rfc/rfc8252.html#section-7.3)
- *
- * @example
- * const callbackServer = await createOAuthCallbackServer({ redirectUrl: 'http://localhost:33419/callback', state: 'from the page' });
  */
 export async function createOAuthCallbackServer(options: OAuthCallbackServerOptions): Promise<OAuthCallbackServer> {
   checkOptions('createOAuthCallbackServer', options, checks);
@@ -125,7 +122,6 @@ export async function createOAuthCallbackServer(options: OAuthCallbackServerOpti
   return { url, waitForCode: () => response, close: () => close() };
 }
 
-/** Returns a parameter that occurs exactly once. */
 function single(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 && values[0] !== '' ? values[0] : undefined;

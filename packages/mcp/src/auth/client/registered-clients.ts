@@ -64,9 +64,6 @@ const credentialsChecks: OptionChecks<ClientCredentialsOptions> = {
  *
  * @see [RFC 6749, section 4.4 – Client Credentials Grant](https://www.rfc-editor.org/rfc/rfc6749.html#section-4.4)
  * @see [RFC 7523, section 2.2 – Using JWTs for Client Authentication](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.2)
- *
- * @example
- * const authProvider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 'from your vault', issuer: 'https://auth.example.com' });
  */
 export function createClientCredentialsProvider(given: ClientCredentialsOptions): MCPOAuthClientProvider {
   checkOptions('createClientCredentialsProvider', given, credentialsChecks);
@@ -104,11 +101,6 @@ const bearerChecks: OptionChecks<JwtBearerOptions> = { ...registeredChecks, asse
  * identity), or the identity provider of a company. The JWT is exchanged for a token, without a user.
  *
  * @see [RFC 7523, section 2.1 – Using JWTs as Authorization Grants](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.1)
- * @example
- * const provider = createJwtBearerProvider({
- *   clientId: 'nightly-report',
- *   assertion: () => readFile('/var/run/secrets/tokens/mcp', 'utf8'),
- * });
  */
 export function createJwtBearerProvider(given: JwtBearerOptions): MCPOAuthClientProvider {
   checkOptions('createJwtBearerProvider', given, bearerChecks);
@@ -161,17 +153,6 @@ const managedChecks: OptionChecks<EnterpriseManagedOptions> = {
  * @throws `OAUTH_URL_INSECURE` when the token endpoint is neither https nor a loopback address
  * @see [MCP, Enterprise-Managed Authorization](https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization)
  * @see [RFC 8693 – OAuth 2.0 Token Exchange](https://www.rfc-editor.org/rfc/rfc8693.html)
- *
- * @example
- * const authProvider = createEnterpriseManagedProvider({
- *   clientId: 'chat',
- *   issuer: 'https://auth.example.com',
- *   identityProvider: {
- *     tokenEndpoint: 'https://login.company.example/token',
- *     clientId: 'chat-at-company',
- *     idToken: () => 'the ID token of the user',
- *   },
- * });
  */
 export function createEnterpriseManagedProvider(given: EnterpriseManagedOptions): MCPOAuthClientProvider {
   checkOptions('createEnterpriseManagedProvider', given, managedChecks);

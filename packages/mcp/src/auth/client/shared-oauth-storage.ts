@@ -17,7 +17,6 @@ export interface SharedOAuthStorageOptions {
   encryptionKey?: string | undefined;
 }
 
-/** A record of the store. */
 interface StoredText {
   /** Number of the lock owner that wrote the record; 0 without a lock. */
   readonly fence: number;
@@ -35,8 +34,6 @@ const checks: OptionChecks<SharedOAuthStorageOptions> = {
  *
  * @throws `OAUTH_STORAGE_UNREADABLE` from `get` when a record is damaged, moved, or encrypted with another key
  * @throws `SHARED_STORE_LOCK_LOST` from `set` and `delete` within `exclusive`, when another process took over the lock and wrote
- * @example
- * const storage = new SharedOAuthStorage({ store: sharedStore, owner: user.id, encryptionKey: process.env.TOKEN_KEY });
  */
 export class SharedOAuthStorage implements OAuthStorage {
   readonly #store: SharedStore;

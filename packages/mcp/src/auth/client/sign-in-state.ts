@@ -215,7 +215,6 @@ export class SignIn {
     return given ?? new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) });
   }
 
-  /** Shows the page, by the provider. */
   async show(page: URL): Promise<void> {
     await (this.policy.isAdopted ? this.showPage(page) : this.provider.redirectToAuthorization(page));
   }

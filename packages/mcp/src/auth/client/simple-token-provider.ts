@@ -28,10 +28,6 @@ const checks: OptionChecks<SimpleTokenProviderOptions> = {
 
 /**
  * Returns a provider with a given token: for tests, and for tokens from other sources.
- *
- * @example
- * const redirectUrl = 'http://localhost:33419/callback';
- * const authProvider = createSimpleTokenProvider('a-token', { redirectUrl, clientMetadata: { redirect_uris: [redirectUrl] } });
  */
 export function createSimpleTokenProvider(
   accessToken: string,

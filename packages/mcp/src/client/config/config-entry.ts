@@ -16,7 +16,6 @@ const ofAddress = [...common, 'url', 'serverUrl', 'httpUrl', 'headers'];
 /** Switches, which the caller has read, and notes without effect in any host. */
 const silent: ReadonlySet<string> = new Set(['disabled', 'enabled', 'source', 'description', 'sandboxEnabled']);
 
-/** Transport by `type`. */
 const transports: ReadonlyMap<unknown, 'http' | 'sse' | undefined> = new Map([
   [undefined, undefined],
   ['sse', 'sse'],

@@ -31,7 +31,6 @@ export interface ListCaller extends Readonly<RequestOptions> {
   readonly via?: Via | undefined;
 }
 
-/** A request of a list that callers wait for. */
 interface Fetching<Item> {
   readonly list: Promise<FetchedList<Item>>;
   readonly controller: AbortController;

@@ -28,7 +28,6 @@ export interface ServerStatus {
   retryIn?: number;
 }
 
-/** The part of a server that its connection needs. */
 interface ConnectedServer {
   readonly name: string;
   readonly target: ServerTarget;

@@ -19,7 +19,6 @@ export interface AwaitedTask {
   stop(error: unknown): Promise<void>;
 }
 
-/** The part of a server that its tasks need. */
 interface TaskServer {
   readonly name: string;
   readonly options: { readonly tasks?: boolean | object };

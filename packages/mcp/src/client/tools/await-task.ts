@@ -285,7 +285,6 @@ class AwaitedTask {
     );
   }
 
-  /** Explains why a request for input has no response. */
   #explainUnanswered(error: unknown): QuiverError {
     const cause = error instanceof MissingInputError ? error.cause : undefined;
     const hasNoHandler = cause instanceof ProtocolError && cause.code === errorCodes.methodNotFound;

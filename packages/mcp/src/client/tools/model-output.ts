@@ -38,7 +38,6 @@ function toFile(part: ToolModelOutputPart): FileBlock | undefined {
   return 'data' in part ? { data: part.data, mimeType: part.mediaType } : undefined;
 }
 
-/** Origin of an output. */
 interface Origin {
   readonly serverName: string;
   readonly toolName: string;

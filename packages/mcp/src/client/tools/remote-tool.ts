@@ -220,7 +220,6 @@ function isFailure(output: unknown): boolean {
   return type === 'json' && isObject(value) && value['error'] === true && 'validationErrors' in value;
 }
 
-/** Returns the error for a model that used up its retries. */
 function retriesExceeded(toolName: string, maxRetries: number | undefined, cause?: Error): QuiverError {
   const last = cause ? ` The last failure: ${cause.message}` : '';
   return new QuiverError(

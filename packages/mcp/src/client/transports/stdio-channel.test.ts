@@ -67,15 +67,6 @@ describe('StdioChannel', () => {
     );
   });
 
-  test('names a program that does not exist', async () => {
-    const channel = new StdioChannel({ command: 'nonesuch-cmd' });
-    const receiver = { onMessage() {}, onError() {}, onSessionLost() {}, onClosed() {} };
-    await expect(channel.start(receiver)).rejects.toMatchObject({
-      code: 'SPAWN_FAILED',
-      message: expect.stringMatching(/^The program 'nonesuch-cmd' could not be started: .*ENOENT.*Check `command`/),
-    });
-  });
-
   // `setsid` is a program of util-linux.
   test.skipIf(process.platform !== 'linux')('starts and ends a server behind setsid', async () => {
     // The server has a child that only a signal to its group ends.
