@@ -14,7 +14,6 @@ import {
 } from './chunk-context.js';
 import {
   requireExtractParams,
-  type ContextExtractorOptions,
   type ExtractFailure,
   type ExtractParams,
   type SchemaExtractorOptions,
@@ -52,10 +51,10 @@ export async function extractMetadata(
     failures.push(failure);
     onFailure?.(failure);
   };
-  const answers = await askAll(steps, ({ ask }) => ask(), addFailure, params);
+  const stores = await askAll(steps, ({ ask }) => ask(), addFailure, params);
   const metadata: Metadata[] = items.map(() => ({}));
   // Answers arrive in any order. Metadata keys have a fixed order.
-  for (const [index, answer] of answers.entries()) if (answer !== undefined) steps[index]?.store(metadata, answer);
+  for (const store of stores) store?.(metadata);
   keep(metadata);
   if (failures.length > 0 && !onFailure) throw extractionFailed(failures);
 }
@@ -73,64 +72,81 @@ type Extractor = ExtractFailure['extractor'];
 type OptionsOf<Name extends Extractor> = Exclude<NonNullable<ExtractParams[Name]>, boolean | string>;
 type ModelAccess = Omit<ModelRequest, 'prompt'>;
 
+/** Writes an answer to the metadata of items. */
+type Store = (found: readonly Metadata[]) => void;
+
 interface Step {
   readonly extractor: Extractor;
   readonly chunk: number;
-  readonly ask: () => Promise<unknown>;
-  readonly store: (found: Metadata[], answer: unknown) => void;
+  readonly ask: () => Promise<Store>;
 }
 
 function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
   // A model invents an answer for a text without content.
   const chunks = [...items.keys()].filter((chunk) => items[chunk]!.text.trim() !== '');
+  const textOf = (chunk: number): string => items[chunk]!.text;
 
+  /** Plans one request for each group of chunks. */
   function plan<Name extends Extractor>(
     extractor: Name,
-    ask: (context: string, options: OptionsOf<Name>, model: ModelAccess) => Promise<unknown>,
-    store: (found: Metadata[], chunk: number, answer: unknown, options: OptionsOf<Name>) => void,
+    groups: readonly number[][],
+    ask: (group: readonly number[], options: OptionsOf<Name>, model: ModelAccess) => Promise<Store>,
   ): Step[] {
     const options = readOptions(params, extractor);
     if (!options) return [];
     const model = requireModel(params, extractor);
-    return chunks.map((chunk) => ({
-      extractor,
-      chunk,
-      ask: () => ask(items[chunk]!.text, options, model),
-      store: (found, answer) => store(found, chunk, answer, options),
-    }));
+    return groups.map((group) => ({ extractor, chunk: group[0]!, ask: () => ask(group, options, model) }));
   }
 
   const storeAs =
-    (key: string) =>
-    (found: Metadata[], chunk: number, answer: unknown): void => {
-      found[chunk]![key] = answer;
+    (key: string, group: readonly number[], answer: unknown): Store =>
+    (found) => {
+      for (const chunk of group) found[chunk]![key] = answer;
     };
+  const each = chunks.map((chunk) => [chunk]);
   return [
-    ...plan('schema', askForFacts, (found, chunk, facts) => Object.assign(found[chunk]!, facts)),
+    ...plan('schema', each, async ([chunk = 0], options, model) => {
+      const facts = await askForFacts(textOf(chunk), options, model);
+      return (found) => void Object.assign(found[chunk]!, facts);
+    }),
     ...plan(
       'summary',
-      (context, { promptTemplate = summaryPrompt }, model) => askWith(model, promptTemplate, { context }),
-      (found, chunk, answer, { summaries = ['self'] as const }) => {
-        for (const whose of summaries) {
-          const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
-          // The neighbors of a chunk are in the same document.
-          if (items[target] && items[target].group === items[chunk]?.group) found[target]![summaryKeys[whose]] = answer;
-        }
+      each,
+      async ([chunk = 0], { promptTemplate = summaryPrompt, summaries = ['self' as const] }, model) => {
+        const answer = await askWith(model, promptTemplate, { context: textOf(chunk) });
+        return (found) => {
+          for (const whose of summaries) {
+            const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
+            // The neighbors of a chunk are in the same document.
+            if (items[target] && items[target].group === items[chunk]?.group)
+              found[target]![summaryKeys[whose]] = answer;
+          }
+        };
       },
     ),
+    ...plan('questions', each, async (group, { promptTemplate = questionsPrompt, questions = 5 }, model) => {
+      const values = { context: textOf(group[0]!), numQuestions: String(questions) };
+      return storeAs('questionsThisExcerptCanAnswer', group, await askWith(model, promptTemplate, values));
+    }),
+    ...plan('keywords', each, async (group, { promptTemplate = keywordsPrompt, keywords = 5 }, model) => {
+      const values = { context: textOf(group[0]!), maxKeywords: String(keywords) };
+      return storeAs('excerptKeywords', group, await askWith(model, promptTemplate, values));
+    }),
+    // One title for each document, from titles of its first chunks.
     ...plan(
-      'questions',
-      (context, { promptTemplate = questionsPrompt, questions = 5 }, model) =>
-        askWith(model, promptTemplate, { context, numQuestions: String(questions) }),
-      storeAs('questionsThisExcerptCanAnswer'),
+      'title',
+      groupBy(chunks, (chunk) => items[chunk]!.group),
+      async (group, options, model) => {
+        const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = options;
+        const titles: string[] = [];
+        for (const chunk of group.slice(0, nodes))
+          titles.push(await askWith(model, nodeTemplate, { context: textOf(chunk) }));
+        const [first] = titles;
+        const title =
+          titles.length === 1 ? first : await askWith(model, combineTemplate, { context: titles.join('\n') });
+        return storeAs('documentTitle', group, title);
+      },
     ),
-    ...plan(
-      'keywords',
-      (context, { promptTemplate = keywordsPrompt, keywords = 5 }, model) =>
-        askWith(model, promptTemplate, { context, maxKeywords: String(keywords) }),
-      storeAs('excerptKeywords'),
-    ),
-    ...planTitles(items, chunks, params),
     ...planContexts(items, chunks, params),
   ];
 }
@@ -142,54 +158,26 @@ function planContexts(items: readonly ExtractItem[], chunks: readonly number[], 
   if (items.some(({ id }) => id === undefined))
     throw invalidOptions("The extractor 'context' is for chunks: call chunk() first.");
   const model = params.context === 'prefix' ? undefined : requireModel(params, 'context');
-  return groupBy(chunks, (chunk) => items[chunk]!.document).flatMap((group) =>
-    splitForModel(group, items, options).map((part): Step => {
+  const { fields, maxDocumentLength = defaultMaxDocumentLength } = options;
+  // The chunks of a request fill at most half of the part of the document that the model sees.
+  const limit = { sizeOf: (chunk: number): number => items[chunk]!.text.length, maxSize: maxDocumentLength / 2 };
+  const groups = groupBy(chunks, (chunk) => items[chunk]!.document);
+  return groups.flatMap((group) =>
+    partsOf(group, chunksPerRequest, limit).map((part): Step => {
       const members = part.map((chunk) => items[chunk] as ExtractItem & ChunkInDocument);
-      return {
-        extractor: 'context',
-        chunk: part[0]!,
-        ask: async () => (model ? situateChunks(members, options, model) : []),
-        store: (found, sentences) => {
+      const ask = async (): Promise<Store> => {
+        const sentences = model ? await situateChunks(members, options, model) : [];
+        return (found) => {
           for (const [place, chunk] of part.entries()) {
-            const prefix = contextPrefix(members[place]!.metadata, options.fields);
-            const context = [prefix, (sentences as string[])[place] ?? ''].filter((text) => text !== '').join('\n');
+            const prefix = contextPrefix(members[place]!.metadata, fields);
+            const context = [prefix, sentences[place] ?? ''].filter((text) => text !== '').join('\n');
             if (context !== '') found[chunk]![contextKey] = context;
           }
-        },
+        };
       };
+      return { extractor: 'context', chunk: part[0]!, ask };
     }),
   );
-}
-
-/** The chunks of a request fill at most half of the part of the document that the model sees. */
-function splitForModel(
-  chunks: readonly number[],
-  items: readonly ExtractItem[],
-  { maxDocumentLength = defaultMaxDocumentLength }: ContextExtractorOptions,
-): number[][] {
-  const sizeOf = (chunk: number): number => items[chunk]!.text.length;
-  return partsOf(chunks, chunksPerRequest, { sizeOf, maxSize: maxDocumentLength / 2 });
-}
-
-/** Plans one step for each document: titles of its first chunks, then one title from them. */
-function planTitles(items: readonly ExtractItem[], chunks: readonly number[], params: ExtractParams): Step[] {
-  const options = readOptions(params, 'title');
-  if (!options) return [];
-  const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = options;
-  const model = requireModel(params, 'title');
-  return groupBy(chunks, (chunk) => items[chunk]!.group).map((group) => ({
-    extractor: 'title',
-    chunk: group[0]!,
-    ask: async () => {
-      const titles: string[] = [];
-      for (const chunk of group.slice(0, nodes))
-        titles.push(await askWith(model, nodeTemplate, { context: items[chunk]!.text }));
-      return titles.length === 1 ? titles[0] : askWith(model, combineTemplate, { context: titles.join('\n') });
-    },
-    store: (found, answer) => {
-      for (const chunk of group) found[chunk]!['documentTitle'] = answer;
-    },
-  }));
 }
 
 function groupBy(chunks: readonly number[], keyOf: (chunk: number) => unknown): number[][] {
