@@ -17,10 +17,9 @@ import {
   type EdgeOptions,
   type ResolvedEdgeOptions,
 } from './graph-options.js';
-import { findNeighbors, similarityEdges, updateNeighbors, type SearchedNeighbors } from './find-neighbors.js';
+import { findNeighbors, similarityEdges, UnitRows, updateNeighbors, type SearchedNeighbors } from './find-neighbors.js';
 import type { GraphPassage } from './passage.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
-import { UnitRows } from './unit-rows.js';
 
 /** Progress of building a graph. */
 export interface BuildProgress {

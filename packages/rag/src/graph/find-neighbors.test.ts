@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findNeighbors, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
-import { UnitRows } from './unit-rows.js';
+import { findNeighbors, UnitRows, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
 
 function unitsOf(vectors: readonly (readonly number[] | Float32Array)[]): UnitRows {
   const rows = vectors.map((vector) => Float32Array.from(vector));

@@ -6,9 +6,8 @@ import { nearestRows } from '../vectors/nearest-rows.js';
 import { VectorTable } from '../vectors/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { bestOf, ChunkGraph } from './chunk-graph.js';
-import { findNeighbors, similarityEdges } from './find-neighbors.js';
+import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
 import { defaultWalk } from './graph-options.js';
-import { UnitRows } from './unit-rows.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
 export interface GraphChunk {

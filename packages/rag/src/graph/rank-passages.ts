@@ -99,8 +99,11 @@ async function findCompletions(
   ranks: ReadonlyMap<string, number>,
 ): Promise<Completion[]> {
   const best = bestOf(ranks, completed).map((passage) => {
-    const edges = [...heaviestByEnd(graph.neighbors(passage.id)).values()].toSorted((a, b) => b.weight - a.weight);
-    return { ...passage, edges: edges.slice(0, neighborsRead) };
+    const seen = new Set<string>();
+    const edges = graph.neighbors(passage.id).toSorted((a, b) => b.weight - a.weight);
+    // The heaviest of several edges to one neighbor.
+    const further = edges.filter(({ to }) => !seen.has(to) && seen.add(to));
+    return { ...passage, edges: further.slice(0, neighborsRead) };
   });
   const ids = new Set(best.flatMap(({ id, edges }) => [id, ...edges.map(({ to }) => to)]));
   const wordsOf = new Map((await read([...ids])).map((record) => [record.id, wordsIn(question, record)]));
@@ -133,12 +136,6 @@ function weighWords({ words }: Question, passages: readonly (readonly number[])[
     const frequency = passages.filter((each) => each.includes(word)).length;
     return weight * Math.log(1 + (passages.length + 1) / (frequency + 0.5));
   });
-}
-
-function heaviestByEnd(edges: readonly ChunkEdge[]): Map<string, ChunkEdge> {
-  const heaviest = new Map<string, ChunkEdge>();
-  for (const edge of edges) if (!((heaviest.get(edge.to)?.weight ?? 0) >= edge.weight)) heaviest.set(edge.to, edge);
-  return heaviest;
 }
 
 interface PathSources extends Pick<RankingRequest, 'graph'> {
