@@ -115,8 +115,12 @@ describe('the site', { skip }, () => {
       const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
       t.after(() => browser.close());
       const problems: string[] = [];
-      for (const width of [1280, 390]) {
-        const page = await browser.newPage({ viewport: { width, height: 900 } });
+      for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [1280, 'dark'],
+        [390, 'light'],
+      ] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
         for (const path of [
           '',
           'getting-started/mcp-server',
@@ -129,6 +133,7 @@ describe('the site', { skip }, () => {
           'guides/documents',
           'guides/document-formats',
           'guides/chunks',
+          'guides/ingestion',
           'reference/benchmarks',
           'reference/benchmarks/mcp-server',
           'reference/benchmarks/search-quality',
@@ -152,7 +157,7 @@ describe('the site', { skip }, () => {
           };
           for (const { id, impact, nodes } of violations)
             if (impact === 'serious' || impact === 'critical')
-              problems.push(`/${path}: ${id} (${nodes.length}), ${nodes[0]?.html.slice(0, 120)}`);
+              problems.push(`/${path}, ${colorScheme}: ${id} (${nodes.length}), ${nodes[0]?.html.slice(0, 120)}`);
         }
         await page.close();
       }
