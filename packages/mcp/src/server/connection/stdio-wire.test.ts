@@ -101,15 +101,6 @@ describe('a server over stdio', () => {
     await expect.poll(() => lines.map(({ id }) => id as string).toSorted()).toEqual(['last', 'new']);
     expect(lines.find(({ id }) => id === 'new').result.resultType).toBe('complete');
   });
-
-  test('an id in flight is refused', async () => {
-    const { write, lines } = start();
-    write(line(rpc('tools/call', { name: 'wait', arguments: { milliseconds: 200 } }, 1)));
-    write(line(rpc('ping', undefined, 1)));
-    await expect.poll(() => lines.length).toBe(2);
-    expect(lines[0].error.code).toBe(-32600);
-    expect(lines[1].result.content[0].text).toBe('waited');
-  });
 });
 
 describe('the line reader', () => {

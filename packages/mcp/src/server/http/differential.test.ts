@@ -244,19 +244,6 @@ describe('requests in a session', () => {
     },
   );
 
-  test('the same tools are listed', async () => {
-    const tools = async (serve: (asked: Request) => Promise<Response>): Promise<{ name: string }[]> => {
-      const { messages } = await read(await serve(request(rpc('tools/list'), await open(serve))));
-      return (messages[0] as { result: { tools: { name: string }[] } }).result.tools;
-    };
-    const theirs = await tools(twinSessions);
-    const own = await tools(serveOurs);
-    expect(own.map(({ name }) => name)).toEqual(theirs.map(({ name }) => name));
-    expect(own.find(({ name }) => name === 'add')).toMatchObject({
-      inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
-    });
-  });
-
   test.each([
     ['wrong arguments', call('echo', { message: 5 })],
     ['a tool that throws', call('fail', {})],

@@ -3,16 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import { InMemoryEventStore } from './event-store.js';
 import type { FetchOptions } from './transport-options.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
 
@@ -20,7 +15,6 @@ const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTool
 const url = 'http://localhost/mcp';
 afterAll(() => server.close());
 
-const identity = { name: 'web', version: '1' };
 const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const post = (body: unknown, headers: Record<string, string> = {}, init: RequestInit = {}): Request =>
   new Request(url, {
@@ -35,65 +29,6 @@ async function openSession(options?: FetchOptions): Promise<Record<string, strin
   await response.text();
   return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' };
 }
-
-/** Hands what a client would send over the network straight to the server. */
-const direct =
-  (options: FetchOptions) =>
-  (target: string | URL, init?: RequestInit): Promise<Response> =>
-    server.fetch(new Request(target, init), options);
-
-interface AnyClient {
-  listTools(): Promise<{ tools: unknown[] }>;
-  callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: unknown[]): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-async function v1(options: FetchOptions): Promise<AnyClient> {
-  const client = new ClientV1(identity, { capabilities: { elicitation: {} } });
-  client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'decline' }));
-  const transport = new HttpV1(new URL(url), { fetch: direct(options) });
-  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
-  return client as AnyClient;
-}
-
-async function v2(mode: 'legacy' | 'auto' | { pin: string }, options: FetchOptions): Promise<AnyClient> {
-  const client = new ClientV2(identity, {
-    versionNegotiation: { mode },
-    capabilities: { elicitation: { form: {} } },
-  });
-  client.setRequestHandler('elicitation/create', async () => ({ action: 'decline' }));
-  await client.connect(new HttpV2(new URL(url), { fetch: direct(options) }));
-  return client as AnyClient;
-}
-
-const pin = { pin: '2026-07-28' };
-const clients: [string, () => Promise<AnyClient>][] = [
-  ['SDK 1 with sessions', () => v1({})],
-  ['SDK 1 with sessions and an event store', () => v1({ eventStore: new InMemoryEventStore() })],
-  ['SDK 1 without sessions', () => v1({ serverless: true })],
-  ['SDK 2 (legacy) with sessions', () => v2('legacy', {})],
-  ['SDK 2 (auto)', () => v2('auto', {})],
-  ['SDK 2 (stateless revision)', () => v2(pin, { serverless: true })],
-];
-
-describe.each(clients)('fetch(): %s', (name, connect) => {
-  test('lists, calls, and receives progress and elicitation requests', async () => {
-    const client = await connect();
-    expect((await client.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
-    expect(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).toMatchObject({
-      structuredContent: { sum: 3 },
-    });
-    const seen: number[] = [];
-    const options = { onprogress: ({ progress }: { progress: number }) => void seen.push(progress) };
-    const params = { name: 'steps', arguments: {} };
-    await (client instanceof ClientV1 ? client.callTool(params, undefined, options) : client.callTool(params, options));
-    expect(seen).toEqual([1, 2]);
-    const text = name === 'SDK 1 without sessions' ? 'could not ask: ELICITATION_NOT_SUPPORTED' : 'no name: decline';
-    expect(await client.callTool({ name: 'contact' })).toMatchObject({ content: [{ text }] });
-    await client.close();
-  });
-});
 
 describe('fetch()', () => {
   test('sends JSON, and an event stream only when a message precedes the result', async () => {
