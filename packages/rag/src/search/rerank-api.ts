@@ -114,11 +114,6 @@ async function send(
   return { response, text: text + decoder.decode() };
 }
 
-interface Ranked {
-  readonly index?: unknown;
-  readonly relevance_score?: unknown;
-}
-
 function readRanking(
   provider: RerankProvider,
   text: string,
@@ -131,7 +126,7 @@ function readRanking(
       `${provider} did not answer with a list of ${member}, but with ${JSON.stringify(text.slice(0, maxProblemLength))}. Check the url of the reranker.`,
     );
   }
-  return (list as (Ranked | null)[]).map((entry) => ({
+  return (list as ({ index?: unknown; relevance_score?: unknown } | null)[]).map((entry) => ({
     index: Number(entry?.index),
     // Checked for each text afterwards.
     relevanceScore: entry?.relevance_score as number,
@@ -146,22 +141,19 @@ function parse(text: string): Record<string, unknown> | null | undefined {
   }
 }
 
-interface Failure {
-  readonly isRetryable: boolean;
-  readonly responseHeaders?: Record<string, string>;
-  readonly status?: number;
-  readonly cause?: unknown;
-}
-
 /** `isRetryable` and `responseHeaders` are read by the repetition of requests, as those of the AI SDK's errors. */
 function requestFailed(
   provider: RerankProvider,
   problem: string,
-  { isRetryable, responseHeaders, status, cause }: Failure,
+  {
+    status,
+    cause,
+    ...retry
+  }: { isRetryable: boolean; responseHeaders?: Record<string, string>; status?: number; cause?: unknown },
 ): QuiverError {
   const error = new QuiverError('RERANK_REQUEST_FAILED', `The rerank request to ${provider} failed: ${problem}`, {
     cause,
     details: { status },
   });
-  return Object.assign(error, { isRetryable, responseHeaders });
+  return Object.assign(error, retry);
 }

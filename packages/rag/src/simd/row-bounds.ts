@@ -15,13 +15,6 @@ export interface RowBounds {
   readonly lostWithoutLow: number;
 }
 
-export interface RowSizes {
-  /** How many numbers a row has, zeros at its end included: a multiple of 4. */
-  readonly numbers: number;
-  /** Whether rows are compared as if they had length 1. */
-  readonly isUnit: boolean;
-}
-
 /**
  * Returns bounds of a row from sums in 32-bit floats. They are in steps: number `x` is `t = x · inverse` of them, of which
  * the kernel knows `u`, rounded to 32 bits, and its integer `c`.
@@ -33,9 +26,11 @@ export interface RowSizes {
  *   as much (Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1): `share` takes the whole, which covers that these multiply.
  * - A unit row is divided by its length as known here. If that is off by `d`, so is the row, by `d` in steps.
  *
+ * @param options.numbers - how many numbers a row has, zeros at its end included: a multiple of 4
+ * @param options.isUnit - whether rows are compared as if they had length 1
  * @param sums - what the kernel returns: `inverse`, and the squares of the row, of what it loses, and of that without the low halves
  */
-export function boundRow(sums: Float32Array, { numbers, isUnit }: RowSizes): RowBounds {
+export function boundRow(sums: Float32Array, { numbers, isUnit }: { numbers: number; isUnit: boolean }): RowBounds {
   const share = (numbers / 4 + 4) * roundoff;
   const moved = Math.sqrt(numbers) * (largestRowCode + 1) * roundoff;
   const known = Math.sqrt(sums[1] as number);

@@ -183,12 +183,15 @@ export abstract class RemoteStore<
   Query extends QueryParams & Target = QueryParams & Target,
   Opened extends OpenIndex<Query> = OpenIndex<Query>,
 > extends RecordStore<Target, Query> {
+  /** For records of the application. */
+  readonly id: string;
   protected readonly indexes: IndexCache<Client, Index>;
   readonly #listings = new IdListings();
   readonly #database: IndexCacheOptions<Client, Index>;
 
-  constructor(parameters: StoreParameters<Target, Query>, database: IndexCacheOptions<Client, Index>) {
+  constructor(id: string, parameters: StoreParameters<Target, Query>, database: IndexCacheOptions<Client, Index>) {
     super(parameters);
+    this.id = id;
     this.#database = database;
     this.indexes = new IndexCache(database);
   }

@@ -310,7 +310,6 @@ describe('a keyword index', () => {
       fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
         const loaded = new Set<Language>();
         const analyzer: TermAnalyzer = {
-          id: 'test',
           single: undefined,
           languagesOf: (text) => {
             const likely = [languages[text.length % 3] as Language, languages[3] as Language];

@@ -4,14 +4,8 @@ import { type Analysis, isFunctionTerm, loadAnalysis, loadedAnalysis, termsOf } 
 import { languagesOfText, type TextLanguages } from './detect-language.js';
 import { english, findLanguage, type Language, languages } from './languages.js';
 
-/** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
+/** Converts texts to the terms of keyword search. Its terms depend on nothing but the id that it was loaded by, and the arguments. */
 export interface TermAnalyzer {
-  /**
-   * Language and version, stored with an index: another version may give other terms.
-   *
-   * @example 'auto-3'
-   */
-  readonly id: string;
   /** Language of all texts; absent where each text has its own. */
   readonly single: Language | undefined;
   /**
@@ -32,7 +26,7 @@ export interface TermAnalyzer {
 const version = 3;
 
 /**
- * Returns the id of the analyzer of a language.
+ * Returns the id of the analyzer of a language: language and version, stored with an index, because another version may give other terms.
  *
  * @param value - a language code, a language tag such as `de-AT`, an English name, or `auto`. Default `en`
  * @throws `OPTIONS_INVALID` for a language that is not known
@@ -98,7 +92,6 @@ export async function loadAnalyzer(id: string): Promise<TermAnalyzer> {
     );
   if (single) await loadAnalysis(single);
   return {
-    id,
     single,
     languagesOf: single ? () => ({ shown: single, likely: [single] }) : languagesOfText,
     isLoaded: (language) => loadedAnalysis(language) !== undefined,

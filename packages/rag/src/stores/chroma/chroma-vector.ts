@@ -88,7 +88,6 @@ const optionChecks: OptionChecks<ChromaVectorConfig> = {
 export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, object, ChromaQueryParams> {
   readonly databaseConfigKey = 'chroma';
   readonly capabilities: VectorStoreCapabilities = { ...nativeKeywordSearch, restrictions: ['where'] };
-  readonly id: string;
 
   constructor(options: ChromaVectorConfig = {}) {
     checkOptions('ChromaVector', options, optionChecks);
@@ -96,6 +95,7 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     requireConnection(config);
     const open = clientPerSignal((signal) => openChroma(config, signal));
     super(
+      id,
       { name: 'ChromaVector', query: { where: anyValue, whereDocument: objectValue, documentFilter: objectValue } },
       {
         run: serviceCalls('Chroma', open),
@@ -106,7 +106,6 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
         maxAge: 0,
       },
     );
-    this.id = id;
   }
 
   async createIndex(params: CreateIndexParams): Promise<void> {

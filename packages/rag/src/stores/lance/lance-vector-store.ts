@@ -45,7 +45,6 @@ const optionChecks: OptionChecks<LanceVectorStoreOptions> = {
 export class LanceVectorStore extends ClosableStore<Lance, LanceShape, object, QueryParams, LanceIndex> {
   readonly databaseConfigKey = 'lance';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
-  readonly id: string;
   readonly #lance: LazyClient<Lance>;
   /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
   #changes: Promise<unknown> = Promise.resolve();
@@ -56,6 +55,7 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceShape, object, Q
     requireConnection(options);
     const lance = lazyClient(() => openLance(options));
     super(
+      id,
       { name: 'LanceVectorStore', methods: { createIndex: { language: anyValue }, optimize: {} } },
       {
         run: serviceCalls('LanceDB', lance.open),
@@ -64,7 +64,6 @@ export class LanceVectorStore extends ClosableStore<Lance, LanceShape, object, Q
         list: listIndexNames,
       },
     );
-    this.id = id;
     this.#lance = lance;
   }
 

@@ -88,7 +88,6 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived`. */
   readonly derived: DerivedData;
-  readonly id: string;
   readonly #connection: LibSQLConnection;
 
   constructor(config: LibSQLVectorConfig) {
@@ -96,6 +95,7 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
     const { id = 'libsql-vector', ...options } = config;
     const connection = connect(options);
     super(
+      id,
       {
         name: 'LibSQLVector',
         query: { minScore: minScoreValue },
@@ -109,7 +109,6 @@ export class LibSQLVector extends ClosableStore<LibSQLDatabase, LibSQLIndex, obj
         mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
       },
     );
-    this.id = id;
     this.#connection = connection;
     this.derived = derivedTable(this.indexes);
   }

@@ -9,18 +9,15 @@ function tableIn(schemaName: string): string {
   return quoteIdentifier(schemaName, derivedTableName);
 }
 
-/** Runs statements on an existing index, or in a transaction without an index. */
-export interface DerivedTableAccess {
-  /** @throws `VECTOR_INDEX_NOT_FOUND` */
-  use<Result>(params: IndexParams, work: (query: SqlQuery) => Promise<Result>): Promise<Result>;
-  transaction(work: (query: SqlQuery) => Promise<void>, signal: AbortSignal | undefined): Promise<void>;
-}
-
 /**
  * Derived data as rows of the table `quiver_derived`, one table in each schema. Reading and writing create no table, so that a role
  * that can only read an index can use it.
  */
-export function derivedTable(schemaName: string, { use, transaction }: DerivedTableAccess): DerivedData {
+export function derivedTable(
+  schemaName: string,
+  use: <Result>(params: IndexParams, work: (query: SqlQuery) => Promise<Result>) => Promise<Result>,
+  transaction: (work: (query: SqlQuery) => Promise<void>, signal: AbortSignal | undefined) => Promise<void>,
+): DerivedData {
   const table = tableIn(schemaName);
   return {
     async read({ name, ...params }) {

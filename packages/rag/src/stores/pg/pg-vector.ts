@@ -102,7 +102,6 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
   /** The table `quiver_derived` in the schema, created by `prepare()`. */
   readonly derived: DerivedData;
-  readonly id: string;
   readonly #database: SqlDatabase;
   readonly #context: PgContext;
 
@@ -113,6 +112,7 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
     const database = openDatabase(connection);
     const run = pgCalls(database);
     super(
+      id,
       {
         name: 'PgVector',
         query: {
@@ -137,14 +137,14 @@ export class PgVector extends ClosableStore<SqlDatabase, ExistingIndex, object, 
         mayBeStale,
       },
     );
-    this.id = id;
     this.#database = database;
     this.#context = { schemaName, selectivity: filterSelectivity(() => performance.now()) };
-    this.derived = derivedTable(schemaName, {
-      use: (params, work) => this.use(params, ({ query }) => work(query)),
-      transaction: (work, signal) =>
+    this.derived = derivedTable(
+      schemaName,
+      (params, work) => this.use(params, ({ query }) => work(query)),
+      (work, signal) =>
         run('creating the table of derived data', signal, ({ transaction }) => transaction(work, signal)),
-    });
+    );
   }
 
   /** The pool that was given, or the store's own, which opens at its first use. @throws `OPTIONS_INVALID` for a PGlite */

@@ -86,7 +86,6 @@ export class PineconeVector extends RemoteStore<
 > {
   readonly databaseConfigKey = 'pinecone';
   readonly capabilities: VectorStoreCapabilities;
-  readonly id: string;
   readonly #config: PineconeVectorConfig;
 
   constructor(config: PineconeVectorConfig) {
@@ -94,6 +93,7 @@ export class PineconeVector extends RemoteStore<
     const { client, apiKey, controllerHostUrl } = config;
     if (client) rejectBeside('PineconeVector', 'client', { apiKey, controllerHostUrl });
     super(
+      config.id ?? 'pinecone-vector',
       {
         name: 'PineconeVector',
         target: { namespace: namespaceValue },
@@ -113,7 +113,6 @@ export class PineconeVector extends RemoteStore<
         list: listIndexNames,
       },
     );
-    this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
     const search = config.sparseEncoder ? nativeKeywordSearch : ({ modes: ['vector'] } as const);
     this.capabilities = { ...search, restrictions: ['namespace'] };

@@ -51,7 +51,6 @@ const optionChecks: OptionChecks<QdrantVectorConfig> = {
 export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, object, QdrantQueryParams, QdrantIndex> {
   readonly databaseConfigKey = 'qdrant';
   readonly capabilities: VectorStoreCapabilities = nativeKeywordSearch;
-  readonly id: string;
 
   constructor(config: QdrantVectorConfig) {
     checkOptions('QdrantVector', config, optionChecks);
@@ -60,6 +59,7 @@ export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, obj
     // The client takes no signal, so all calls share one.
     const { open } = lazyClient(() => openQdrant(connection));
     super(
+      id,
       { name: 'QdrantVector', query: { exact: booleanValue }, methods: { createIndex: { language: anyValue } } },
       {
         run: serviceCalls('Qdrant', open, withReason),
@@ -68,7 +68,6 @@ export class QdrantVector extends RemoteStore<QdrantLikeClient, QdrantShape, obj
         list: listIndexNames,
       },
     );
-    this.id = id;
   }
 
   /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
