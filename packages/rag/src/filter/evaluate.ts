@@ -69,26 +69,20 @@ function compileFilter(filter: Filter, budget: PatternBudget): FilterTest {
     }
     case 'contains':
       return containsTest(filter.path, filter.value);
-    case 'exists': {
-      const read = fieldReader(filter.path);
-      return (root) => read(root) !== undefined;
-    }
-    case 'size': {
-      const read = fieldReader(filter.path);
-      return (root) => {
-        const value = read(root);
-        return Array.isArray(value) && value.length === filter.size;
-      };
-    }
+    case 'exists':
+      return valueTest(filter.path, (value) => value !== undefined);
+    case 'size':
+      return valueTest(filter.path, (value) => Array.isArray(value) && value.length === filter.size);
     case 'element': {
-      const read = fieldReader(filter.path);
       const inner = compile(filter.filter);
-      return (root) => {
-        const value = read(root);
-        return Array.isArray(value) && value.some(inner);
-      };
+      return valueTest(filter.path, (value) => Array.isArray(value) && value.some(inner));
     }
   }
+}
+
+function valueTest(path: FieldPath, test: FilterTest): FilterTest {
+  const read = fieldReader(path);
+  return (root) => test(read(root));
 }
 
 /** A test of the value, or of any element if it is an array. */
@@ -102,13 +96,11 @@ function anyValue(path: FieldPath, test: FilterTest, matchesMissing = false): Fi
 }
 
 function containsTest(path: FieldPath, value: FilterScalar): FilterTest {
-  const read = fieldReader(path);
   const isPart = typeof value === 'string' ? createPartTest(value.toLowerCase()) : undefined;
-  return (root) => {
-    const candidate = read(root);
+  return valueTest(path, (candidate) => {
     if (Array.isArray(candidate)) return candidate.some((item) => toPlainValue(item) === value);
     return isPart !== undefined && typeof candidate === 'string' && isPart(candidate.toLowerCase());
-  };
+  });
 }
 
 /** Longer parts of periodic text take `includes` the product of both lengths: 9.8 s for 100,000 characters in 400,000. */

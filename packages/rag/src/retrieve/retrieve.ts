@@ -271,14 +271,14 @@ async function embedAll(
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
   const purposeOf = ({ step }: PlannedSearch): 'query' | 'document' => (step === 'hyde' ? 'document' : 'query');
-  const embed = async (purpose: 'query' | 'document'): Promise<Iterator<Float32Array>> => {
-    const texts = searches.filter((one) => purposeOf(one) === purpose).map(({ text }) => text);
+  const embed = async (purpose: 'query' | 'document'): Promise<[PlannedSearch, Float32Array][]> => {
+    const found = searches.filter((one) => purposeOf(one) === purpose);
+    const texts = found.map(({ text }) => text);
     const vectors = texts.length === 0 ? [] : await embedder.embed(texts, { purpose, signal });
-    return vectors.values();
+    return found.map((one, place) => [one, vectors[place]!]);
   };
-  const [query, document] = await Promise.all([embed('query'), embed('document')]);
-  const next = { query, document };
-  return searches.map((one) => next[purposeOf(one)].next().value as Float32Array);
+  const vectorOf = new Map((await Promise.all([embed('query'), embed('document')])).flat());
+  return searches.map((one) => vectorOf.get(one)!);
 }
 
 function traceOf(
