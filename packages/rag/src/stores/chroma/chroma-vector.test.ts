@@ -168,56 +168,6 @@ describe.skipIf(address === '')('Chroma', () => {
       });
     });
 
-    it('asks for all ids once, however many pages are read', async () => {
-      const { store, client } = await open(address);
-      const indexName = 'pages';
-      await store.createIndex({ indexName, dimension: 1 });
-      const ids = Array.from({ length: 700 }, (_, n) => `n${String(n).padStart(3, '0')}`);
-      await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), metadata: ids.map((_, n) => ({ n })) });
-      let reads = 0;
-      const counted = new ChromaVector({
-        client: Object.assign(Object.create(client) as ChromaClient, {
-          getCollection: async (params: Parameters<typeof client.getCollection>[0]) => {
-            const collection = await client.getCollection(params);
-            const get = collection.get.bind(collection);
-            return Object.assign(collection, {
-              get: (rows: Parameters<typeof get>[0]) => {
-                reads += 1;
-                return get(rows);
-              },
-            });
-          },
-        }),
-      });
-      const pagesOf = async (filter?: object): Promise<string[][]> => {
-        const pages: string[][] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await counted.listVectors({
-            indexName,
-            limit: 100,
-            filter,
-            ...(cursor !== undefined && { cursor }),
-          });
-          pages.push(page.records.map(({ id }) => id));
-          cursor = page.nextCursor;
-        } while (cursor !== undefined);
-        return pages;
-      };
-      const pages = await pagesOf();
-      expect(pages.map(({ length }) => length)).toEqual([100, 100, 100, 100, 100, 100, 100]);
-      expect(pages.flat()).toEqual(ids);
-      // Three requests for all ids, one for the records of each page.
-      expect(reads).toBe(10);
-      expect((await pagesOf({ n: { $lt: 150 } })).flat()).toEqual(ids.slice(0, 150));
-
-      const { nextCursor = '' } = await counted.listVectors({ indexName, limit: 100 });
-      await counted.deleteVector({ indexName, id: 'n100' });
-      await counted.upsert({ indexName, ids: ['n100a'], vectors: [[1]] });
-      const next = await counted.listVectors({ indexName, limit: 2, cursor: nextCursor });
-      expect(next.records.map(({ id }) => id)).toEqual(['n100a', 'n101']);
-    });
-
     it('leaves collections of others alone', async () => {
       const { store, client } = await open(address);
       await client.createCollection({ name: 'foreign', embeddingFunction: null });

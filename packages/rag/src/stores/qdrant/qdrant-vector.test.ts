@@ -60,6 +60,24 @@ describe('QdrantVector', () => {
     expect(idsOf((await store.listVectors({ indexName, cursor: '' })).records)).toEqual(['a', 'b']);
   });
 
+  it('asks for all ids once, however many pages are read, and again after a change', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 1 });
+    const ids = ['a', 'b', 'c', 'd'];
+    await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), metadata: ids.map((_, n) => ({ n })) });
+    const listings = (): number => store.server.requests.filter(({ path }) => path.endsWith('/scroll')).length;
+    const first = await store.listVectors({ indexName, limit: 1 });
+    const second = await store.listVectors({ indexName, limit: 2, cursor: first.nextCursor as string });
+    expect([...idsOf(first.records), ...idsOf(second.records)]).toEqual(['a', 'b', 'c']);
+    expect(listings()).toBe(1);
+    const filter = { n: { $lt: 3 } };
+    expect(idsOf((await store.listVectors({ indexName, cursor: 'a', filter })).records)).toEqual(['b', 'c']);
+    await store.deleteVector({ indexName, id: 'b' });
+    await store.upsert({ indexName, ids: ['ba'], vectors: [[1]] });
+    const next = await store.listVectors({ indexName, limit: 2, cursor: first.nextCursor as string });
+    expect(idsOf(next.records)).toEqual(['ba', 'c']);
+  });
+
   it('uses a client of the caller, and leaves collections of others alone', async () => {
     const { url } = await open();
     const client = new QdrantClient({ url, checkCompatibility: false });
