@@ -104,7 +104,6 @@ const schema: JsonSchema = {
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
   checkOptions('extractTriples', options, checks);
   const { passages, model: llm, cache, cacheScope = '', maxTriples = 12, signal, onFailure } = options;
-  const failures: TripleFailure[] = [];
   const read = new Map<string, Promise<readonly Triple[]>>();
 
   async function readNew(document: string): Promise<readonly Triple[]> {
@@ -120,12 +119,7 @@ export async function extractTriples(options: ExtractTriplesOptions): Promise<Ma
     return reading;
   }
 
-  function addFailure({ id }: (typeof passages)[number], error: unknown): void {
-    failures.push({ id, error });
-    onFailure?.({ id, error });
-  }
-
-  const answers = await askAll(passages, readPassage, addFailure, options);
+  const { answers, failures } = await askAll(passages, readPassage, ({ id }, error) => ({ id, error }), options);
   if (failures.length > 0 && !onFailure) throw triplesFailed(failures);
   return new Map(passages.flatMap(({ id }, place) => (answers[place] ? [[id, answers[place]] as const] : [])));
 }

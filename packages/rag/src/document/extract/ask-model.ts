@@ -80,21 +80,24 @@ function problemOf(answer: unknown, check: CachedRequest['check']): Error | unde
 /**
  * Calls a model for each item, a few at a time. A failed call does not affect the others.
  *
- * @returns the answers in the order of the items, `undefined` where the call failed
+ * @returns the answers in the order of the items, `undefined` where the call failed, and the failures
  * @throws the abort reason
  */
-export async function askAll<Item, Answer>(
+export async function askAll<Item, Answer, Failure>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer>,
-  onError: (item: Item, error: unknown) => void,
-  { concurrency = 4, signal, onProgress }: Pick<ExtractParams, 'concurrency' | 'signal' | 'onProgress'>,
-): Promise<(Answer | undefined)[]> {
+  toFailure: (item: Item, error: unknown) => Failure,
+  { concurrency = 4, signal, onProgress, onFailure }: AskAllOptions<Failure>,
+): Promise<{ answers: (Answer | undefined)[]; failures: Failure[] }> {
   let done = 0;
+  const failures: Failure[] = [];
   const run = async (item: Item): Promise<Answer | undefined> => {
     signal?.throwIfAborted();
     const answer = await ask(item).catch((error: unknown) => {
       signal?.throwIfAborted();
-      onError(item, error);
+      const failure = toFailure(item, error);
+      failures.push(failure);
+      onFailure?.(failure);
       return undefined;
     });
     done += 1;
@@ -103,8 +106,12 @@ export async function askAll<Item, Answer>(
   };
   signal?.throwIfAborted();
   const limit = createLimit(concurrency);
-  return Promise.all(items.map((item) => limit(() => run(item))));
+  return { answers: await Promise.all(items.map((item) => limit(() => run(item)))), failures };
 }
+
+type AskAllOptions<Failure> = Pick<ExtractParams, 'concurrency' | 'signal' | 'onProgress'> & {
+  onFailure?: (failure: Failure) => void;
+};
 
 /** Names the first failures, and the number of the others. */
 export function describeFailures<Failure extends { readonly error: unknown }>(

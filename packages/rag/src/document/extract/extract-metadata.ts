@@ -44,14 +44,11 @@ export async function extractMetadata(
   requireExtractParams(params);
   const { onFailure } = params;
   const steps = planSteps(items, params);
-  const failures: ExtractFailure[] = [];
-  const addFailure = ({ extractor, chunk }: Step, error: unknown): void => {
+  const toFailure = ({ extractor, chunk }: Step, error: unknown): ExtractFailure => {
     const id = items[chunk]?.id;
-    const failure = { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
-    failures.push(failure);
-    onFailure?.(failure);
+    return { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
   };
-  const stores = await askAll(steps, ({ ask }) => ask(), addFailure, params);
+  const { answers: stores, failures } = await askAll(steps, ({ ask }) => ask(), toFailure, params);
   const metadata: Metadata[] = items.map(() => ({}));
   // Answers arrive in any order. Metadata keys have a fixed order.
   for (const store of stores) store?.(metadata);
