@@ -169,8 +169,6 @@ export abstract class ServerRequest implements Work {
     return (this.#callId ??= crypto.randomUUID());
   }
 
-  // --- State ---
-
   /**
    * Runs the request, among those in flight of its session.
    *
@@ -329,8 +327,6 @@ export abstract class ServerRequest implements Work {
     this.#sentMessage = true;
     return this.#channel.send(JSON.stringify(message));
   }
-
-  // --- What tools and callbacks receive ---
 
   /** `context.mcp` and `context.mcp.extra` of tools. Created on first use. */
   get toolContext(): ToolContext {

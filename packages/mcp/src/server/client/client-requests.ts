@@ -18,8 +18,6 @@ import { requireFormSchema } from './form-schema.js';
 
 /** Capabilities that a request needs, for example `{ sampling: { tools: {} } }`. */
 export type RequiredCapabilities = Readonly<Record<string, Readonly<Record<string, object>>>>;
-
-/** Capabilities that several requests lack together. */
 export type MissingCapabilities = Record<string, Record<string, object>>;
 
 export function addCapabilities(missing: MissingCapabilities, added: RequiredCapabilities): void {
@@ -118,8 +116,6 @@ function requireSafeUrl(url: string): void {
     );
   }
 }
-
-/** Returns the request for a completion by the model of the client. */
 export function samplingRequest(request: SampleRequest): ClientRequest<SampleResult> {
   return { ...describeRequest('sampling/createMessage', { ...request }), parse: parseSampleResult };
 }
@@ -137,8 +133,6 @@ function parseSampleResult(result: unknown): SampleResult | undefined {
 function isContent(part: unknown): part is SamplingContent {
   return isObject(part) && typeof part['type'] === 'string';
 }
-
-/** Returns the request for the roots of the client. */
 export function rootsRequest(): ClientRequest<McpRoot[]> {
   return {
     ...describeRequest('roots/list'),

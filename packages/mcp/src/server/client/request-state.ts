@@ -34,7 +34,6 @@ export function repeatOutcome(outcome: InputOutcome): unknown {
 
 /** State of a call between its rounds. It travels through the client: signed, not secret. */
 export interface RequestState {
-  /** Id of the call, the same in all rounds. */
   readonly id: string;
   /** Digest of what the request names, and its arguments. */
   readonly call: string;
@@ -52,7 +51,6 @@ export interface RequestStateCodec {
   mint(state: RequestState, binding: string): Promise<string>;
   /** @throws ProtocolError -32602 for a state that was changed, has expired or belongs to another caller */
   verify(text: unknown, binding: string): Promise<RequestState>;
-  /** Seconds that a client has for a round. */
   readonly ttlSeconds: number;
   /** Whether a client may still send a state that only this process accepts, because its key is random. */
   readonly isAwaited: boolean;

@@ -11,7 +11,6 @@ export interface HttpRequest {
   readonly method: string | undefined;
   /** By its name in lower case. A header that came several times is joined with commas, which then matches nothing. */
   header(name: string): string | undefined;
-  /** All headers, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Network address of the client, where the platform reports it. */
   readonly remoteAddress: string | undefined;
