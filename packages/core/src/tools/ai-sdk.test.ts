@@ -146,22 +146,6 @@ describe.each(cases)('$name', ({ major, mode }) => {
     expect(told).toEqual([{ type: 'json', value: { tags: ['a'] } }]);
   });
 
-  it('parses a transform once', async () => {
-    const tool = createTool({
-      id: 't',
-      description: 'x',
-      inputSchema: z.object({ text: z.string().transform((text) => `${text}!`), n: z.string().transform(Number) }),
-      execute: async (input) => input,
-    });
-    const { told } = await run({
-      major,
-      mode,
-      tools: { tool },
-      steps: [{ call: 'tool', input: { text: 'hi', n: '5' } }],
-    });
-    expect(told).toEqual([{ type: 'json', value: { text: 'hi!', n: 5 } }]);
-  });
-
   it('enforces the output schema: parsed when it fits, an error for the model when not', async () => {
     const tool = createTool({
       id: 'out',

@@ -203,21 +203,6 @@ describe('createTool', () => {
     expect(logged[0]).toContain("createTool ignores the option 'suspendSchema': tools cannot be suspended.");
   });
 
-  it('is still the same tool after spreading', async () => {
-    const tool = createTool({
-      id: 'spread',
-      description: 'x',
-      inputSchema: z.object({ text: z.string().transform((text) => `${text}!`) }),
-      execute: async ({ text }) => text,
-    });
-    const copy = { ...tool, description: 'other' };
-    expect(await copy.execute({ text: 'hi' })).toBe('hi!');
-    expect(await executeTool(copy, { text: 'hi' })).toBe('hi!');
-    expect(getToolId(copy)).toBe('spread');
-    const { execute } = tool;
-    expect(await execute({ text: 'bare' })).toBe('bare!');
-  });
-
   it("keeps the methods of the user's schema", () => {
     const tool = createTool({
       id: 't',
@@ -377,26 +362,6 @@ describe('withRequestContext', () => {
     expect(await executeTool(bound.tool, { n: 1 })).toBe('acme 1');
     expect(await bound.tool.execute({ n: 1 }, { requestContext: new RequestContext() })).toBe('acme 1');
     expect(await tool.execute({ n: 1 })).toBe('undefined 1');
-  });
-
-  it('validates once and runs each hook once', async () => {
-    const events: unknown[] = [];
-    const once = createTool({
-      id: 'once',
-      description: 'x',
-      inputSchema: z.object({ text: z.string().transform((text) => `${text}?`) }),
-      outputSchema: z.string().transform((text) => `${text}!`),
-      onInputAvailable: ({ input, messages }) => {
-        events.push(input, messages);
-      },
-      onOutput: ({ output }) => {
-        events.push(output);
-      },
-      execute: async ({ text }) => text,
-    });
-    const bound = withRequestContext({ once }, requestContext);
-    expect(await executeTool(bound.once, { text: 'hi' }, { messages: [1] })).toBe('hi?!');
-    expect(events).toEqual([{ text: 'hi?' }, [1], 'hi?!']);
   });
 
   it('keeps ids, and tools without execute', async () => {

@@ -72,25 +72,6 @@ describe('executeTool', () => {
     ]);
   });
 
-  it('waits for asynchronous hooks', async () => {
-    const order: string[] = [];
-    const tool = createTool({
-      id: 'slow-hooks',
-      description: 'x',
-      onInputAvailable: async () => {
-        await Promise.resolve();
-        order.push('available');
-      },
-      execute: async () => order.push('execute'),
-      onOutput: async () => {
-        await Promise.resolve();
-        order.push('output');
-      },
-    });
-    await executeTool(tool, {});
-    expect(order).toEqual(['available', 'execute', 'output']);
-  });
-
   it('logs a hook that throws and continues', async () => {
     const fails = () => {
       throw new Error('hook broke');
