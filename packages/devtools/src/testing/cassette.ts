@@ -114,10 +114,10 @@ export function createCassette(options: CassetteOptions): Cassette {
 }
 
 function outdated(file: string, problem: string, changes: readonly string[]): QuiverError {
-  const message = `The cassette ${file} ${problem}. Record it again with mode 'record'`;
+  const list = changes.length > 0 ? `:\n${changes.join('\n')}` : '.';
   return new QuiverError(
     'CASSETTE_OUTDATED',
-    changes.length > 0 ? `${message}:\n${changes.join('\n')}` : `${message}.`,
+    `The cassette ${file} ${problem}. Record it again with mode 'record'${list}`,
     {
       details: { changes },
     },

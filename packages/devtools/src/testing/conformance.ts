@@ -107,8 +107,10 @@ async function runSuite(
         failures.push(...counted.map(({ errorMessage, description }) => `${scenario}: ${errorMessage ?? description}`));
     }
     if (failures.length === 0) return report;
-    const message = `The server does not conform to the protocol:\n${failures.join('\n')}`;
-    throw new QuiverError('CONFORMANCE_FAILED', message, { details: { failures } });
+    const list = failures.join('\n');
+    throw new QuiverError('CONFORMANCE_FAILED', `The server does not conform to the protocol:\n${list}`, {
+      details: { failures },
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -88,19 +88,21 @@ export class Recording {
 
 function parseFile(path: string): RecordingFile {
   const invalid = (problem: string, cause?: unknown): QuiverError =>
-    new QuiverError('CASSETTE_INVALID', `${problem}. Record it with mode 'record'.`, { cause });
+    new QuiverError('CASSETTE_INVALID', `Cannot use the cassette ${path}: ${problem}. Record it with mode 'record'.`, {
+      cause,
+    });
   let file: Partial<RecordingFile> | null;
   try {
     file = JSON.parse(readFileSync(path, 'utf8')) as typeof file;
   } catch (error) {
-    throw invalid(`Cannot read the cassette ${path}: ${toErrorMessage(error)}`, error);
+    throw invalid(toErrorMessage(error), error);
   }
   const { version: found, server, definitions = {}, requests } = file ?? {};
   const isValid =
     [server, definitions, ...Object.values(definitions)].every(isObject) &&
     Array.isArray(requests) &&
     requests.every(isRequest);
-  if (found !== version || !isValid) throw invalid(`${path} is not a cassette of version ${version}`);
+  if (found !== version || !isValid) throw invalid(`it is not a cassette of version ${version}`);
   return file as RecordingFile;
 }
 
