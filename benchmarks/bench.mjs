@@ -23,7 +23,7 @@ const parts = {
   ingestion: { file: 'ingestion/speed.mjs', args: [], quick: ['--rounds', '2'] },
   reopened: { file: 'ingestion/reopened.mjs', args: [], quick: ['--rounds', '3'] },
   loaders: { file: 'loaders/formats.mjs', args: [], quick: ['--rounds', '2'] },
-  field: { file: 'field/field.mjs', args: [], quick: ['--only', 'quiver'] },
+  field: { file: 'field/field.mjs', args: [], quick: ['--only', 'quiver', '--half', 'held-out'] },
   quality: { file: 'quality/quality.mjs', args: [], quick: [], needs: 'QUIVER_DATA' },
   'tool-search': { file: 'tool-search/tool-search.mjs', args: [], quick: [] },
 };
