@@ -87,7 +87,7 @@ export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnsw
   return client as unknown as RealClient;
 }
 
-export async function connectV2(
+async function connectV2(
   mode: 'legacy' | { pin: string },
   transport: HttpV2 | StdioV2,
   answers: ClientAnswers = {},
@@ -114,7 +114,7 @@ export async function connectV2(
   return client as unknown as RealClient;
 }
 
-export const modernPin = { pin: '2026-07-28' };
+const modernPin = { pin: '2026-07-28' };
 
 export interface ClientKind {
   readonly name: string;
