@@ -285,7 +285,6 @@ export class GraphRAG {
         weights: {},
         edges: this.#edges,
       },
-      undefined,
       0,
     );
     return this.#graph;

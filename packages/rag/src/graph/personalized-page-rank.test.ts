@@ -86,7 +86,7 @@ describe('personalizedPageRank', () => {
     );
   });
 
-  it('knows its error, and never ranks a node too high', () => {
+  it('has a bounded error, and never ranks a node too high', () => {
     fc.assert(
       fc.property(
         graphs,
@@ -95,7 +95,7 @@ describe('personalizedPageRank', () => {
         ({ nodeCount, edges, seeds: nodes, restartProb, inertia }, maxIterations, tolerance) => {
           const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
           const adjacency = createAdjacency(nodeCount, edges, { inertia });
-          const { ranks, error: bound } = personalizedPageRank({
+          const { ranks } = personalizedPageRank({
             adjacency,
             seeds,
             restartProb,
@@ -103,10 +103,9 @@ describe('personalizedPageRank', () => {
             tolerance,
           });
           const exact = solve(nodeCount, edges, seeds, restartProb, inertia);
-          const error = exact.reduce((sum, rank, node) => sum + Math.abs(rank - (ranks[node] as number)), 0);
-          expect(error).toBeCloseTo(bound, 9);
           exact.forEach((rank, node) => expect(ranks[node]).toBeLessThanOrEqual(rank + 1e-9));
-          if (tolerance === 0) expect(bound).toBeLessThanOrEqual((1 - restartProb) ** (maxIterations + 1) + 1e-9);
+          const error = 1 - ranks.reduce((sum, rank) => sum + rank, 0);
+          if (tolerance === 0) expect(error).toBeLessThanOrEqual((1 - restartProb) ** (maxIterations + 1) + 1e-9);
         },
       ),
       { numRuns: 300 },

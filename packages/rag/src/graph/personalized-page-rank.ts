@@ -17,10 +17,8 @@ export interface PageRankOptions {
 export interface PageRanks {
   /** Nodes that were reached, in the order of the first visit. */
   readonly reached: readonly number[];
-  /** By node; never above the exact rank. */
+  /** By node; never above the exact rank. The exact ones add up to 1. */
   readonly ranks: Float64Array;
-  /** Sum that the ranks lack to the exact ones, which add up to 1. */
-  readonly error: number;
 }
 
 /**
@@ -91,6 +89,6 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
     }
     if (lost > 0) for (const [node, probability] of seeds) receive(node, lost * probability);
   }
-  const error = reached.reduce((sum, node) => sum + settle(node, waiting[node] as number, openOf(node)), 0);
-  return { reached, ranks, error };
+  for (const node of reached) settle(node, waiting[node] as number, openOf(node));
+  return { reached, ranks };
 }
