@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getDefaultLogger } from '@quiver/core';
-import { RequestContext } from '@quiver/core/request-context';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { facts, fill, idsOf, indexName, toolOver, watched } from '../tools/graph-rag.fixture.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
+import { callTool, idsFoundBy, inContext } from '../tools/call-tool.fixture.js';
 import { buildGraph, evictUnused, type Held } from './graph-of-index.js';
 
 describe('the graph of an index', () => {
@@ -24,13 +24,9 @@ describe('the graph of an index', () => {
   it('is made once for calls at the same time, of any tool', async () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
-    await Promise.all(
-      [1, 2, 3]
-        .flatMap(() => [toolOver(store), toolOver(store)])
-        .map((tool) => tool.execute({ queryText: 'Ada' }, { onFailure: 'throw' })),
-    );
+    await Promise.all([1, 2, 3].flatMap(() => [toolOver(store), toolOver(store)]).map((tool) => callTool(tool, 'Ada')));
     expect(scans(calls)).toBe(1);
-    await toolOver(store).execute({ queryText: 'Otto' }, { onFailure: 'throw' });
+    await callTool(toolOver(store), 'Otto');
     expect(scans(calls)).toBe(1);
   });
 
@@ -39,11 +35,12 @@ describe('the graph of an index', () => {
     await fill(store, facts);
     await buildGraph({ vectorStore: store, indexName });
     calls.length = 0;
-    const { sources } = await toolOver(store).execute(
-      { queryText: 'Where works Ada Quill, founded by whom?', topK: 3 },
-      { onFailure: 'throw' },
-    );
-    expect(idsOf(sources)).toContain('institute');
+    expect(
+      await idsFoundBy(toolOver(store), {
+        queryText: 'Where works Ada Quill, founded by whom?',
+        topK: 3,
+      }),
+    ).toContain('institute');
     expect(calls.filter((call) => call === 'query')).toHaveLength(1);
     expect(calls.filter((call) => call === 'get').length).toBeLessThanOrEqual(2);
   });
@@ -52,7 +49,7 @@ describe('the graph of an index', () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
     const input = { queryText: 'Where works Ada Quill?', topK: 4 };
-    const ask = (of: VectorStore) => toolOver(of, { seeds: 'keyword' }).execute(input, { onFailure: 'throw' });
+    const ask = (of: VectorStore) => callTool(toolOver(of, { seeds: 'keyword' }), input);
     await ask(store);
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
     const added = await ask(store);
@@ -77,19 +74,19 @@ describe('the graph of an index', () => {
   it('is stored with an index in a folder, and not built again after reopening', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const expected = await callTool(toolOver(first), 'Ada Quill');
     expect(await keptFiles()).toHaveLength(1);
     await first.close();
     await using second = new LocalVector({ path });
     const { store, calls } = watched(second);
-    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+    expect(await callTool(toolOver(store), 'Ada Quill')).toEqual(expected);
     expect(scans(calls)).toBe(0);
   });
 
   it('is made again where the kept one is damaged', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const expected = await callTool(toolOver(first), 'Ada Quill');
     const file = join(path, (await keptFiles())[0] as string);
     const good = await readFile(file);
     const withOtherId = good.map((byte, place) => (place === good.indexOf('"institute"') + 1 ? byte ^ 1 : byte));
@@ -99,7 +96,7 @@ describe('the graph of an index', () => {
     for (const content of bad) {
       await writeFile(file, content);
       await using store = new LocalVector({ path });
-      expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+      expect(await callTool(toolOver(store), 'Ada Quill')).toEqual(expected);
     }
   });
 
@@ -107,7 +104,7 @@ describe('the graph of an index', () => {
     await using local = new LocalVector({ path });
     const { store, before } = watched(local);
     await fill(store, facts);
-    const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const ask = () => callTool(toolOver(store), 'Ada Quill');
     await ask();
     expect(await readKept()).toContain('"pastry"');
     await store.deleteVector({ indexName, id: 'pastry' });
@@ -129,8 +126,8 @@ describe('the graph of an index', () => {
     await first.deleteVector({ indexName, id: 'otto' });
     await first.close();
     await using second = new LocalVector({ path });
-    const requestContext = new RequestContext([['filter', filter]]);
-    await toolOver(second).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
+    const context = inContext({ filter });
+    await callTool(toolOver(second), 'Ada Quill', context);
     expect(await readKept()).toContain('"ada"');
   });
 
@@ -141,9 +138,9 @@ describe('the graph of an index', () => {
     await fill(store, facts, scope);
     const { nodes } = await buildGraph({ vectorStore: store, indexName, scope });
     expect(nodes).toBe(Object.keys(facts).length);
-    const requestContext = new RequestContext([['filter', scope]]);
-    await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
-    await toolOver(store, { scope }).execute({ queryText: 'Otto' }, { onFailure: 'throw' });
+    const context = inContext({ filter: scope });
+    await callTool(toolOver(store), 'Ada Quill', context);
+    await callTool(toolOver(store, { scope }), 'Otto');
     expect(scans(calls)).toBe(1);
   });
 
@@ -153,8 +150,8 @@ describe('the graph of an index', () => {
     const { store, before } = watched(local);
     await fill(store, facts, filter);
     await buildGraph({ vectorStore: store, indexName, filter });
-    const requestContext = new RequestContext([['filter', filter]]);
-    const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
+    const context = inContext({ filter });
+    const ask = () => callTool(toolOver(store), 'Ada Quill', context);
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, filter);
     before.listVectors = () => fill(local, { late: 'Ines Faro sold the pastry.' }, filter);
     await ask();
@@ -184,12 +181,12 @@ describe('the graph of an index', () => {
   it('is made where the kept one can be neither read nor replaced', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const expected = await callTool(toolOver(first), 'Ada Quill');
     const file = join(path, (await keptFiles())[0] as string);
     await rm(file);
     await mkdir(file);
     await using store = new LocalVector({ path });
-    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+    expect(await callTool(toolOver(store), 'Ada Quill')).toEqual(expected);
     await rm(file, { recursive: true });
   });
 
@@ -198,10 +195,7 @@ describe('the graph of an index', () => {
     await fill(store, facts, { tenant: 'a' });
     const filter = { tenant: 'a' };
     const ask = (over: VectorStore, trusted: object) =>
-      toolOver(over).execute(
-        { queryText: 'Ada Quill' },
-        { onFailure: 'throw', requestContext: new RequestContext([['filter', trusted]]) },
-      );
+      callTool(toolOver(over), 'Ada Quill', inContext({ filter: trusted }));
     for (let hour = 0; hour < 5; hour += 1) await ask(store, { $and: [filter, { until: { $not: { $lt: hour } } }] });
     const expected = await ask(store, filter);
     expect(await keptFiles()).toHaveLength(0);
@@ -224,7 +218,7 @@ describe('the graph of an index', () => {
     const built = await buildGraph({ vectorStore: store, indexName, onProgress: ({ phase }) => phases.add(phase) });
     expect(built).toEqual({ complete: true, nodes: 5, edges: expect.any(Number) });
     expect([...phases]).toEqual(['read', 'connect']);
-    await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
+    await callTool(toolOver(store), 'Ada');
     expect(scans(calls)).toBe(1);
   });
 
@@ -235,11 +229,8 @@ describe('the graph of an index', () => {
     const blocked = new Promise<void>((resolve) => (release = resolve));
     before.listVectors = () => blocked;
     const controller = new AbortController();
-    const gaveUp = toolOver(store).execute(
-      { queryText: 'Ada' },
-      { onFailure: 'throw', abortSignal: controller.signal },
-    );
-    const patient = toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
+    const gaveUp = callTool(toolOver(store), 'Ada', { abortSignal: controller.signal });
+    const patient = callTool(toolOver(store), 'Ada');
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason));
     await expect(gaveUp).rejects.toBe(reason);
@@ -272,11 +263,11 @@ describe('the graph of an index', () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
     before.listVectors = () => Promise.reject(new Error('lost connection'));
-    await expect(toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(toolOver(store), 'Ada')).rejects.toMatchObject({
       code: 'GRAPH_QUERY_FAILED',
     });
     delete before.listVectors;
-    expect((await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.complete).toBe(true);
+    expect((await callTool(toolOver(store), 'Ada')).graph.complete).toBe(true);
   });
 });
 
@@ -309,8 +300,7 @@ describe('evictUnused', () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
     const reads = () => calls.filter((call) => call === 'listVectors').length;
-    const ask = (graphOptions: object) =>
-      toolOver(store, { graphOptions }).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
+    const ask = (graphOptions: object) => callTool(toolOver(store, { graphOptions }), 'Ada');
     const kept = [await ask({}), await ask({})];
     expect(reads()).toBe(1);
     expect(await ask({ maxCachedNodes: 0 })).toEqual(kept[0]);
@@ -327,10 +317,7 @@ describe('an index that is too large to be held', () => {
     );
     await fill(store, { ...facts, ...noise });
     const tool = toolOver(store, { seeds: 'keyword', graphOptions: { maxNodes: 100 } });
-    const { sources, graph } = await tool.execute(
-      { queryText: 'Where works Ada Quill?', topK: 3 },
-      { onFailure: 'throw' },
-    );
+    const { sources, graph } = await callTool(tool, { queryText: 'Where works Ada Quill?', topK: 3 });
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
     expect(graph.complete).toBe(false);
     expect(graph.nodes).toBeLessThan(250);
@@ -349,9 +336,8 @@ describe('an index that is too large to be held', () => {
     await fill(store, facts, { open: true });
     await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
     const tool = toolOver(store, { seeds: 'keyword', enableFilter: true, graphOptions: { maxNodes: 0 } });
-    expect(idsOf((await tool.execute({ queryText: 'Quill' }, { onFailure: 'throw' })).sources)).toContain('otto');
-    const { sources } = await tool.execute({ queryText: 'Quill', filter: { open: true } }, { onFailure: 'throw' });
-    expect(idsOf(sources)).not.toContain('institute');
+    expect(await idsFoundBy(tool, 'Quill')).toContain('otto');
+    expect(await idsFoundBy(tool, { queryText: 'Quill', filter: { open: true } })).not.toContain('institute');
   });
 
   it('includes every index of a store that cannot tell the version of its data', async () => {
@@ -364,13 +350,10 @@ describe('an index that is too large to be held', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const { sources, graph } = await toolOver(store, { seeds: 'keyword' }).execute(
-      {
-        queryText: 'Where works Ada Quill?',
-        topK: 3,
-      },
-      { onFailure: 'throw' },
-    );
+    const { sources, graph } = await callTool(toolOver(store, { seeds: 'keyword' }), {
+      queryText: 'Where works Ada Quill?',
+      topK: 3,
+    });
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
     expect(graph.complete).toBe(false);
   });
@@ -379,10 +362,7 @@ describe('an index that is too large to be held', () => {
     await using store = new LocalVector();
     await store.createIndex({ indexName, dimension: 256 });
     for (const maxNodes of [0, 10]) {
-      const answer = await toolOver(store, { graphOptions: { maxNodes } }).execute(
-        { queryText: 'Ada' },
-        { onFailure: 'throw' },
-      );
+      const answer = await callTool(toolOver(store, { graphOptions: { maxNodes } }), 'Ada');
       expect(answer).toMatchObject({
         relevantContext: '',
         sources: [],

@@ -1,4 +1,3 @@
-import { RequestContext } from '@quiver/core/request-context';
 import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
@@ -11,6 +10,7 @@ import type { OpenIndex } from '../store/record-store.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
+import { callTool, inContext } from '../tools/call-tool.fixture.js';
 import { queryChunks } from './find-passages.js';
 
 const indexName = 'manual';
@@ -170,10 +170,7 @@ describe('query tools over further vectors', () => {
   it.each(['vector', 'keyword', 'hybrid'] as const)('return chunks in the mode %s', async (mode) => {
     await run();
     const tool = createVectorQueryTool({ vectorStore: store, indexName, model: embedder, mode, expand: { after: 1 } });
-    const { sources } = await tool.execute(
-      { queryText: 'Which use-thing has number 3?', topK: 2 },
-      { onFailure: 'throw' },
-    );
+    const { sources } = await callTool(tool, { queryText: 'Which use-thing has number 3?', topK: 2 });
     expect(sources).toHaveLength(2);
     expect(sources[0]?.document).toContain('Facts on users');
   });
@@ -188,10 +185,7 @@ describe('query tools over further vectors', () => {
   it('return chunks of a graph', async () => {
     await run();
     const tool = createGraphRAGTool({ vectorStore: store, indexName, model: embedder });
-    const { sources } = await tool.execute(
-      { queryText: 'Which use-thing has number 3?', topK: 5 },
-      { onFailure: 'throw' },
-    );
+    const { sources } = await callTool(tool, { queryText: 'Which use-thing has number 3?', topK: 5 });
     expect(sources[0]).toMatchObject({ document: expect.stringContaining('Facts on users'), path: [] });
     expect(sources).toHaveLength(4);
     expect(new Set(sources.map(({ id }) => id)).size).toBe(sources.length);
@@ -213,7 +207,7 @@ describe('the mode filter of createVectorQueryTool', () => {
     let cursor: string | undefined;
     do {
       const input = { filter: { source: { $ne: 'disks.md' } }, topK: 2, ...(cursor !== undefined && { cursor }) };
-      const page = await list.execute(input, { onFailure: 'throw' });
+      const page = await callTool(list, input);
       expect(page.sources.every(({ score }) => score === 1)).toBe(true);
       seen.push(...page.sources.map(topicOf));
       cursor = page.nextCursor;
@@ -225,10 +219,10 @@ describe('the mode filter of createVectorQueryTool', () => {
   it('applies the filter of the application as well, and has an id and inputs of its own', async () => {
     await run({ scope: { tenant: 'a' } });
     await run({ scope: { tenant: 'b' } });
-    const requestContext = new RequestContext([['filter', { tenant: 'a' }]]);
-    const { sources } = await list.execute({ filter: { tenant: 'b' } }, { onFailure: 'throw', requestContext });
+    const context = inContext({ filter: { tenant: 'a' } });
+    const { sources } = await callTool(list, { filter: { tenant: 'b' } }, context);
     expect(sources).toEqual([]);
-    const all = await list.execute({}, { onFailure: 'throw', requestContext });
+    const all = await callTool(list, {}, context);
     expect(all.sources.map(({ metadata }) => metadata['tenant'])).toEqual(['a', 'a', 'a', 'a']);
     expect(list).toMatchObject({ id: 'VectorFilter DirectVectorStore manual Tool' });
     expect(list.inputSchema).toMatchObject({ required: [], properties: { filter: {}, cursor: {} } });
@@ -238,7 +232,7 @@ describe('the mode filter of createVectorQueryTool', () => {
     await run();
     const fixed = createVectorQueryTool({ vectorStore: store, indexName, mode: 'filter', enableFilter: false });
     expect(await fixed.execute({ filter: { source: 'locks.md' } })).toMatchObject({ error: true });
-    await expect(list.execute({ filter: { source: { $above: 1 } } }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(list, { filter: { source: { $above: 1 } } })).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
   });
@@ -289,8 +283,8 @@ describe('depths of a search', () => {
     await counting.upsert({ indexName, vectors, documents: texts });
     const tool = createVectorQueryTool({ vectorStore: counting, indexName, model: lexical, mode, ...options });
     const fusion = mode === 'hybrid' ? { vector: 1 } : undefined;
-    const requestContext = new RequestContext(fusion && [['fusion', fusion]]);
-    const { sources } = await tool.execute({ queryText: 'locks', topK }, { onFailure: 'throw', requestContext });
+    const context = inContext(fusion ? { fusion } : {});
+    const { sources } = await callTool(tool, { queryText: 'locks', topK }, context);
     expect(sources).toHaveLength(topK);
     expect(counting.reads).toEqual(reads);
   });

@@ -31,21 +31,21 @@ export function toolOver(store: VectorStore, options: Partial<GraphRAGToolOption
   return createGraphRAGTool({ indexName, vectorStore: store, model, ...options });
 }
 
-/** A store that counts what is asked of it, and can be made to wait or fail. */
-export function watched(store: VectorStore): {
-  store: VectorStore;
-  calls: string[];
-  before: { listVectors?: () => Promise<void> };
-} {
+type Before = {
+  [method in 'get' | 'listVectors' | 'query']?: (params: Readonly<Record<string, unknown>>) => Promise<void>;
+};
+
+/** A store that counts what is asked of it, and can be made to wait, fail or change before it answers. */
+export function watched(store: VectorStore): { store: VectorStore; calls: string[]; before: Before } {
   const calls: string[] = [];
-  const before: { listVectors?: () => Promise<void> } = {};
+  const before: Before = {};
   const proxy = new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
       return async (...parameters: unknown[]) => {
         calls.push(String(key));
-        if (key === 'listVectors') await before.listVectors?.();
+        await before[key as keyof Before]?.(parameters[0] as Record<string, unknown>);
         return (value as (...all: unknown[]) => unknown).apply(target, parameters);
       };
     },

@@ -1,7 +1,7 @@
-import { RequestContext } from '@quiver/core/request-context';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
 import type { FilterFields } from './model-filter.js';
+import { callTool, idsFoundBy, inContext } from './call-tool.fixture.js';
 import { createVectorQueryTool, type VectorQueryTool } from './vector-query-tool.js';
 
 const indexName = 'reports';
@@ -41,7 +41,7 @@ const toolOf = (filterFields: FilterFields | undefined, scope = { tenant: 'x' })
     ...(filterFields && { filterFields }),
   });
 const idsOf = async (tool: VectorQueryTool, filter: object | string): Promise<string[]> => {
-  const { sources } = await tool.execute({ queryText: 'report', filter: filter as object }, { onFailure: 'throw' });
+  const { sources } = await callTool(tool, { queryText: 'report', filter: filter as object });
   return sources.map(({ id }) => id).toSorted();
 };
 const errorOf = async (tool: VectorQueryTool, filter: object | string): Promise<string> => {
@@ -101,10 +101,10 @@ describe('filters with declared fields', () => {
 
   it('read one sample of the index in a call', async () => {
     const list = vi.spyOn(store, 'listVectors');
-    const { filterHint } = await toolOf({ year: 'year of the report' }).execute(
-      { queryText: 'report', filter: { year: '2050' } },
-      { onFailure: 'throw' },
-    );
+    const { filterHint } = await callTool(toolOf({ year: 'year of the report' }), {
+      queryText: 'report',
+      filter: { year: '2050' },
+    });
     expect(filterHint).toContain('"year". Values: 2019, 2020, 2024.');
     expect(list.mock.calls.filter(([{ limit = 0 }]) => limit > 1)).toHaveLength(1);
   });
@@ -145,13 +145,12 @@ describe('filters with declared fields', () => {
   });
 
   it('never widen the filters of the application', async () => {
-    const requestContext = new RequestContext([['filter', { year: { $lt: 2024 } }]]);
+    const context = inContext({ filter: { year: { $lt: 2024 } } });
     for (const filter of [{ or: [{ year: { gt: 0 } }, { team: 'Blue' }] }, { not: { year: '1' } }, {}]) {
-      const { sources } = await toolOf(typed).execute(
-        { queryText: 'report', filter },
-        { onFailure: 'throw', requestContext },
-      );
-      expect(sources.map(({ id }) => id).toSorted()).toEqual(['2019', '2020']);
+      expect((await idsFoundBy(toolOf(typed), { queryText: 'report', filter }, context)).toSorted()).toEqual([
+        '2019',
+        '2020',
+      ]);
     }
     await errorOf(toolOf(typed), { tenant: 'y' });
   });
@@ -174,7 +173,7 @@ describe('filters with declared fields', () => {
 describe('a filter that matches nothing', () => {
   const hintOf = async (filter: object, scope?: { tenant: string }): Promise<string | undefined> => {
     const tool = toolOf(undefined, scope);
-    const output = await tool.execute({ queryText: 'report', filter }, { onFailure: 'throw' });
+    const output = await callTool(tool, { queryText: 'report', filter });
     if (output.sources.length === 0)
       expect(tool.toModelOutput?.(output)).toEqual({
         type: 'text',
@@ -221,10 +220,7 @@ describe('a filter that matches nothing', () => {
   });
 
   it('names no field but the declared ones', async () => {
-    const output = await toolOf({ yaer: 'year' }).execute(
-      { queryText: 'report', filter: { yaer: 1 } },
-      { onFailure: 'throw' },
-    );
+    const output = await callTool(toolOf({ yaer: 'year' }), { queryText: 'report', filter: { yaer: 1 } });
     expect(output.filterHint).toMatch(/"yaer"\. No record has it\.$/);
   });
 
@@ -237,7 +233,7 @@ describe('a filter that matches nothing', () => {
   it('is not the reason where records match it', async () => {
     expect(await hintOf({ year: 2024 })).toBeUndefined();
     const tool = toolOf(typed);
-    const output = await tool.execute({ queryText: 'nothing', filter: { year: 2024 } }, { onFailure: 'throw' });
+    const output = await callTool(tool, { queryText: 'nothing', filter: { year: 2024 } });
     expect(output).toMatchObject({ sources: [], nothingFound: true });
     expect(output).not.toHaveProperty('filterHint');
   });

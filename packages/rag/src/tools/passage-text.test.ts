@@ -8,6 +8,7 @@ import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from './graph-rag-tool.js';
 import { writePassages } from './passage-text.js';
+import { callTool } from './call-tool.fixture.js';
 import { createVectorQueryTool } from './vector-query-tool.js';
 
 const model = createLexicalEmbedder();
@@ -146,7 +147,7 @@ describe('the result of a query tool', () => {
   it('keeps the names of the sources without sources', async () => {
     await using store = await createStore();
     const search = createVectorQueryTool({ vectorStore: store, indexName, model, includeSources: false });
-    const { relevantContext, sources } = await search.execute({ queryText: 'stale lock' }, { onFailure: 'throw' });
+    const { relevantContext, sources } = await callTool(search, 'stale lock');
     expect(sources).toEqual([]);
     expect(relevantContext).toMatch(/^\[1\] Guide.* \(docs\/locks\.md\)\n/);
   });
@@ -154,24 +155,23 @@ describe('the result of a query tool', () => {
   it('has at most maxTokens for the model, of the tool or of the request context', async () => {
     await using store = await createStore();
     const search = createVectorQueryTool({ vectorStore: store, indexName, model, maxTokens: 70 });
-    const result = await search.execute({ queryText: 'the lock file of a process' }, { onFailure: 'throw' });
+    const result = await callTool(search, 'the lock file of a process');
     expect(result.sources.length).toBe(3);
     expect(result).toMatchObject({ omitted: 1, relevantContext: expect.stringContaining('at most 70 tokens') });
     const requestContext = new RequestContext([['maxTokens', 1000]]);
-    const whole = await search.execute({ queryText: 'the lock file' }, { onFailure: 'throw', requestContext });
+    const whole = await callTool(search, 'the lock file', { requestContext });
     expect(whole).not.toHaveProperty('omitted');
   });
 
   it('says that nothing was found', async () => {
     await using store = await createStore();
     const search = createVectorQueryTool({ vectorStore: store, indexName, model, mode: 'keyword' });
-    const output = await search.execute({ queryText: 'banana' }, { onFailure: 'throw' });
+    const output = await callTool(search, 'banana');
     expect(output).toMatchObject({ relevantContext: '', sources: [], nothingFound: true });
     expect(search.toModelOutput?.(output)).toEqual({ type: 'text', value: 'No passage was found.' });
-    const unsure = await search.execute(
-      { queryText: 'Who sells a banana or a lock?' },
-      { onFailure: 'throw', requestContext: new RequestContext([['minConfidence', 1]]) },
-    );
+    const unsure = await callTool(search, 'Who sells a banana or a lock?', {
+      requestContext: new RequestContext([['minConfidence', 1]]),
+    });
     expect(search.toModelOutput?.(unsure)).toMatchObject({
       value: expect.stringMatching(/^No passage was found\. Nearest topics: Guide.*\.$/),
     });
@@ -180,7 +180,7 @@ describe('the result of a query tool', () => {
   it('ends with the cursor of a list', async () => {
     await using store = await createStore();
     const list = createVectorQueryTool({ vectorStore: store, indexName, mode: 'filter' });
-    const output = await list.execute({ topK: 1 }, { onFailure: 'throw' });
+    const output = await callTool(list, { topK: 1 });
     expect(list.toModelOutput?.(output)).toMatchObject({ value: expect.stringMatching(/\n\nnextCursor: \S+$/) });
   });
 });

@@ -1,5 +1,4 @@
 import type { QuiverError } from '@quiver/core';
-import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
@@ -12,7 +11,8 @@ import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool, type GraphRAGTool } from './graph-rag-tool.js';
 import type { VectorQueryToolOptions } from './query-tool-options.js';
 import type { VectorQueryInput } from './query-call.js';
-import { createVectorQueryTool, type VectorQueryTool } from './vector-query-tool.js';
+import { callTool, idsFoundBy, inContext } from './call-tool.fixture.js';
+import { createVectorQueryTool, type VectorQueryOutput, type VectorQueryTool } from './vector-query-tool.js';
 
 const model = createLexicalEmbedder();
 const passages = [
@@ -34,6 +34,7 @@ async function fill(store: VectorStore, indexName: string, texts = passages): Pr
 }
 
 let store: LocalVector;
+const storeWith = (members: object): VectorStore => Object.assign(Object.create(store) as VectorStore, members);
 const create = (options: Partial<VectorQueryToolOptions> = {}): ReturnType<typeof createVectorQueryTool> =>
   createVectorQueryTool({ vectorStore: store, indexName: 'animals', model, ...options });
 
@@ -44,7 +45,7 @@ beforeEach(async () => {
 
 describe('createVectorQueryTool', () => {
   it('answers with the nearest passages, as text and as objects', async () => {
-    const result = await create().execute({ queryText: 'Where does the cat sleep?', topK: 1 }, { onFailure: 'throw' });
+    const result = await callTool(create(), { queryText: 'Where does the cat sleep?', topK: 1 });
     expect(result).toEqual({
       relevantContext: '[1] The cat sleeps on the sofa all day.',
       sources: [
@@ -61,37 +62,24 @@ describe('createVectorQueryTool', () => {
   });
 
   it('rates nonsense low, and leaves it out below minConfidence', async () => {
-    const nonsense = { queryText: 'Which postman sells pancakes with maple syrup?' };
-    const ask = { onFailure: 'throw' } as const;
-    const [first] = (await create({ mode: 'hybrid', fusion: { vector: 1 } }).execute(nonsense, ask)).sources;
+    const nonsense = 'Which postman sells pancakes with maple syrup?';
+    const [first] = (await callTool(create({ mode: 'hybrid', fusion: { vector: 1 } }), nonsense)).sources;
     expect(first?.confidence).toBeLessThan(0.2);
     const strict = create({ mode: 'hybrid', minConfidence: 0.3 });
-    expect(await strict.execute(nonsense, ask)).toEqual({
-      relevantContext: '',
-      sources: [],
-      nothingFound: true,
-    });
-    expect((await strict.execute({ queryText: 'Where does the cat sleep?' }, ask)).sources).toMatchObject([
-      { id: 'cat' },
-    ]);
-    const requestContext = new RequestContext<unknown>([['minConfidence', 0]]);
-    expect((await strict.execute(nonsense, { ...ask, requestContext })).sources).not.toEqual([]);
+    expect(await callTool(strict, nonsense)).toEqual({ relevantContext: '', sources: [], nothingFound: true });
+    expect(await idsFoundBy(strict, 'Where does the cat sleep?')).toEqual(['cat']);
+    expect(await idsFoundBy(strict, nonsense, inContext({ minConfidence: 0 }))).not.toEqual([]);
   });
 
   it('returns up to ten passages when topK is left out, separated by blank lines', async () => {
-    const { relevantContext, sources } = await create().execute({ queryText: 'animals' }, { onFailure: 'throw' });
+    const { relevantContext, sources } = await callTool(create(), 'animals');
     expect(sources).toHaveLength(3);
     expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }, index) => `[${index + 1}] ${document}`));
   });
 
   it('leaves sources out and adds vectors on request', async () => {
-    expect(
-      (await create({ includeSources: false }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).sources,
-    ).toEqual([]);
-    const { sources } = await create({ includeVectors: true }).execute(
-      { queryText: 'cat', topK: 1 },
-      { onFailure: 'throw' },
-    );
+    expect((await callTool(create({ includeSources: false }), 'cat')).sources).toEqual([]);
+    const { sources } = await callTool(create({ includeVectors: true }), { queryText: 'cat', topK: 1 });
     expect(sources[0]?.vector?.length).toBe((await model.embed(['x']))[0]?.length);
   });
 
@@ -103,7 +91,7 @@ describe('createVectorQueryTool', () => {
       vectors: [vector ?? []],
       metadata: [{ text: 'A plain passage.' }],
     });
-    const { sources } = await create().execute({ queryText: 'plain', topK: 1 }, { onFailure: 'throw' });
+    const { sources } = await callTool(create(), { queryText: 'plain', topK: 1 });
     expect(sources[0]).toMatchObject({ id: 'plain', document: 'A plain passage.' });
   });
 
@@ -130,37 +118,31 @@ describe('createVectorQueryTool', () => {
     ['reranker', 'openai/gpt-5.1'],
     ['providerOptions', { openai: 512 }],
   ])('rejects a wrong %s of the request context: %s', async (name, value) => {
-    const requestContext = new RequestContext<unknown>([[name, value]]);
-    await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
+    await expect(callTool(create(), 'cat', inContext({ [name]: value }))).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message: expect.stringContaining(`'${name}' must be`),
     });
   });
 
   it('keeps an option that the request context has without a value', async () => {
-    const requestContext = new RequestContext<unknown>([
-      ['databaseConfig', undefined],
-      ['indexName', undefined],
-      ['minConfidence', undefined],
-    ]);
     const asked: QueryParams[] = [];
-    const observed: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const observed = storeWith({
       databaseConfigKey: 'pinecone',
       query: async (params: QueryParams) => (asked.push(params), []),
     });
     const search = create({ vectorStore: observed, databaseConfig: { pinecone: { namespace: 'a' } } });
-    await search.execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
+    await callTool(
+      search,
+      'cat',
+      inContext({ databaseConfig: undefined, indexName: undefined, minConfidence: undefined }),
+    );
     expect(asked).toEqual([expect.objectContaining({ namespace: 'a', indexName: 'animals' })]);
   });
 
   it('is overridden by the request context', async () => {
     await fill(store, 'other', [{ id: 'only', text: 'Another index.', metadata: { kind: 'pet', year: 1 } }]);
-    const requestContext = new RequestContext([
-      ['indexName', 'other'],
-      ['includeVectors', true],
-      ['topK', 1],
-    ]);
-    const { sources } = await create().execute({ queryText: 'cat', topK: 3 }, { onFailure: 'throw', requestContext });
+    const context = inContext({ indexName: 'other', includeVectors: true, topK: 1 });
+    const { sources } = await callTool(create(), { queryText: 'cat', topK: 3 }, context);
     expect(sources.map(({ id }) => id)).toEqual(['only']);
     expect(sources[0]?.vector).not.toEqual([]);
   });
@@ -177,30 +159,19 @@ describe('createVectorQueryTool', () => {
         return found;
       },
     });
-    const ask = (tenantId: string) =>
-      tool.execute(
-        { queryText: 'cat' },
-        { onFailure: 'throw', requestContext: new RequestContext([['tenantId', tenantId]]) },
-      );
-    expect((await ask('b')).sources.map(({ id }) => id)).toEqual(['secret']);
-    expect((await ask('a')).sources.map(({ id }) => id)).not.toContain('secret');
-    await expect(tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toThrow('tenantId is required');
+    expect(await idsFoundBy(tool, 'cat', inContext({ tenantId: 'b' }))).toEqual(['secret']);
+    expect(await idsFoundBy(tool, 'cat', inContext({ tenantId: 'a' }))).not.toContain('secret');
+    await expect(callTool(tool, 'cat')).rejects.toThrow('tenantId is required');
   });
 
   it('passes a store its own block of databaseConfig and nothing else', async () => {
     const calls: object[] = [];
-    const recording: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const recording = storeWith({
       databaseConfigKey: 'pgvector',
-      query: async (params: object) => {
-        calls.push(params);
-        return [];
-      },
+      query: async (params: object) => (calls.push(params), []),
     });
     const databaseConfig = { pgvector: { ef: 200, topK: 99 }, pinecone: { namespace: 'x' } };
-    await create({ vectorStore: recording, databaseConfig }).execute(
-      { queryText: 'cat', topK: 2 },
-      { onFailure: 'throw' },
-    );
+    await callTool(create({ vectorStore: recording, databaseConfig }), { queryText: 'cat', topK: 2 });
     expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 12, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
   });
@@ -217,23 +188,21 @@ describe('the options of query tools', () => {
   it.each(tools)(
     'of %s filter by the application, regardless of what model and request context ask for',
     async (_name, toolOf) => {
-      const idsOf = async (options: object, filter?: object, context?: object): Promise<string[]> => {
-        const requestContext = new RequestContext<unknown>(context ? [['filter', context]] : []);
+      const idsOf = async (options: object, filter?: object | string, context?: object): Promise<string[]> => {
         const input = { queryText: 'dog cat whales', ...(filter && { filter }) };
-        const { sources } = await toolOf({ enableFilter: true, ...options }).execute(input, {
-          onFailure: 'throw',
-          requestContext,
-        });
-        return sources.map(({ id }) => id).toSorted();
+        const tool = toolOf({ enableFilter: true, ...options });
+        return (await idsFoundBy(tool, input, inContext(context ? { filter: context } : {}))).toSorted();
       };
       expect(await idsOf({ filter: { kind: 'pet' } })).toEqual(['cat', 'dog']);
       expect(await idsOf({ filter: '{"kind":"pet"}' })).toEqual(['cat', 'dog']);
       expect(await idsOf({ scope: { kind: 'pet' } })).toEqual(['cat', 'dog']);
       expect(await idsOf({ scope: { kind: 'pet' }, filter: { year: 2024 } })).toEqual(['dog']);
-      expect(await idsOf({ filter: { kind: 'pet' } }, { $or: [{ kind: 'pet' }, { kind: 'wild' }] })).toEqual([
-        'cat',
-        'dog',
-      ]);
+      expect(await idsOf({}, { kind: 'wild' })).toEqual(['whale']);
+      expect(await idsOf({}, '{"kind":"wild"}')).toEqual(['whale']);
+      const wider = { $or: [{ kind: 'pet' }, { kind: 'wild' }] };
+      expect(await idsOf({ filter: { kind: 'pet' } }, wider)).toEqual(['cat', 'dog']);
+      expect(await idsOf({}, wider, { kind: 'pet' })).toEqual(['cat', 'dog']);
+      expect(await idsOf({}, { year: { $gte: 2024 } }, { kind: 'pet' })).toEqual(['dog']);
       expect(await idsOf({ filter: { kind: 'pet' } }, { year: 2020 })).toEqual(['cat']);
       expect(await idsOf({ filter: { kind: 'pet' } }, undefined, { year: 2024 })).toEqual(['dog']);
       expect(await idsOf({ scope: { kind: 'pet' } }, undefined, { kind: 'wild' })).toEqual([]);
@@ -242,9 +211,9 @@ describe('the options of query tools', () => {
 
   it.each(tools)('of %s set the default and the largest topK', async (_name, toolOf) => {
     const count = async (options: object, topK?: number, ofContext?: number): Promise<number> => {
-      const requestContext = new RequestContext<unknown>(ofContext === undefined ? [] : [['topK', ofContext]]);
       const input = { queryText: 'dog cat whales', ...(topK !== undefined && { topK }) };
-      return (await toolOf(options).execute(input, { onFailure: 'throw', requestContext })).sources.length;
+      const context = inContext(ofContext === undefined ? {} : { topK: ofContext });
+      return (await idsFoundBy(toolOf(options), input, context)).length;
     };
     expect(await count({ topK: 2 })).toBe(2);
     expect(await count({ topK: 2 }, 1)).toBe(1);
@@ -285,26 +254,19 @@ describe('the options of query tools', () => {
 describe('the mode of createVectorQueryTool', () => {
   it('finds by keyword without calling the embedding model', async () => {
     const silent = { ...model, embed: () => Promise.reject(new Error('not needed')) };
-    const { sources } = await create({ mode: 'keyword', model: silent }).execute(
-      { queryText: 'whales' },
-      { onFailure: 'throw' },
-    );
-    expect(sources.map(({ id }) => id)).toEqual(['whale']);
+    expect(await idsFoundBy(create({ mode: 'keyword', model: silent }), 'whales')).toEqual(['whale']);
   });
 
   it('finds by both, with the weights that were set, or that the embedder recommends', async () => {
     const fusions: unknown[] = [];
-    const recording: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const recording = storeWith({
       query: (params: QueryParams) => {
         fusions.push([params.mode, params.fusion]);
         return store.query(params);
       },
     });
     const ask = (options: Partial<VectorQueryToolOptions>) =>
-      create({ vectorStore: recording, mode: 'hybrid', ...options }).execute(
-        { queryText: 'the cat', topK: 1 },
-        { onFailure: 'throw' },
-      );
+      callTool(create({ vectorStore: recording, mode: 'hybrid', ...options }), { queryText: 'the cat', topK: 1 });
     expect((await ask({})).sources.map(({ id }) => id)).toEqual(['cat']);
     await ask({ model: { ...model, hybridWeight: undefined } });
     await ask({ fusion: { keyword: 2, vector: 3 } });
@@ -322,39 +284,29 @@ describe('the mode of createVectorQueryTool', () => {
     await fill(store, 'animals', [
       { id: 'cat again', text: 'The cat sleeps on the sofa all day!', metadata: { kind: 'pet', year: 1 } },
     ]);
-    const requestContext = new RequestContext<Record<string, unknown>>([['mode', 'keyword']]);
-    const ask = async (): Promise<string[]> =>
-      (
-        await create().execute(
-          { queryText: 'the cat sleeps on the sofa, or the dog', topK: 2 },
-          { onFailure: 'throw', requestContext },
-        )
-      ).sources.map(({ id }) => id);
-    expect(await ask()).toEqual(['cat', 'cat again']);
-    requestContext.set('mmr', { lambda: 0.3 });
-    expect(await ask()).toEqual(['cat', 'dog']);
+    const ask = (context: object): Promise<string[]> =>
+      idsFoundBy(create(), { queryText: 'the cat sleeps on the sofa, or the dog', topK: 2 }, inContext(context));
+    expect(await ask({ mode: 'keyword' })).toEqual(['cat', 'cat again']);
+    expect(await ask({ mode: 'keyword', mmr: { lambda: 0.3 } })).toEqual(['cat', 'dog']);
   });
 
   it('of the request context makes no list of a search, and no search of a list', async () => {
-    const withMode = (mode: string): RequestContext<Record<string, unknown>> => new RequestContext([['mode', mode]]);
-    await expect(
-      create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext: withMode('filter') }),
-    ).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await expect(callTool(create(), 'cat', inContext({ mode: 'filter' }))).rejects.toMatchObject({
+      code: 'OPTIONS_INVALID',
+    });
     const list = createVectorQueryTool({ vectorStore: store, indexName: 'animals', mode: 'filter' });
-    const { sources } = await list.execute({}, { onFailure: 'throw', requestContext: withMode('keyword') });
+    const { sources } = await callTool(list, {}, inContext({ mode: 'keyword' }));
     expect(sources).toHaveLength((await store.describeIndex({ indexName: 'animals' })).count);
   });
 
   it('is refused by a store that does not have it', async () => {
-    const plain: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const plain = storeWith({
       query: async (params: QueryParams) => {
         parseSearch(params, { name: 'Plain', capabilities: { modes: ['vector'] } });
         return [];
       },
     });
-    await expect(
-      create({ vectorStore: plain, mode: 'hybrid' }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
-    ).rejects.toMatchObject({
+    await expect(callTool(create({ vectorStore: plain, mode: 'hybrid' }), 'cat')).rejects.toMatchObject({
       code: 'VECTOR_QUERY_UNSUPPORTED',
     });
   });
@@ -384,47 +336,21 @@ describe('filters of createVectorQueryTool', () => {
     expect(() => create({ filterFields: ['kind'] })).toThrow("'filterFields' must be");
   });
 
-  it('are taken as an object or as JSON text', async () => {
-    for (const filter of [{ kind: 'wild' }, '{"kind":"wild"}']) {
-      const { sources } = await create({ enableFilter: true }).execute(
-        { queryText: 'cat', filter },
-        { onFailure: 'throw' },
-      );
-      expect(sources.map(({ id }) => id)).toEqual(['whale']);
-    }
-  });
-
   it('read the fields of the index once, also where nothing matches', async () => {
     const scan = vi.spyOn(store, 'listVectors');
     const tool = create({ filterFields: 'auto' });
-    await tool.execute({ queryText: 'cat', filter: { kind: 'wolf' } }, { onFailure: 'throw' });
+    await callTool(tool, { queryText: 'cat', filter: { kind: 'wolf' } });
     expect(scan.mock.calls.filter(([{ limit = 0 }]) => limit > 1)).toHaveLength(1);
   });
 
-  it('of the request context limit what the model asks for', async () => {
-    const requestContext = new RequestContext([['filter', { kind: 'pet' }]]);
-    const ask = (filter: object) =>
-      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { onFailure: 'throw', requestContext });
-    expect((await ask({ year: { $gte: 2024 } })).sources.map(({ id }) => id)).toEqual(['dog']);
-    expect((await ask({ $or: [{ kind: 'wild' }, { kind: 'pet' }] })).sources.map(({ id }) => id).toSorted()).toEqual([
-      'cat',
-      'dog',
-    ]);
-    const { sources } = await create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
-    expect(sources).toHaveLength(2);
-  });
-
   it.each([undefined, null, 5, { tenant: undefined }])('of the request context must be usable: %j', async (filter) => {
-    const requestContext = new RequestContext([['filter', filter]]);
-    await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
+    await expect(callTool(create(), 'cat', inContext({ filter }))).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
   });
 
   it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('rejects an invalid filter: %s', async (filter) => {
-    await expect(
-      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { onFailure: 'throw' }),
-    ).rejects.toMatchObject({
+    await expect(callTool(create({ enableFilter: true }), { queryText: 'cat', filter })).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
   });
@@ -448,10 +374,9 @@ describe('vectorStoreName of createVectorQueryTool', () => {
   });
 
   it('is looked up in the request context, also by a graph tool', async () => {
-    const requestContext = new RequestContext<Record<string, unknown>>([['mastra', mastra]]);
-    expect(await tool.execute({ queryText: 'cat' }, { requestContext })).toMatchObject(found);
+    expect(await callTool(tool, 'cat', inContext({ mastra }))).toMatchObject(found);
     const graph = createGraphRAGTool({ vectorStoreName: 'pinecone', indexName: 'animals', model });
-    expect((await graph.execute({ queryText: 'cat' }, { requestContext })).sources).not.toEqual([]);
+    expect(await idsFoundBy(graph, 'cat', inContext({ mastra }))).not.toEqual([]);
   });
 
   it('is looked up in a registry given at creation, asynchronous or not', async () => {
@@ -462,13 +387,12 @@ describe('vectorStoreName of createVectorQueryTool', () => {
   });
 
   it('is overridden by the request context, and ignored when there is a store', async () => {
-    const requestContext = new RequestContext([['vectorStoreName', 'other']]);
-    const call = tool.execute({ queryText: 'cat' }, { mastra, requestContext });
-    await expect(call).rejects.toMatchObject({
+    const context = { mastra, ...inContext({ vectorStoreName: 'other' }) };
+    await expect(callTool(tool, 'cat', context)).rejects.toMatchObject({
       code: 'VECTOR_STORE_MISSING',
       message: expect.stringContaining("getVector('other') returned no vector store: Vector with name other not found"),
     });
-    expect(await create().execute({ queryText: 'cat' }, { mastra, requestContext })).toMatchObject(found);
+    expect(await callTool(create(), 'cat', context)).toMatchObject(found);
   });
 
   it('is not looked up when the function that chooses a store returns none', async () => {
@@ -484,7 +408,7 @@ describe('vectorStoreName of createVectorQueryTool', () => {
     for (const createTool of [createVectorQueryTool, createGraphRAGTool])
       expect(() => createTool({ vectorStore: {} as never, indexName: 'animals', model })).toThrow(message);
     const chooser = create({ vectorStore: () => ({}) as never });
-    await expect(chooser.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(chooser, 'cat')).rejects.toMatchObject({
       code: 'VECTOR_STORE_MISSING',
     });
   });
@@ -500,12 +424,10 @@ describe('vectorStoreName of createVectorQueryTool', () => {
 describe('failures of createVectorQueryTool', () => {
   it('of the store fail the call, with the cause', async () => {
     const cause = new Error('connect ECONNREFUSED');
-    const down: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const down = storeWith({
       query: () => Promise.reject(cause),
     });
-    await expect(
-      create({ vectorStore: down }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
-    ).rejects.toMatchObject({
+    await expect(callTool(create({ vectorStore: down }), 'cat')).rejects.toMatchObject({
       code: 'VECTOR_QUERY_FAILED',
       message: expect.stringContaining('connect ECONNREFUSED'),
       cause,
@@ -513,31 +435,26 @@ describe('failures of createVectorQueryTool', () => {
   });
 
   it('of the index are named', async () => {
-    await expect(
-      create({ indexName: 'missing' }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
-    ).rejects.toMatchObject({
+    await expect(callTool(create({ indexName: 'missing' }), 'cat')).rejects.toMatchObject({
       code: 'VECTOR_INDEX_NOT_FOUND',
     });
   });
 
   it('say what to do when there is no store', async () => {
     const tool = createVectorQueryTool({ vectorStoreName: 'pinecone', indexName: 'docs', model });
-    await expect(tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(tool, 'cat')).rejects.toMatchObject({
       code: 'VECTOR_STORE_MISSING',
       message: expect.stringContaining("'pinecone'"),
     });
   });
 
   it.each([0, -1, 'many', null])('refuse topK %j of the request context', async (topK) => {
-    const call = create().execute(
-      { queryText: 'cat' },
-      { onFailure: 'throw', requestContext: new RequestContext([['topK', topK ?? Number.NaN]]) },
-    );
+    const call = callTool(create(), 'cat', inContext({ topK: topK ?? Number.NaN }));
     await expect(call).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 
   it('round topK down, and return input that does not fit as a failure', async () => {
-    expect((await create().execute({ queryText: 'cat', topK: 1.9 }, { onFailure: 'throw' })).sources).toHaveLength(1);
+    expect((await callTool(create(), { queryText: 'cat', topK: 1.9 })).sources).toHaveLength(1);
     for (const input of [{}, { queryText: '' }, { queryText: 'cat', topK: 0 }, { queryText: 5 }]) {
       expect(await create().execute(input as never)).toSatisfy(isToolFailure);
     }
@@ -545,16 +462,13 @@ describe('failures of createVectorQueryTool', () => {
 
   it('stop when the caller aborts', async () => {
     const controller = new AbortController();
-    const slow: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const slow = storeWith({
       query: () => {
         controller.abort(new Error('enough'));
         return new Promise(() => undefined);
       },
     });
-    const call = create({ vectorStore: slow }).execute(
-      { queryText: 'cat' },
-      { onFailure: 'throw', abortSignal: controller.signal },
-    );
+    const call = callTool(create({ vectorStore: slow }), 'cat', { abortSignal: controller.signal });
     await expect(call).rejects.toThrow('enough');
   });
 });
@@ -565,18 +479,14 @@ describe('the reranker of createVectorQueryTool', () => {
 
   it('decides the order, and how many passages are returned', async () => {
     const reranker = { model: byLength, options: { weights, topK: 2 } };
-    const { sources, relevantContext } = await create({ reranker }).execute(
-      { queryText: 'cat' },
-      { onFailure: 'throw' },
-    );
+    const { sources, relevantContext } = await callTool(create({ reranker }), 'cat');
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat']);
     expect(relevantContext).toMatch(/^\[1\] Whales/);
   });
 
   it('returns topK results by default, and can be set in the request context', async () => {
-    const requestContext = new RequestContext([['reranker', { model: byLength, options: { weights } }]]);
-    const { sources } = await create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
-    expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat', 'dog']);
+    const reranker = { model: byLength, options: { weights } };
+    expect(await idsFoundBy(create(), 'cat', inContext({ reranker }))).toEqual(['whale', 'cat', 'dog']);
   });
 
   it.each([
@@ -598,7 +508,7 @@ describe('the reranker of createVectorQueryTool', () => {
     };
     const reranker = { model: scorer, options: { weights, ...own } };
     const search = create({ indexName: 'cats', reranker, ...tool });
-    const { sources } = await search.execute({ queryText: 'cat', topK }, { onFailure: 'throw' });
+    const { sources } = await callTool(search, { queryText: 'cat', topK });
     expect(received).toEqual([candidates]);
     expect(sources).toHaveLength(Math.min(topK, own.topK ?? topK));
   });
@@ -606,12 +516,12 @@ describe('the reranker of createVectorQueryTool', () => {
   it('receives nothing when nothing was found', async () => {
     const fails = { getRelevanceScore: () => Promise.reject(new Error('down')) };
     const search = create({ reranker: { model: fails }, filter: { kind: 'bird' } });
-    expect(await search.execute({ queryText: 'cat' }, { onFailure: 'throw' })).toMatchObject({ sources: [] });
+    expect(await callTool(search, 'cat')).toMatchObject({ sources: [] });
   });
 
   it('fails the call when it fails', async () => {
     const reranker = { model: { getRelevanceScore: () => Promise.reject(new Error('down')) } };
-    await expect(create({ reranker }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(create({ reranker }), 'cat')).rejects.toMatchObject({
       code: 'RERANK_FAILED',
     });
   });
@@ -635,7 +545,7 @@ it('shares the limit of parallel requests among the calls of a tool', async () =
     doEmbed,
   } as const;
   const tool = create({ model: slow as never });
-  await Promise.all(Array.from({ length: 12 }, () => tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })));
+  await Promise.all(Array.from({ length: 12 }, () => callTool(tool, 'cat')));
   expect(most).toBe(4);
 });
 
@@ -645,9 +555,8 @@ describe('an index with scopes', () => {
     context: Record<string, unknown> = {},
     input: Partial<VectorQueryInput> = {},
   ): Promise<string[] | string> => {
-    const requestContext = new RequestContext(Object.entries(context));
     try {
-      const output = await tool.execute({ queryText: 'salaries', ...input }, { requestContext, onFailure: 'throw' });
+      const output = await callTool<VectorQueryOutput>(tool, { queryText: 'salaries', ...input }, inContext(context));
       return output.sources.map(({ metadata }) => String(metadata['org']));
     } catch (error) {
       return (error as QuiverError).code;
@@ -699,7 +608,7 @@ describe('an index with scopes', () => {
   });
 
   it('is separated by settings of a store as well', async () => {
-    const withWhere: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+    const withWhere = storeWith({
       capabilities: { ...store.capabilities, restrictions: ['where'] },
       query: ({ where, ...params }: QueryParams & { where?: object }) => {
         expect(where).toEqual({ org: 'a' });
@@ -724,17 +633,14 @@ describe('a question', () => {
       'The question has 12000 characters, and at most 8000 are searched for. Shorten it, or raise maxQuestionLength.',
     ],
   ])('must have a text of a limited length', async (queryText, message) => {
-    await expect(create().execute({ queryText }, { onFailure: 'throw' })).rejects.toMatchObject({
+    await expect(callTool(create(), queryText)).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message,
     });
   });
 
   it('may be longer where the tool allows it', async () => {
-    const { sources } = await create({ maxQuestionLength: 12_000 }).execute(
-      { queryText: 'cat '.repeat(3000) },
-      { onFailure: 'throw' },
-    );
+    const { sources } = await callTool(create({ maxQuestionLength: 12_000 }), 'cat '.repeat(3000));
     expect(sources).toHaveLength(3);
   });
 });
