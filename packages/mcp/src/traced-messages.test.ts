@@ -3,15 +3,11 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../test/after-test.ts';
 import { eventually } from '../test/eventually.ts';
 import { MCPClient } from './client/index.js';
 import { MCPServer } from './server/index.js';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 const received: unknown[] = [];
 
@@ -55,7 +51,7 @@ function createServer(): MCPServer {
       }),
     },
   });
-  closing.push(() => server.close({ grace: 100 }));
+  afterTest(() => server.close({ grace: 100 }));
   return server;
 }
 
@@ -63,7 +59,7 @@ function createServer(): MCPServer {
 function collect(): { started: TraceEvent[]; ended: TraceEvent[] } {
   const started: TraceEvent[] = [];
   const ended: TraceEvent[] = [];
-  closing.push(
+  afterTest(
     observe((event, phase) => {
       if (phase === 'end') return void ended.push(event);
       started.push(event);
@@ -76,7 +72,7 @@ function collect(): { started: TraceEvent[]; ended: TraceEvent[] } {
 function connect(definition: object): MCPClient {
   const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { it: definition as { url: string } } });
   mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: {} }));
-  closing.push(() => mcp.disconnect());
+  afterTest(() => mcp.disconnect());
   return mcp;
 }
 
@@ -226,7 +222,7 @@ test('connections of HTTP+SSE have the transport http', async () => {
     const url = new URL(req.url ?? '', 'http://localhost');
     void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
   });
-  closing.push(() => http.close());
+  afterTest(() => http.close());
   await once(http.listen(0, '127.0.0.1'), 'listening');
   const mcp = connect({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse` });
   await mcp.listTools();

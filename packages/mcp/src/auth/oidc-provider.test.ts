@@ -8,14 +8,10 @@ import {
   type TokenValidator,
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { startOidcServer, visit, type OidcServer } from '../../test/oauth/oidc-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 const redirectUrl = 'http://localhost:3999/callback';
 
@@ -59,7 +55,7 @@ async function setUp(
   });
   const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
   const client = new MCPClient({ id: crypto.randomUUID(), servers: { mcp: { url: mcp.url, fetch } } });
-  closers.push(() => client.disconnect(), mcp.close, oidc.close);
+  afterTest(() => client.disconnect(), mcp.close, oidc.close);
   return {
     oidc,
     mcp,
@@ -159,7 +155,7 @@ describe('with oidc-provider', () => {
     const start = (): Promise<ProtectedServer> =>
       startProtectedServer({ authorizationServers: [oidc.issuer], validateToken: validators.jwt(oidc.issuer) });
     const [mine, other] = [await start(), await start()];
-    closers.push(mine.close, other.close, oidc.close);
+    afterTest(mine.close, other.close, oidc.close);
     resources.push(mine.url, other.url);
     const provider = createClientCredentialsProvider({
       clientId: 'bot',

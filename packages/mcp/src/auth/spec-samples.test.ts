@@ -16,16 +16,12 @@ import {
   MCPServer,
   type OAuthStorage,
 } from '@quiver/mcp';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { startAuthorizationServer, type AuthorizationServer } from '../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
 import { openSession, rpc, send } from '../../test/clients/wire.ts';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 /** An MCP server that knows the tokens of an authorization server. */
 async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServer }> {
@@ -34,7 +30,7 @@ async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServe
     authorizationServers: [as.issuer],
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada' }),
   });
-  closing.push(mcp.close, as.close);
+  afterTest(mcp.close, as.close);
   return { as, mcp };
 }
 
@@ -50,7 +46,7 @@ describe('OAuth Authentication', () => {
   test('the provider of the sample prints the page, and its client serves once the user has agreed', async () => {
     const { mcp } = await protect();
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-    closing.push(() => log.mockRestore());
+    afterTest(() => log.mockRestore());
 
     // Create an OAuth provider
     const oauthProvider = new MCPOAuthClientProvider({
@@ -77,7 +73,7 @@ describe('OAuth Authentication', () => {
         },
       },
     });
-    closing.push(() => client.disconnect());
+    afterTest(() => client.disconnect());
 
     await expect(client.listTools()).rejects.toThrow(/sign in/);
     const [line] = log.mock.calls.flat().map(String);
@@ -107,7 +103,7 @@ describe('OAuth Authentication', () => {
         },
       },
     });
-    closing.push(() => client.disconnect());
+    afterTest(() => client.disconnect());
 
     expect(Object.keys(await client.listTools())).toContain('testServer_whoami');
   });
@@ -151,7 +147,7 @@ describe('OAuth Authentication', () => {
     const db: Database = {
       query: async (sql, values) => sqlite.prepare(sql).all(...values) as unknown as { value: string }[],
     };
-    closing.push(() => sqlite.close());
+    afterTest(() => sqlite.close());
     const { mcp } = await protect();
     let page: URL | undefined;
     const start = (userId: string): { provider: MCPOAuthClientProvider; client: MCPClient } => {
@@ -165,7 +161,7 @@ describe('OAuth Authentication', () => {
         id: crypto.randomUUID(),
         servers: { it: { url: mcp.url, authProvider: provider } },
       });
-      closing.push(() => client.disconnect());
+      afterTest(() => client.disconnect());
       return { provider, client };
     };
 
@@ -215,7 +211,7 @@ describe('OAuth Protection', () => {
     });
 
     httpServer.listen(0);
-    closing.push(
+    afterTest(
       () => mcpServer.close({ grace: 100 }),
       () => httpServer.close(),
     );
@@ -250,7 +246,7 @@ describe('OAuth Protection', () => {
       res.end(JSON.stringify({ active: isActive, aud: 'https://mcp.example.com/mcp', sub: 'ada', scope: 'mcp:read' }));
     });
     await new Promise<void>((resolve) => endpoint.listen(0, resolve));
-    closing.push(() => endpoint.close());
+    afterTest(() => endpoint.close());
 
     // Option 1: Token introspection (RFC 7662)
     const middleware = createOAuthMiddleware({
@@ -329,7 +325,7 @@ describe('Authentication Context of the v0 API', () => {
   test('a tool passes on the token of its caller, and reports a missing one', async () => {
     const api = http.createServer((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization })));
     await new Promise<void>((resolve) => api.listen(0, resolve));
-    closing.push(() => api.close());
+    afterTest(() => api.close());
     const base = `http://localhost:${(api.address() as AddressInfo).port}`;
 
     const getData = createV0Tool({
@@ -361,7 +357,7 @@ describe('Authentication Context of the v0 API', () => {
       await server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
     await new Promise<void>((resolve) => httpServer.listen(0, resolve));
-    closing.push(
+    afterTest(
       () => server.close({ grace: 100 }),
       () => httpServer.close(),
     );

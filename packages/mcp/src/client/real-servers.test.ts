@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { FastMCP, UserError } from 'fastmcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
@@ -282,7 +283,7 @@ describe('the older HTTP+SSE transport', () => {
   test('headers reach the stream and the messages', async () => {
     const server = new MCPServer({ name: 'Old', version: '1', tools: exampleTools });
     const seen: string[] = [];
-    const http = createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       seen.push(`${req.method} ${req.headers['x-static']} ${req.headers['x-dynamic']}`);
       void server.startSSE({
         url: new URL(req.url ?? '', 'http://x'),
@@ -292,15 +293,10 @@ describe('the older HTTP+SSE transport', () => {
         res,
       });
     });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    onTestFinished(async () => {
-      await server.close();
-      http.closeAllConnections();
-      http.close();
-    });
+    onTestFinished(() => server.close());
     const mcp = clientOf({
       old: {
-        url: new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`),
+        url: new URL(`${origin}/sse`),
         requestInit: { headers: { 'x-static': 'a' } },
         headers: { 'x-dynamic': 'b' },
       },

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { serveHttp } from '../../test/after-test.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { startFaultProxy, type Fault } from '../../test/stores/fault-proxy.ts';
 import { discovered, result, startScripted } from '../../test/servers/scripted-server.ts';
@@ -158,19 +158,13 @@ describe('what the network does', () => {
 
 test.each(['/mcp', '/sse'])('no header follows a redirect of %s to another host', async (path) => {
   const seen: string[] = [];
-  const thief = createServer((req, res) => {
+  const other = await serveHttp((req, res) => {
     seen.push(JSON.stringify(req.headers));
     res.end();
   });
-  await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
-  const elsewhere = `http://localhost:${(thief.address() as AddressInfo).port}${path}`;
-  const redirecting = createServer((_req, res) => void res.writeHead(307, { location: elsewhere }).end());
-  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    thief.close();
-    redirecting.close();
-  });
-  const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}${path}`;
+  const elsewhere = `http://localhost:${other.port}${path}`;
+  const { origin } = await serveHttp((_req, res) => void res.writeHead(307, { location: elsewhere }).end());
+  const url = `${origin}${path}`;
   const key = { 'x-api-key': 'secret' };
   const mcp = clientOf({
     fixed: { url, headers: key },
@@ -243,7 +237,7 @@ describe('what servers say', () => {
   });
 
   test('an endless HTTP answer ends the call', async () => {
-    const endless = createServer((req: IncomingMessage, res: ServerResponse) => {
+    const { origin } = await serveHttp((req: IncomingMessage, res: ServerResponse) => {
       res.writeHead(200, { 'content-type': 'application/json' });
       const more = (): void => {
         while (!res.destroyed && res.write(Buffer.alloc(1024 * 1024, 0x20)));
@@ -252,12 +246,7 @@ describe('what servers say', () => {
       req.resume();
       more();
     });
-    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      endless.closeAllConnections();
-      endless.close();
-    });
-    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/mcp`;
+    const url = `${origin}/mcp`;
     const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http', connectTimeout: 60_000 } });
     const { errors } = await mcp.listToolsWithErrors();
     expect(errors['it']).toMatch(/longer than|no answer/);

@@ -1,14 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient } from './mcp-client.js';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 /** Two servers with sessions in memory, which take turns. */
 async function startTurns(): Promise<string> {
@@ -21,7 +17,7 @@ async function startTurns(): Promise<string> {
     const url = new URL(req.url ?? '', 'http://localhost');
     void servers[turn++ % 2]?.startHTTP({ url, httpPath: '/mcp', req, res });
   }).listen(0, '127.0.0.1');
-  closing.push(async () => {
+  afterTest(async () => {
     await Promise.all(servers.map((server) => server.close({ grace: 0 })));
     http.closeAllConnections();
     http.close();
@@ -32,6 +28,6 @@ async function startTurns(): Promise<string> {
 
 test('reports that another process has the session, instead of the failure of another transport', async () => {
   const mcp = new MCPClient({ servers: { turns: { url: new URL(await startTurns()), protocol: 'legacy' } } });
-  closing.push(() => mcp.disconnect());
+  afterTest(() => mcp.disconnect());
   await expect(mcp.listTools()).rejects.toThrow('HTTP 404: Session not found: it ended, or another process has it');
 });

@@ -9,6 +9,7 @@ import { MCPClient, MCPServer } from '@quiver/mcp';
 import { MastraMCPClient } from '@quiver/mcp/compat';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 
 /**
@@ -16,11 +17,7 @@ import { commandFor } from '../../test/programs/spawn-server.ts';
  * that are there, each followed by what its text promises.
  */
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 /** The weather server of the samples, over every HTTP transport. Requests without the token are refused when there is one. */
 async function startWeather(token?: string): Promise<{ mcp: string; sse: string; server: MCPServer }> {
@@ -75,7 +72,7 @@ async function startWeather(token?: string): Promise<{ mcp: string; sse: string;
       : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  closing.push(
+  afterTest(
     () => http.close(),
     () => http.closeAllConnections(),
     () => server.close({ grace: 100 }),
@@ -85,7 +82,7 @@ async function startWeather(token?: string): Promise<{ mcp: string; sse: string;
 }
 
 function closed<Client extends { disconnect(): Promise<void> }>(client: Client): Client {
-  closing.push(() => client.disconnect());
+  afterTest(() => client.disconnect());
   return client;
 }
 
@@ -227,7 +224,7 @@ describe('elicitation', () => {
     log();
     const input = new PassThrough();
     const readline = createInterface({ input, output: new PassThrough() });
-    closing.push(() => readline.close());
+    afterTest(() => readline.close());
     const lines = [...typed];
     function askQuestion(question: string): Promise<string> {
       return new Promise((resolve) => {

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { serveHttp } from '../../test/after-test.ts';
 
 const builtIn = globalThis.fetch;
 let seen = 0;
@@ -15,10 +14,8 @@ afterEach(() => {
 });
 
 async function startServer(): Promise<URL> {
-  const server = createServer((_req, res) => res.end('ok'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { origin } = await serveHttp((_req, res) => res.end('ok'));
+  return new URL(origin);
 }
 
 test.each(['before', 'after'])(

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, request, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { readEvents } from '../../test/clients/event-reader.ts';
 import { spawnHttpServer } from '../../test/programs/spawn-server.ts';
@@ -117,10 +118,10 @@ describe.each(Object.entries(eras))('drain() in the %s era', (_era, createCall) 
 
   test('serves requests of a custom server and of fetch()', async () => {
     const server = createTestServer();
-    const http = createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-    }).listen(0);
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    });
+    const url = `${origin}/mcp`;
     const list = await createCall(url, 'wait', { gate: 'a' });
     await server.drain();
     const call = send(url, list);
@@ -132,8 +133,6 @@ describe.each(Object.entries(eras))('drain() in the %s era', (_era, createCall) 
     const accept = { 'content-type': 'application/json', accept: '*/*', ...(headers as Record<string, string>) };
     const response = await server.fetch(new Request('http://localhost/mcp', { ...init, headers: accept }));
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
-    http.closeAllConnections();
-    http.close();
   });
 });
 
@@ -258,11 +257,10 @@ describe('the responses of a user to a call in flight', () => {
 
   test('are accepted over HTTP+SSE', async () => {
     const server = createTestServer();
-    const http = createServer((req, res) => {
+    const { origin: base } = await serveHttp((req, res) => {
       const url = new URL(req.url ?? '', 'http://localhost');
       void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
-    }).listen(0);
-    const base = `http://localhost:${(http.address() as AddressInfo).port}`;
+    });
     const stream = await readEvents(`${base}/sse`);
     await expect.poll(() => stream.events.length).toBe(1);
     const path = stream.events[0]?.data ?? '';
@@ -279,8 +277,6 @@ describe('the responses of a user to a call in flight', () => {
     await closing;
     await stream.ended;
     expect(last()).toMatchObject({ result: { content: [{ text: 'Hello Ada' }] } });
-    http.closeAllConnections();
-    http.close();
   });
 });
 
@@ -318,19 +314,16 @@ describe('health', () => {
 
   test('is served at healthPath of startHTTP(), also after close()', async () => {
     const server = createTestServer();
-    const http = createServer((req, res) => {
+    const { origin: base } = await serveHttp((req, res) => {
       const url = new URL(req.url ?? '', 'http://localhost');
       void server.startHTTP({ url, httpPath: '/mcp', healthPath: '/health', req, res });
-    }).listen(0);
-    const base = `http://localhost:${(http.address() as AddressInfo).port}`;
+    });
     await openSession(`${base}/mcp`);
     const get = (): Promise<WireAnswer> => send(`${base}/health`, { method: 'GET' });
     expect((await get()).json).toEqual({ status: 'ok', inFlight: 0, sessions: 1, tasks: 0 });
     await server.close();
     const closed = await get();
     expect([closed.status, closed.json]).toEqual([503, { status: 'closed', inFlight: 0, sessions: 0, tasks: 0 }]);
-    http.closeAllConnections();
-    http.close();
   });
 
   test('does not count open subscriptions', async () => {

@@ -6,19 +6,15 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createTool, type ElicitResult } from '@quiver/core/tools';
 import { MCPServer, type McpHttpServer } from '@quiver/mcp/server';
 import express from 'express';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { openSession, rpc, send } from '../../test/clients/wire.ts';
 
 /** The samples of the specification, section MCPServer, whose tools read `context.mcp`: who calls, and what the user answers. */
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function listen(server: MCPServer): Promise<McpHttpServer> {
-  closing.push(() => server.close({ grace: 100 }));
+  afterTest(() => server.close({ grace: 100 }));
   return server.listen();
 }
 
@@ -75,7 +71,7 @@ describe('Authentication Context', () => {
     });
 
     const http = createServer(app).listen(0);
-    closing.push(
+    afterTest(
       () => server.close({ grace: 100 }),
       () => http.close(),
     );
@@ -90,7 +86,7 @@ test('Accessing Auth Data in Tools', async () => {
   const api = createServer((req, res) => {
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ seen: req.headers.authorization }));
   }).listen(0);
-  closing.push(() => api.close());
+  afterTest(() => api.close());
   const data = `http://localhost:${(api.address() as AddressInfo).port}/api/data`;
   const getData = createTool({
     id: 'get-data',
@@ -231,7 +227,7 @@ describe('Elicitation', () => {
     });
     // The SDK's types are not made for exactOptionalPropertyTypes.
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
-    closing.push(() => client.close());
+    afterTest(() => client.close());
     const { content } = await client.callTool({
       name: 'collectContactInfo',
       arguments: { reason: 'For the invoice.' },

@@ -10,14 +10,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp';
 import { toFetchResponse, toReqRes } from 'fetch-to-node';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { commandFor } from '../../test/programs/spawn-server.ts';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 const create = (): MCPServer => {
   const greet = createTool({
@@ -27,14 +23,14 @@ const create = (): MCPServer => {
     execute: async ({ name }, context) => `Hello ${name}${context.mcp.extra?.sessionId ? ' again' : ''}`,
   });
   const server = new MCPServer({ id: 'my-server', name: 'My Server', version: '1.0.0', tools: { greet } });
-  closing.push(() => server.close({ grace: 100 }));
+  afterTest(() => server.close({ grace: 100 }));
   return server;
 };
 
 async function listen(handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>): Promise<string> {
   const httpServer = http.createServer(handle);
   await new Promise<void>((resolve) => httpServer.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
+  afterTest(() => {
     httpServer.closeAllConnections();
     httpServer.close();
   });
@@ -46,7 +42,7 @@ async function greetThrough(transport: object): Promise<unknown> {
   const client = new Client({ name: 'official', version: '1' });
   // The SDK's types are not made for exactOptionalPropertyTypes.
   await client.connect(transport as never);
-  closing.push(() => client.close());
+  afterTest(() => client.close());
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(['greet']);
   const { content } = await client.callTool({ name: 'greet', arguments: { name: 'Ada' } });
@@ -59,7 +55,7 @@ test('startStdio()', async () => {
   const { command, args } = commandFor('stdio-server.ts');
   const client = new Client({ name: 'official', version: '1' });
   await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));
-  closing.push(() => client.close());
+  afterTest(() => client.close());
   const { content } = await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
   expect(content).toEqual([{ type: 'text', text: 'hi' }]);
 });
@@ -121,7 +117,7 @@ describe('startHTTP()', () => {
         const running = serveWeb({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
           resolve(`http://127.0.0.1:${port}`),
         );
-        closing.push(() => running.close());
+        afterTest(() => running.close());
       });
 
     const origin = await serve(async (req) => {

@@ -8,13 +8,9 @@ import { Agent } from '@quiver/core/agent';
 import { createTool } from '@quiver/core/compat';
 import { MCPServer } from '@quiver/mcp';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 async function connect(server: MCPServer, auth?: object): Promise<Client> {
   const httpServer = http.createServer((req, res) =>
@@ -30,7 +26,7 @@ async function connect(server: MCPServer, auth?: object): Promise<Client> {
   const url = new URL(`http://127.0.0.1:${(httpServer.address() as AddressInfo).port}/mcp`);
   // The SDK's types are not made for exactOptionalPropertyTypes.
   await client.connect(new StreamableHTTPClientTransport(url) as never);
-  closing.push(
+  afterTest(
     () => httpServer.close(),
     () => server.close({ grace: 100 }),
     () => client.close(),
@@ -133,7 +129,7 @@ test('Using Elicitation in Tools: options.elicitation and options.extra', async 
 
 test('Authentication Context: options.extra carries the token and the signal', async () => {
   const api = http.createServer((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization }))).listen(0);
-  closing.push(() => api.close());
+  afterTest(() => api.close());
   const data = `http://localhost:${(api.address() as AddressInfo).port}/api/data`;
   const getData = createTool({
     id: 'getData',

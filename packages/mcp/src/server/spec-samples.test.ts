@@ -10,19 +10,15 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '@quiver/mcp/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { openSession, rpc, send } from '../../test/clients/wire.ts';
 
 /** The samples of the specification, section MCPServer, with the scope replaced, each followed by what its text promises. */
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function callLegacy(server: MCPServer, method: string, params?: object) {
-  closing.push(() => server.close({ grace: 100 }));
+  afterTest(() => server.close({ grace: 100 }));
   const { url } = await server.listen();
   const headers = await openSession(url);
   return (await send(url, { headers, body: rpc(method, params) })).json;

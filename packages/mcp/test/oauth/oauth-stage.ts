@@ -5,7 +5,8 @@ import {
   MCPOAuthClientProvider,
   type MCPOAuthClientProviderOptions,
 } from '@quiver/mcp/auth';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
+import { afterTest } from '../after-test.ts';
 import {
   startAuthorizationServer,
   type AuthorizationServer,
@@ -13,13 +14,6 @@ import {
 } from './authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from './protected-server.ts';
 import { initializeParams, modern, rpc } from '../clients/wire.ts';
-
-/** Ends what a test has started, when that is over. */
-export function closing(...close: (() => Promise<void>)[]): void {
-  onTestFinished(async () => {
-    for (const end of close) await end();
-  });
-}
 
 export const redirectUrl = 'http://localhost:3999/callback';
 export const clientMetadata = { redirect_uris: [redirectUrl], client_name: 'Test' };
@@ -48,7 +42,7 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       return scopes ? { valid: true, subject: 'ada', scopes } : { valid: false, error: 'invalid_token' };
     },
   });
-  closing(mcp.close, as.close);
+  afterTest(mcp.close, as.close);
   const shown: URL[] = [];
   const storage = new InMemoryOAuthStorage();
   return {

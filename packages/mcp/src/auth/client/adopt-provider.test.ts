@@ -8,8 +8,9 @@ import type {
 import { createOAuthFetch, finishAuthorization, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { expect, it, vi } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
-import { clientMetadata, closing, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
+import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 
 class SdkProvider implements OAuthClientProvider {
   readonly redirectUrl: string = redirectUrl;
@@ -107,7 +108,7 @@ it('gives a provider no undefined members to store', async () => {
 it('sends the refresh token of a provider that stores no issuer to no other authorization server', async () => {
   const { as, mcp, call } = await setUp();
   const evil = await startAuthorizationServer();
-  closing(evil.close);
+  afterTest(evil.close);
   class OldProvider extends SdkProvider {
     override saveTokens({ issuer: _, ...tokens }: StoredOAuthTokens): void {
       super.saveTokens(tokens);

@@ -14,15 +14,12 @@ import {
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const close of closers.splice(0)) await close();
-});
+afterEach(() => void vi.unstubAllEnvs());
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -49,7 +46,7 @@ async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: as.active.get(token) ?? [] }),
   });
   const folder = await mkdtemp(join(tmpdir(), 'quiver-oauth-'));
-  closers.push(mcp.close, as.close, () => rm(folder, { recursive: true }));
+  afterTest(mcp.close, as.close, () => rm(folder, { recursive: true }));
   const path = join(folder, 'tokens.json');
   const redirectUrl = `http://localhost:${await freePort()}/callback`;
   const shown: URL[] = [];
@@ -217,7 +214,7 @@ describe('MCPClient.authenticate', () => {
     /** A client as a new start of the program creates it. */
     async function start(url: string): Promise<MCPClient> {
       const client = new MCPClient({ id: crypto.randomUUID(), servers: { notes: { url, auth: 'oauth' } } });
-      closers.push(() => client.disconnect());
+      afterTest(() => client.disconnect());
       return client;
     }
 

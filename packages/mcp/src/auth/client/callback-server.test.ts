@@ -1,11 +1,7 @@
 import { createOAuthCallbackServer, type OAuthCallbackServer } from '@quiver/mcp/auth';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { send } from '../../../test/clients/wire.ts';
-
-const open: OAuthCallbackServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
 
 async function start(timeout?: number): Promise<OAuthCallbackServer> {
   const server = await createOAuthCallbackServer({
@@ -13,7 +9,7 @@ async function start(timeout?: number): Promise<OAuthCallbackServer> {
     state: 's',
     ...(timeout !== undefined && { timeout }),
   });
-  open.push(server);
+  afterTest(() => server.close());
   return server;
 }
 
@@ -117,7 +113,7 @@ describe('createOAuthCallbackServer', () => {
 
   it('listens on 127.0.0.1 for every name of localhost, without a DNS request', async () => {
     const server = await createOAuthCallbackServer({ redirectUrl: 'http://app.localhost:0/callback', state: 's' });
-    open.push(server);
+    afterTest(() => server.close());
     const { status } = await send(`http://127.0.0.1:${server.url.port}/callback?code=c&state=s`, { method: 'GET' });
     expect(status).toBe(200);
     expect(await server.waitForCode()).toMatchObject({ code: 'c' });

@@ -1,30 +1,21 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { discover } from './discover.js';
 
 /** Responses of a site by path: JSON, a page, or a status without either. Other paths are 404. */
 type Site = Record<string, object | string | number>;
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 /** An MCP server at `/mcp` and its authorization server on one origin, with the requested paths in order. */
 async function serve(siteOf: (origin: string) => Site): Promise<{ origin: string; asked: string[] }> {
   const asked: string[] = [];
   let site: Site = {};
-  const server = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     asked.push(req.url ?? '');
     const answer = site[req.url ?? ''] ?? 404;
     if (typeof answer === 'number') res.writeHead(answer).end();
     else if (typeof answer === 'string') res.writeHead(200, { 'content-type': 'text/html' }).end(answer);
     else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => new Promise((resolve) => server.close(resolve)));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   site = siteOf(origin);
   return { origin, asked };
 }

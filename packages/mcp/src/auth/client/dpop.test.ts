@@ -1,10 +1,9 @@
 // With oidc-provider as the authorization server, and a resource server that checks proofs with oauth4webapi.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { finishAuthorization, InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { allowInsecureRequests, validateJwtAccessToken } from 'oauth4webapi';
 import { describe, expect, it } from 'vitest';
-import { closing, redirectUrl } from '../../../test/oauth/oauth-stage.ts';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { redirectUrl } from '../../../test/oauth/oauth-stage.ts';
 import { startOidcServer, visit } from '../../../test/oauth/oidc-server.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { HttpCall, type Send } from '../../http/send.js';
@@ -23,7 +22,7 @@ async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTok
   const resources: string[] = [];
   const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl, format: 'jwt' });
   const schemes: string[] = [];
-  const server = createServer(async (req, res) => {
+  const { origin } = await serveHttp(async (req, res) => {
     if (req.url?.startsWith('/.well-known/oauth-protected-resource')) {
       const metadata = { resource: url.href, authorization_servers: [oidc.issuer], scopes_supported: ['mcp:read'] };
       return void res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
@@ -48,12 +47,8 @@ async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTok
       res.writeHead(401, { 'www-authenticate': 'DPoP error="invalid_token", algs="ES256"' }).end();
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing(oidc.close, async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  afterTest(oidc.close);
+  const url = new URL(`${origin}/mcp`);
   resources.push(url.href);
   const shown: URL[] = [];
   const storage = new InMemoryOAuthStorage();

@@ -1,12 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { createGuardedFetch } from './guarded-fetch.js';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 /** A service on a loopback address that remote servers must not reach, with a count of its connections. */
 async function startPrivateService(): Promise<{ port: number; knocks: () => number }> {
@@ -16,7 +12,7 @@ async function startPrivateService(): Promise<{ port: number; knocks: () => numb
     socket.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => new Promise((resolve) => server.close(resolve)));
+  afterTest(() => new Promise((resolve) => server.close(resolve)));
   return { port: (server.address() as AddressInfo).port, knocks: () => knocks };
 }
 
@@ -88,7 +84,7 @@ describe('createGuardedFetch', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    afterTest(() => new Promise((resolve) => server.close(resolve)));
     const { port } = server.address() as AddressInfo;
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') });
     await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without a response');
@@ -111,7 +107,7 @@ describe('createGuardedFetch', () => {
   it('times out at an endpoint that does not respond', async () => {
     const server = createServer((socket) => void socket.on('error', () => {}).resume());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    afterTest(() => new Promise((resolve) => server.close(resolve)));
     const { port } = server.address() as AddressInfo;
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), timeout: 100 });
     await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toMatchObject({ name: 'TimeoutError' });

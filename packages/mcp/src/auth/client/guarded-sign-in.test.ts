@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { createClientCredentialsProvider, createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { clientMetadata, closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
+import { afterTest } from '../../../test/after-test.ts';
+import { clientMetadata, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
 describe('createOAuthFetch', () => {
@@ -38,7 +39,7 @@ describe('createOAuthFetch', () => {
         authorizationServers: [issuer],
         validateToken: () => ({ valid: false }),
       });
-      closing(moved.close);
+      afterTest(moved.close);
       const fetched: string[] = [];
       const fetch = createOAuthFetch({
         provider: provider(),

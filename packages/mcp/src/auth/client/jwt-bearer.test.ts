@@ -1,20 +1,14 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createEnterpriseManagedProvider,
   createJwtBearerProvider,
   createOAuthFetch,
   type MCPOAuthClientProvider,
 } from '@quiver/mcp/auth';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
@@ -39,7 +33,7 @@ async function setUp(trusted: string): Promise<{
     requiredScopes: ['mcp:read'],
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: ['mcp:read'] }),
   });
-  closers.push(mcp.close, as.close);
+  afterTest(mcp.close, as.close);
   const call = (provider: MCPOAuthClientProvider): Promise<Response> =>
     createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, {
       method: 'POST',
@@ -110,7 +104,7 @@ describe('createEnterpriseManagedProvider', () => {
     answer: (form: URLSearchParams) => [status: number, body: object],
   ): Promise<{ tokenEndpoint: string; forms: URLSearchParams[] }> {
     const forms: URLSearchParams[] = [];
-    const server = createServer(async (req, res) => {
+    const { origin } = await serveHttp(async (req, res) => {
       let body = '';
       for await (const chunk of req) body += String(chunk);
       const form = new URLSearchParams(body);
@@ -118,9 +112,7 @@ describe('createEnterpriseManagedProvider', () => {
       const [status, value] = answer(form);
       res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
-    return { tokenEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, forms };
+    return { tokenEndpoint: `${origin}/token`, forms };
   }
 
   it('exchanges the sign-in at the company for a token of the server, without another page', async () => {

@@ -3,14 +3,10 @@ import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 const redirectUrl = 'http://localhost:3999/callback';
 
@@ -57,7 +53,7 @@ it.each(cases)('signs in to a server through SDK $version, bound to it: $isBound
     authorizationServers: [as.issuer],
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada' }),
   });
-  closers.push(mcp.close, as.close);
+  afterTest(mcp.close, as.close);
   const shown: URL[] = [];
   const provider = new MCPOAuthClientProvider({
     redirectUrl,

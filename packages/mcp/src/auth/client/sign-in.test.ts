@@ -1,7 +1,8 @@
 import { createOAuthFetch } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer, type AuthorizationServerKnobs } from '../../../test/oauth/authorization-server.ts';
-import { closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
+import { redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
 describe('signing in', () => {
@@ -81,7 +82,7 @@ describe('signing in', () => {
       metadata: (found) => ({ ...found, authorization_response_iss_parameter_supported: false }),
     });
     const evil = await startAuthorizationServer();
-    closing(evil.close);
+    afterTest(evil.close);
     const user = provider({ clientMetadataUrl: 'https://app.example.com/client.json' });
     const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
     await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
@@ -155,13 +156,13 @@ describe('signing in', () => {
   it('never shows one server the registration or the tokens of another', async () => {
     const first = await setUpSignedIn();
     const second = await startAuthorizationServer();
-    closing(second.close);
+    afterTest(second.close);
     const moved = await startProtectedServer({
       authorizationServers: [second.issuer],
       resource: first.mcp.url,
       validateToken: () => ({ valid: false }),
     });
-    closing(moved.close);
+    afterTest(moved.close);
     const { port } = new URL(moved.url);
     const fetch = createOAuthFetch({
       provider: first.user,

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { closing, setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
+import { serveHttp } from '../../../test/after-test.ts';
+import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { fromFetch, HttpCall, type Send } from '../../http/send.js';
@@ -20,13 +20,8 @@ const sends: [string, Send][] = [
 
 /** An MCP server in the middle of a call: what it does is up to the test. */
 async function startServer(handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<URL> {
-  const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const { origin } = await serveHttp(handle);
+  return new URL(`${origin}/mcp`);
 }
 
 function tokenProvider(token: string): ReturnType<typeof createSimpleTokenProvider> {

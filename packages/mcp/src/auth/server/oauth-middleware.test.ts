@@ -1,20 +1,15 @@
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { describe, expect, it } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
-
-const servers: ProtectedServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
 
 const start: typeof startProtectedServer = async (oauth, options) => {
   const server = await startProtectedServer(oauth, options);
-  servers.push(server);
+  afterTest(() => server.close());
   return server;
 };
 
@@ -401,7 +396,7 @@ describe('the identity', () => {
       version: '1.0.0',
       tools: { secret: createTool({ id: 'secret', description: 'Needs more', execute: async () => 42 }) },
     });
-    const http = createServer(async (req, res) => {
+    const { origin } = await serveHttp(async (req, res) => {
       const url = new URL(req.url ?? '', 'http://localhost');
       const oauth = { resource: `http://localhost/mcp`, authorizationServers: ['https://auth.example.com'] };
       const protect = createOAuthMiddleware({
@@ -410,12 +405,9 @@ describe('the identity', () => {
       if (!(await protect(req, res, url)).proceed) return;
       Object.assign(req, { auth: { clientId: 'app' } });
       await server.startHTTP({ url, httpPath: '/mcp', serverless: true, req, res });
-    }).listen(0);
-    onTestFinished(async () => {
-      await server.close();
-      http.close();
     });
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    afterTest(() => server.close());
+    const url = `${origin}/mcp`;
     const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
     expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
     expect(await send(url, { headers: { ...headers, ...bearer('other') }, body })).toMatchObject({ status: 200 });

@@ -1,20 +1,14 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { createJwtValidator, createWebOAuth, type TokenValidationResult } from '@quiver/mcp/auth';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
-
 const start: typeof startProtectedServer = async (oauth, options) => {
   const server = await startProtectedServer(oauth, options);
-  open.push(server);
+  afterTest(() => server.close());
   return server;
 };
 
@@ -108,10 +102,7 @@ describe('a JWT', () => {
       alg: 'ES256',
     });
     let keys = [await asJwk(old, 'old')];
-    const keySet = createServer((_req, res) => res.end(JSON.stringify({ keys })));
-    await new Promise<void>((resolve) => keySet.listen(0, '127.0.0.1', resolve));
-    open.push(keySet);
-    const jwksUri = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}`;
+    const { origin: jwksUri } = await serveHttp((_req, res) => res.end(JSON.stringify({ keys })));
     const issuer = 'https://auth.example.com';
     const resource = 'https://mcp.example.com/mcp';
     const sign = ({ privateKey }: typeof old, kid: string): Promise<string> =>

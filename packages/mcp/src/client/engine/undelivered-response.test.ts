@@ -1,7 +1,7 @@
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 
@@ -17,7 +17,7 @@ async function connect(status: number, failures: number, timeout = 30_000) {
   const server = new MCPServer({ name: 'S', version: '1', tools: { ask } });
   const { port } = await server.listen();
   let answers = 0;
-  const balancer = createServer(async (incoming, outgoing) => {
+  const { origin } = await serveHttp(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
@@ -33,8 +33,7 @@ async function connect(status: number, failures: number, timeout = 30_000) {
     outgoing.on('close', () => forwarded.destroy());
     forwarded.end(body);
   });
-  await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}/mcp`;
+  const url = `${origin}/mcp`;
   const warnings: string[] = [];
   const log = ({ level, message }: { level: string; message: string }): void => {
     if (level === 'warning') warnings.push(message);
@@ -43,8 +42,6 @@ async function connect(status: number, failures: number, timeout = 30_000) {
   onTestFinished(async () => {
     await mcp.disconnect();
     await server.close({ grace: 0 });
-    balancer.close();
-    balancer.closeAllConnections();
   });
   await mcp.elicitation.onRequest('s', async () => ({ action: 'accept', content: {} }));
   return { call: () => mcp.callTool({ serverName: 's', name: 'ask' }), warnings, count: () => answers };
@@ -76,7 +73,7 @@ test('names the reason when the time of the call is over', async () => {
 test('answers for the roots although the call ended meanwhile', async () => {
   let answered = (_message: unknown): void => {};
   const answer = new Promise((resolve) => (answered = resolve));
-  const server = createServer(async (incoming, outgoing) => {
+  const { origin } = await serveHttp(async (incoming, outgoing) => {
     let body = '';
     for await (const chunk of incoming) body += String(chunk);
     const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
@@ -97,15 +94,10 @@ test('answers for the roots although the call ended meanwhile', async () => {
     const events = [ask, respond({ content: [] })].map((data) => `data: ${data}\n\n`).join('');
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const url = `${origin}/mcp`;
   const roots = [{ uri: 'file:///notes' }];
   const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { s: { url, protocol: 'legacy', roots } } });
-  onTestFinished(async () => {
-    await mcp.disconnect();
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => mcp.disconnect());
   await mcp.callTool({ serverName: 's', name: 'any' });
   expect(await answer).toEqual({ jsonrpc: '2.0', id: 'r', result: { roots } });
 });

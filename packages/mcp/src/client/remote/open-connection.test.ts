@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import process from 'node:process';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { event, initialized, plain, result, startScripted, stream } from '../../../test/servers/scripted-server.ts';
 import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import type { MastraMCPServerDefinition } from '../config/server-definition.js';
@@ -18,9 +18,7 @@ async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000
 
 describe('the error of a failed connection', () => {
   test('names the address of a server that is down, and what to check', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const { http: server, port } = await serveHttp();
     await new Promise((resolve) => server.close(resolve));
     expect(await connectTo({ url: `http://127.0.0.1:${port}/mcp` })).toBe(
       `Could not connect to MCP server 'it' (http://127.0.0.1:${port}/mcp): connect ECONNREFUSED 127.0.0.1:${port}. Check that the server runs, and that \`url\` is right.`,

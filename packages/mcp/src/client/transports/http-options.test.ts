@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { MCPClient } from '../mcp-client.js';
 import { startScripted } from '../../../test/servers/scripted-server.ts';
@@ -9,18 +8,12 @@ import { resolveHttpOptions } from './http-options.js';
 
 async function startRedirecting(target: (port: number) => string, status = 307) {
   const seen: string[] = [];
-  const server = createServer((request, response) => {
+  const { origin, port } = await serveHttp((request, response) => {
     seen.push(`${request.method} ${request.headers.host?.split(':')[0]}${request.url}`);
-    const { port } = server.address() as AddressInfo;
     if (request.url === '/other') response.end('{}');
     else response.writeHead(status, { location: target(port) }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`), seen };
+  return { url: new URL(`${origin}/mcp`), seen };
 }
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' } as const;

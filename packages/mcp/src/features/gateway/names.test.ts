@@ -1,25 +1,21 @@
 import { createTool } from '@quiver/core/tools';
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
-import { afterEach, expect, test, vi } from 'vitest';
-
-const opened: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((close) => close()));
-});
+import { expect, test, vi } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 
 const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const toolOf = (id: string, text: string) => createTool({ id, description: id, execute: async () => text });
 
 function createServer(config: Partial<MCPServerConfig>): MCPServer {
   const server = new MCPServer({ name: 'S', version: '1.0.0', logger, tools: {}, ...config });
-  opened.push(() => server.close({ grace: 0 }));
+  afterTest(() => server.close({ grace: 0 }));
   return server;
 }
 
 function connect(server: MCPServer): MCPClient {
   const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: { server, cache: false } } });
-  opened.push(() => client.disconnect());
+  afterTest(() => client.disconnect());
   return client;
 }
 

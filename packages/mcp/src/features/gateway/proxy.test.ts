@@ -1,5 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createLogger, observe } from '@quiver/core';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -7,15 +6,11 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { z } from 'zod';
 import { modern } from '../../../test/clients/wire.ts';
 import { eventually } from '../../../test/eventually.ts';
-
-const opened: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((close) => close()));
-});
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 type Era = 'legacy' | 'modern';
@@ -92,13 +87,13 @@ function createUpstream(config: Partial<MCPServerConfig> = {}): MCPServer {
     },
     ...config,
   });
-  opened.push(() => server.close({ grace: 0 }));
+  afterTest(() => server.close({ grace: 0 }));
   return server;
 }
 
 async function createGateway(upstreamEra: Era, upstream: MCPServer = createUpstream()): Promise<MCPServer> {
   const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {} });
-  opened.push(() => gateway.close({ grace: 0 }));
+  afterTest(() => gateway.close({ grace: 0 }));
   await gateway.proxy('up', { server: upstream, protocol: upstreamEra });
   return gateway;
 }
@@ -106,7 +101,7 @@ async function createGateway(upstreamEra: Era, upstream: MCPServer = createUpstr
 function connect(server: MCPServer, protocol: Era, more: Partial<MastraMCPServerDefinition> = {}): MCPClient {
   const definition = { server, protocol, ...more } as MastraMCPServerDefinition;
   const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: definition } });
-  opened.push(() => client.disconnect());
+  afterTest(() => client.disconnect());
   return client;
 }
 
@@ -196,7 +191,7 @@ test('a call of a legacy upstream waits for input as long as the requestState is
   // Longer than a timer can wait.
   const requestState = { ttlSeconds: 60 * 60 * 24 * 30 };
   const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {}, requestState });
-  opened.push(() => gateway.close({ grace: 0 }));
+  afterTest(() => gateway.close({ grace: 0 }));
   await gateway.proxy('up', { server: createUpstream(), protocol: 'legacy' });
   const onElicitation = async () => {
     // A timer of the call that is due at once would fire before this one.
@@ -261,7 +256,7 @@ test.each([
     },
     cacheHints: { [method]: { ttlMs: 1000, cacheScope: 'public' } },
   });
-  opened.push(() => gateway.close({ grace: 0 }));
+  afterTest(() => gateway.close({ grace: 0 }));
   const scopeOf = async (): Promise<string | undefined> =>
     /"cacheScope":"(\w+)"/.exec(await callAs(gateway, 'ada', method, params))?.[1];
   if (method !== 'resources/templates/list' && method !== 'prompts/list') expect(await scopeOf()).toBe('public');
@@ -417,7 +412,7 @@ test('leaves out tools that run only as tasks of protocol version 2025-11-25', a
   upstream.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text', text: 'counted' }] }));
   const warn = vi.fn();
   const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
-  opened.push(() => gateway.close({ grace: 0 }));
+  afterTest(() => gateway.close({ grace: 0 }));
   await gateway.proxy('up', { server: upstream });
   const client = connect(gateway, 'modern');
   expect((await client.listToolDefinitions())['it']?.map(({ name }) => name)).toEqual(['up_count']);
@@ -430,13 +425,11 @@ test('leaves out tools that run only as tasks of protocol version 2025-11-25', a
 describe('several upstreams', () => {
   test('are offered without one that is unavailable, which is used once it works', async () => {
     const gateway = await createGateway('legacy');
-    const http = createServer(
+    const { http, port } = await serveHttp(
       (req, res) =>
         void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res }),
     );
     const upstream = createUpstream();
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    const { port } = http.address() as AddressInfo;
     await new Promise((resolve) => http.close(resolve));
     await gateway.proxy('later', { url: `http://127.0.0.1:${port}/mcp` });
     const client = connect(gateway, 'legacy');
@@ -447,10 +440,6 @@ describe('several upstreams', () => {
     const onTools = vi.fn();
     await client.tools.onListChanged('it', onTools);
     await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
-    opened.push(async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    });
     await eventually(async () => {
       expect(Object.keys(await client.listTools())).toContain('it_later_echo');
     });
@@ -462,7 +451,7 @@ describe('several upstreams', () => {
     ['a resource', {}, { prefix: 'other_' }, 'note://one'],
   ])('are refused at the start for the name of %s that is taken', async (_, config, options, message) => {
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, ...config });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     if (!('tools' in config)) await gateway.proxy('first', createUpstream());
     const adding = gateway.proxy('up', createUpstream(), options);
     await expect(adding).rejects.toMatchObject({ code: 'PROXY_NAME_TAKEN' });
@@ -496,7 +485,7 @@ describe('several upstreams', () => {
   test('are added with a warning where clients will refuse the names of their tools', async () => {
     const warn = vi.fn();
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.proxy('a b/c', createUpstream(), { include: ({ type }) => type === 'tool' });
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('begin with "a b/c_"'));
     await gateway.proxy('d e', createUpstream(), { prefix: 'de_', include: ({ type }) => type === 'tool' });
@@ -505,7 +494,7 @@ describe('several upstreams', () => {
 
   test('offer what `include` selects, without a prefix', async () => {
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     const include = vi.fn(({ type, name }: { type: string; name: string }) => type === 'prompt' || name === 'echo');
     await gateway.proxy('up', createUpstream(), { prefix: false, include });
     const client = connect(gateway, 'legacy');
@@ -517,7 +506,7 @@ describe('several upstreams', () => {
 
   test('are found by the search of the gateway', async () => {
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, search: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.proxy('up', createUpstream());
     const client = connect(gateway, 'modern');
     expect((await client.listToolDefinitions())['it']).toHaveLength(3);
@@ -536,19 +525,13 @@ describe('identity', () => {
   test('sends the headers of each caller and never its token, and caches the lists per caller', async () => {
     const seen: IncomingHttpHeaders[] = [];
     const upstream = createUpstream();
-    const http = createServer((req, res) => {
+    const { port } = await serveHttp((req, res) => {
       seen.push(req.headers);
       Object.assign(req, { auth: { scopes: [], extra: { subject: String(req.headers['x-user']) } } });
       void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    opened.push(async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    });
-    const { port } = http.address() as AddressInfo;
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.proxy('up', {
       url: `http://127.0.0.1:${port}/mcp`,
       protocol: 'modern',
@@ -579,7 +562,7 @@ describe('identity', () => {
     });
     const inner = createUpstream({ tools: { secret } });
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.mount('inner', inner);
     expect(await callAs(gateway, 'ada', 'tools/list', {})).toContain('inner_secret');
     expect(await callAs(gateway, 'bob', 'tools/list', {})).not.toContain('inner_secret');
@@ -649,7 +632,7 @@ describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in th
       },
     });
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.proxy('up', { server: upstream, protocol: era });
     await expect(connect(gateway, era).resources.subscribe('it', 'note://one')).rejects.toThrow(
       era === 'legacy' ? 'no watchers' : 'declined the subscription',
@@ -662,7 +645,7 @@ describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in th
     const lines: string[] = [];
     const logger = createLogger({ write: (line) => void lines.push(line) });
     const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger, tools: {} });
-    opened.push(() => gateway.close({ grace: 0 }));
+    afterTest(() => gateway.close({ grace: 0 }));
     await gateway.proxy('up', { url, protocol: era, connectTimeout: 5_000 });
     const client = connect(gateway, era);
     await client.listTools();

@@ -1,13 +1,9 @@
 import { createTool } from '@quiver/core/tools';
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer } from '@quiver/mcp/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
-
-const opened: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((close) => close()));
-});
 
 const toolOf = (id: string) => createTool({ id, description: id, execute: async () => id });
 
@@ -23,7 +19,7 @@ function createGateway(id: string): Gateway {
   const ignore = (): void => {};
   const logger = { debug: ignore, info: ignore, warn: (text: string) => void warnings.push(text), error: ignore };
   const server = new MCPServer({ name: id, version: '1.0.0', logger, tools: { [id]: toolOf(id) } });
-  opened.push(() => server.close({ grace: 0 }));
+  afterTest(() => server.close({ grace: 0 }));
   const gateway: Gateway = { server, warnings, lists: 0 };
   server.use({
     onRequest: (context, next) => {

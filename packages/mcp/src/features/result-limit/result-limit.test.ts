@@ -1,14 +1,10 @@
 import { observe, type TraceEvent } from '@quiver/core';
 import { createTool, type ResultLimit } from '@quiver/core/tools';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { z } from 'zod';
 import { modern, rpc } from '../../../test/clients/wire.ts';
-
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()));
-});
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const rows = Array.from({ length: 200 }, (_, id) => ({ id, text: `row ${id}` }));
@@ -33,7 +29,7 @@ function serve(
     execute: async () => execute() as never,
   });
   const server = new MCPServer({ name: 'Limits', version: '1.0.0', tools: { list: tool }, logger: silent, ...config });
-  opened.push(server);
+  afterTest(() => server.close());
   return async (method, params, caller = 'ada', era) => {
     const call = modern(method, params);
     const headers = {

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { realClients } from '../../../test/clients/real-clients.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -38,16 +37,13 @@ beforeEach(async () => {
   const store = new InMemoryStore();
   servers = ['1', '2', '3'].map((name) => createInstance(name, store));
   let turn = 0;
-  const http = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     const server = servers[turn++ % servers.length];
     void server?.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-  url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  });
+  url = `${origin}/mcp`;
   close = async () => {
     await Promise.all(servers.map((server) => server.close({ grace: 100 })));
-    http.closeAllConnections();
-    http.close();
   };
 });
 afterEach(() => close());

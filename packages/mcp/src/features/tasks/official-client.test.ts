@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { modern, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 
@@ -12,11 +13,6 @@ const requestedSchema = {
   properties: { name: { type: 'string' } },
   required: ['name'],
 };
-
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-});
 
 const task = { pollIntervalMs: 10 };
 const tools = {
@@ -67,14 +63,14 @@ const tools = {
 
 async function connect(): Promise<ReturnType<typeof createTaskSessionFromClient>> {
   const server = new MCPServer({ name: 'Served', version: '1.0.0', tools });
-  opened.push({ close: () => server.close({ grace: 0 }) });
+  afterTest(() => server.close({ grace: 0 }));
   const { url } = await server.listen();
   const client = new Client(identity, {
     capabilities: { elicitation: {} },
     versionNegotiation: { mode: { pin: protocolVersion } },
   });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  opened.push(client);
+  afterTest(() => client.close());
   let id = 0;
   const session = createTaskSessionFromClient(client, {
     endpointId: 'test',
@@ -91,7 +87,7 @@ async function connect(): Promise<ReturnType<typeof createTaskSessionFromClient>
       return { action: 'accept', content: { name } } as never;
     },
   });
-  opened.push(session);
+  afterTest(() => session.close());
   return session;
 }
 

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { tasksExtension } from '../../../test/clients/task-caller.ts';
 import { modern } from '../../../test/clients/wire.ts';
@@ -10,11 +11,6 @@ import { createServerState } from '../../server/create-server-state.js';
 import { MCPServer } from '../../server/mcp-server.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { serveStdio } from '../../server/connection/stdio.js';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
 
 let runs = 0;
 const tools = {
@@ -37,7 +33,7 @@ const tools = {
 describe('one tool body', () => {
   const serve = async (transport: string): Promise<Partial<MastraMCPServerDefinition>> => {
     const server = new MCPServer({ name: 'Greeter', version: '1.0.0', tools });
-    opened.push(() => server.close({ grace: 0 }));
+    afterTest(() => server.close({ grace: 0 }));
     return transport === 'in-process' ? { server } : { url: new URL((await server.listen()).url) };
   };
 
@@ -49,7 +45,7 @@ describe('one tool body', () => {
     for (const transport of ['in-process', 'http']) {
       const greeter = { ...(await serve(transport)), ...options } as MastraMCPServerDefinition;
       const mcp = new MCPClient({ id: `${_way} ${transport}`, servers: { greeter } });
-      opened.push(() => mcp.disconnect());
+      afterTest(() => mcp.disconnect());
       await mcp.elicitation.onRequest('greeter', async () => ({ action: 'accept', content: { name: 'Ada' } }));
       runs = 0;
       const result = await mcp.callTool({ serverName: 'greeter', name: 'greet' });
@@ -64,7 +60,7 @@ test('a task runs over a connection such as stdio, with notifications', async ()
   const sent: any[] = [];
   const server = createServerState({ name: 'Greeter', version: '1.0.0', tools }).state;
   const connection = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
-  opened.push(() => connection.close());
+  afterTest(() => connection.close());
   const _meta = {
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, extensions: { [tasksExtension]: {} } },
   };
@@ -108,7 +104,7 @@ test.each([
     tools: { wait },
     ...config,
   });
-  opened.push(
+  afterTest(
     () => server.instance?.close(),
     () => features.tasks.close(0),
   );

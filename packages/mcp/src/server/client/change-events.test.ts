@@ -1,20 +1,16 @@
 import { createTool } from '@quiver/core/tools';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import type { MCPServer } from '../mcp-server.js';
 
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()));
-});
-
 async function serve(config: Parameters<typeof createFullServer>[0] = {}): Promise<{ server: MCPServer; url: string }> {
   const server = createFullServer(config);
-  opened.push({ close: () => server.close({ grace: 200 }) });
+  afterTest(() => server.close({ grace: 200 }));
   const { url } = await server.listen({ shutdownGrace: 200 });
   return { server, url };
 }
@@ -30,7 +26,7 @@ test('rejects the request where responses are JSON only', async () => {
 
 async function serveJson(): Promise<{ url: string }> {
   const server = createFullServer({});
-  opened.push({ close: () => server.close({ grace: 200 }) });
+  afterTest(() => server.close({ grace: 200 }));
   return server.listen({ enableJsonResponse: true, shutdownGrace: 200 });
 }
 
@@ -39,7 +35,7 @@ async function listen(url: string, notifications: unknown, id: string | number =
     method: 'POST',
     ...modern('subscriptions/listen', { notifications }, id),
   } as Parameters<typeof readEvents>[1]);
-  opened.push({ close: () => reader.destroy() });
+  afterTest(() => reader.destroy());
   return reader;
 }
 
@@ -129,7 +125,7 @@ describe('the event bus', () => {
     const { url } = await serve({ eventBus });
     const headers = await openSession(url);
     const reader = await readEvents(url, { headers });
-    opened.push({ close: () => reader.destroy() });
+    afterTest(() => reader.destroy());
     eventBus.publish({ kind: 'users_list_changed' } as never);
     eventBus.publish({ kind: 'prompts_list_changed' });
     await eventually(() => expect(messagesOf(reader)).toHaveLength(1));
@@ -165,7 +161,7 @@ describe('the order of notifications', () => {
     const headers = await openSession(url);
     await send(url, { headers, body: rpc('resources/subscribe', { uri: 'note://a' }) });
     const session = await readEvents(url, { headers });
-    opened.push({ close: () => session.destroy() });
+    afterTest(() => session.destroy());
     const listener = await listen(url, { toolsListChanged: true, resourceSubscriptions: ['note://a'] });
     await eventually(() => expect(messagesOf(listener)).toHaveLength(1));
     return { server, readers: [session, listener], state };
@@ -200,7 +196,7 @@ describe('sessions', () => {
     const { server, url } = await serve();
     const [one, two] = await Promise.all([openSession(url), openSession(url)]);
     const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
-    for (const reader of readers) opened.push({ close: () => reader.destroy() });
+    for (const reader of readers) afterTest(() => reader.destroy());
     await send(url, { headers: one, body: rpc('resources/subscribe', { uri: 'note://a' }) });
     await server.resources.notifyUpdated({ uri: 'note://a' });
     await server.resources.notifyListChanged();

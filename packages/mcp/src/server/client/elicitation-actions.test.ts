@@ -1,16 +1,12 @@
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { openSession, send } from '../../../test/clients/wire.ts';
 import { connectV1, type ClientAnswers } from '../../../test/clients/real-clients.ts';
 import type { MCPServer } from '../mcp-server.js';
-
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-});
 
 const question = {
   message: 'Your name?',
@@ -23,14 +19,15 @@ async function serve(): Promise<{
   connect: (answers: ClientAnswers) => Promise<string | undefined>;
 }> {
   const server = createFullServer();
-  opened.push({ close: () => server.close({ grace: 100 }) });
+  afterTest(() => server.close({ grace: 100 }));
   const { url } = await server.listen();
   return {
     server,
     url,
     connect: async (answers) => {
       const transport = new HttpV1(new URL(url));
-      opened.push(await connectV1(transport, answers));
+      const client = await connectV1(transport, answers);
+      afterTest(() => client.close());
       return transport.sessionId;
     },
   };
@@ -122,13 +119,13 @@ describe('server.elicitation.sendRequest', () => {
 describe('server.elicitation.notifyComplete', () => {
   test('notifies the named session, and throws when that is not possible', async () => {
     const server = createFullServer();
-    opened.push({ close: () => server.close({ grace: 100 }) });
+    afterTest(() => server.close({ grace: 100 }));
     const { url } = await server.listen();
     const [one, two] = await Promise.all([openSession(url), openSession(url)]);
     const page = { elicitationId: 'page-1', sessionId: one['mcp-session-id'] };
     await expect(server.elicitation.notifyComplete(page)).rejects.toMatchObject({ code: 'ELICITATION_FAILED' });
     const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
-    for (const reader of readers) opened.push({ close: async () => reader.destroy() });
+    for (const reader of readers) afterTest(() => reader.destroy());
     await server.elicitation.notifyComplete(page);
     const params = { elicitationId: 'page-1' };
     await eventually(() => {

@@ -1,19 +1,13 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { createJwtValidator, createStaticTokenValidator, type TokenValidationResult } from '@quiver/mcp/auth';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { ListenOptions } from './listen.js';
 
 type Authenticate = ListenOptions['authenticate'];
-
-const servers: MCPServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
 
 const logged: string[] = [];
 const log = (message: string): void => void logged.push(message);
@@ -30,7 +24,7 @@ function createServer(): MCPServer {
     }),
   });
   const server = new MCPServer({ name: 'Company', version: '1.0.0', tools: { whoami }, logger });
-  servers.push(server);
+  afterTest(() => server.close());
   return server;
 }
 
@@ -206,18 +200,15 @@ describe('the other entrances', () => {
       validations.push(token ?? '');
       return token === 'ada' ? { valid: true, subject: token, requestContext: { tenant: 'acme' } } : { valid: false };
     };
-    const own = http.createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       const url = new URL(req.url ?? '', 'http://localhost');
       void server.startHTTP({ url, httpPath: '/mcp', healthPath: '/health', req, res, authenticate });
     });
-    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}/mcp`;
+    const url = `${origin}/mcp`;
     const [caller] = await callersOf(url, bearer('ada'));
     expect(caller).toMatchObject({ authInfo: { extra: { subject: 'ada' } }, entries: { tenant: 'acme' } });
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
     expect((await fetch(new URL('/health', url))).status).toBe(200);
-    own.close();
-    own.closeAllConnections();
   });
 
   it('of the web platform take it too', async () => {

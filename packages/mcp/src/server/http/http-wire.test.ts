@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { envelope, initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -141,12 +142,11 @@ describe('HTTP', () => {
       error: (_: string, e?: unknown) => void errors.push(e),
     };
     const read = new MCPServer({ name: 'Read', version: '1.0.0', tools: {}, logger });
-    const http = createServer(async (req, res) => {
+    const { port } = await serveHttp(async (req, res) => {
       req.resume();
       await once(req, 'end');
       await read.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-    }).listen(0);
-    const { port } = http.address() as AddressInfo;
+    });
     expect((await send(`http://127.0.0.1:${port}/mcp`, { body: rpc('ping') })).status).toBe(500);
     const used = new Request('http://localhost/mcp', {
       method: 'POST',
@@ -156,7 +156,6 @@ describe('HTTP', () => {
     await used.text();
     expect((await read.fetch(used)).status).toBe(500);
     expect(errors).toMatchObject([{ code: 'BODY_ALREADY_READ' }, { code: 'BODY_ALREADY_READ' }]);
-    http.close();
   });
 
   test.each(['12345678901234567890', '1e300', '1.5', 'null', 'true', '{}', '[1]'])(
@@ -192,12 +191,11 @@ describe('HTTP', () => {
   test('each part of a refused body is discarded without work', async () => {
     let req: IncomingMessage | undefined;
     const options = { maxBodyBytes: 10 };
-    const http = createServer((received, res) => {
+    const { port } = await serveHttp((received, res) => {
       req = received;
       const given = new URL(received.url ?? '', 'http://localhost');
       void server.startHTTP({ url: given, httpPath: '/mcp', req: received, res, options });
-    }).listen(0);
-    const { port } = http.address() as AddressInfo;
+    });
     const socket = connect(port, '127.0.0.1');
     const head =
       'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -207,7 +205,6 @@ describe('HTTP', () => {
     expect(req?.listenerCount('data')).toBe(0);
     expect(req?.readableFlowing).toBe(true);
     socket.destroy();
-    http.close();
   });
 
   test('compressed bodies are refused unread', async () => {

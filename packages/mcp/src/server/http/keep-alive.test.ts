@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { createServerState } from '../create-server-state.js';
 import type { Work } from '../client/legacy-session.js';
 import { HttpEndpoint } from './endpoint.js';
@@ -74,7 +73,7 @@ describe('the beat of an endpoint', () => {
   test('writes nothing after the response of a middleware', async () => {
     const endpoint = createEndpoint();
     let thrown: unknown;
-    const http = createServer(async (req, res) => {
+    const { origin } = await serveHttp(async (req, res) => {
       const response = new ResponseWriter(endpoint, new NodeRequest(req), new NodeReply(res), {});
       const run = async (): Promise<string> => {
         res.writeHead(503).end('timeout');
@@ -87,12 +86,11 @@ describe('the beat of an endpoint', () => {
         return '{}';
       };
       await response.run(1, workOf(run));
-    }).listen(0);
-    const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+    });
+    const response = await fetch(origin);
     expect([response.status, await response.text()]).toEqual([503, 'timeout']);
     // From the timer of the endpoint, an error would end the process.
     expect(thrown).toBeUndefined();
-    http.close();
   });
 
   test('sends comments on standalone event streams', async () => {

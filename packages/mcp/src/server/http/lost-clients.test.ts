@@ -1,14 +1,9 @@
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { modern, openSession, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
 
 let running = 0;
 const tools = {
@@ -33,7 +28,7 @@ const tools = {
 };
 const create = (): MCPServer => {
   const server = new MCPServer({ name: 'Lost', version: '1.0.0', tools });
-  opened.push(() => server.close({ grace: 50 }));
+  afterTest(() => server.close({ grace: 50 }));
   return server;
 };
 const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -49,16 +44,12 @@ describe('a client that left before its request was looked at', () => {
   test('keeps no stream: another one may read it', async () => {
     const server = create();
     let middleware = Promise.resolve();
-    const http = createServer(async (req, res) => {
+    const { http, origin } = await serveHttp(async (req, res) => {
       await middleware;
       await server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
       served();
-    }).listen(0);
-    opened.push(
-      () => http.closeAllConnections(),
-      () => http.close(),
-    );
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    });
+    const url = `${origin}/mcp`;
     let served = (): void => {};
     const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
     let goOn = (): void => {};

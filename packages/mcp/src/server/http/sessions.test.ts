@@ -1,7 +1,8 @@
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -135,15 +136,13 @@ describe('over HTTP', () => {
   });
 
   test('refuses a caller with too many sessions and serves other callers', async () => {
-    const { createServer } = await import('node:http');
     const options = { maxSessions: 10, maxSessionsPerCaller: 2 };
     const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
-    const http = createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       Object.assign(req, { auth: { userId: req.headers['x-user'] } });
       void ofUsers.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
     });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const url = `${origin}/mcp`;
     const open = (user: string): ReturnType<typeof send> =>
       send(url, { headers: { 'x-user': user }, body: rpc('initialize', initializeParams) });
     const [first] = [await open('ada'), await open('ada')];
@@ -155,8 +154,6 @@ describe('over HTTP', () => {
     expect((await send(url, { method: 'DELETE', headers: ended })).status).toBe(200);
     expect((await open('ada')).status).toBe(200);
     await ofUsers.close();
-    http.closeAllConnections();
-    http.close();
   });
 
   test('counts sessions without authentication by network address, except for loopback addresses', () => {
@@ -210,7 +207,6 @@ describe('over HTTP', () => {
   });
 
   test('a session belongs to the caller that opened it', async () => {
-    const { createServer } = await import('node:http');
     const users: Record<string, object> = {
       'Bearer a1': { token: 'a1', userId: 'a' },
       'Bearer a2': { token: 'a2', userId: 'a' },
@@ -219,12 +215,11 @@ describe('over HTTP', () => {
       'Bearer t2': { token: 't2', clientId: 'app' },
     };
     const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
-    const http = createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
       void ofUsers.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/mcp`;
+    const url = `${origin}/mcp`;
     const status = async (session: Record<string, string>, authorization?: string): Promise<number> =>
       (
         await send(url, {
@@ -247,8 +242,6 @@ describe('over HTTP', () => {
       authInfo: { token: 'a1', userId: 'a', extra: { userId: 'a' } },
     });
     await ofUsers.close();
-    http.closeAllConnections();
-    http.close();
   });
 
   test('an initialize that fails takes no place', async () => {

@@ -1,32 +1,22 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { MCPServer } from '../mcp-server.js';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
 
 type Serve = (request: { url: URL; req: IncomingMessage; res: ServerResponse }) => Promise<unknown>;
 
 /** Serves requests by a method of an `MCPServer`; a rejection becomes status 500 with its message. */
 async function listen(serve: Serve): Promise<string> {
-  const http = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     const url = new URL(req.url ?? '', 'http://localhost');
     serve({ url, req, res }).catch((error: Error) => res.writeHead(500).end(error.message));
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  opened.push(
-    () => http.closeAllConnections(),
-    () => http.close(),
-  );
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  return origin;
 }
 
 function createMcpServer(): MCPServer {
   const server = new MCPServer({ name: 'n', version: '1', tools: {} });
-  opened.push(() => server.close());
+  afterTest(() => server.close());
   return server;
 }
 

@@ -1,18 +1,12 @@
-import { createServer } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { createWebOAuth } from '@quiver/mcp/auth';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import * as fc from 'fast-check';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
-
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()));
-});
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 
@@ -59,20 +53,13 @@ function createCatalogServer(config: Partial<MCPServerConfig> = {}): MCPServer {
 
 /** Serves over HTTP. The token is a list of scopes, and the subject. */
 async function serve(server: MCPServer): Promise<string> {
-  const http = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     const scopes = req.headers.authorization?.replace('Bearer ', '').split(',');
     if (scopes) Object.assign(req, { auth: { scopes, extra: { subject: scopes.join(',') } } });
     void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  opened.push({
-    close: async () => {
-      await server.close({ grace: 100 });
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    },
-  });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  afterTest(() => server.close({ grace: 100 }));
+  return `${origin}/mcp`;
 }
 
 const as = (scopes: string): { authorization: string } => ({ authorization: `Bearer ${scopes}` });
@@ -132,7 +119,7 @@ describe('a hidden item has the response of an unknown one', () => {
       execute: async () => 'ran',
     });
     const server = createCatalogServer({ tools: { secret } });
-    opened.push(server);
+    afterTest(() => server.close());
     const protect = createWebOAuth({
       oauth: {
         resource: 'http://localhost/mcp',
@@ -445,7 +432,7 @@ describe('notifications', () => {
       readEvents(url, { headers: { ...session, accept: 'text/event-stream' } }),
       readEvents(url, { method: 'POST', body: call.body, headers: { ...call.headers, ...as(scopes) } }),
     ]);
-    for (const reader of readers) opened.push({ close: () => reader.destroy() });
+    for (const reader of readers) afterTest(() => reader.destroy());
     await eventually(() => expect(readers[1]?.events.length).toBeGreaterThan(0));
     return readers;
   }
@@ -515,7 +502,7 @@ test('every page of a list, every completion and every call agree, for any set o
     },
     prompts: { ...scopedItems.prompts, listPrompts: async () => names.map((name) => ({ name })) },
   });
-  opened.push(server);
+  afterTest(() => server.close());
   const sessions = new Map<string, string>();
   let id = 0;
   const ask = async (era: string, method: string, params: Record<string, unknown>) => {

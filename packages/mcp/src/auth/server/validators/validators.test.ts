@@ -1,21 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createIntrospectionValidator, createJwtValidator, createStaticTokenValidator } from '@quiver/mcp/auth';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serveHttp } from '../../../../test/after-test.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 const issuer = 'https://auth.example.com';
 const seconds = (): number => Math.floor(Date.now() / 1000);
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-
-const running: Server[] = [];
-afterEach(() => {
-  for (const server of running.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
 
 /** An endpoint on a loopback address with a configurable response and a count of its requests. */
 async function endpoint(
@@ -23,16 +15,14 @@ async function endpoint(
 ): Promise<{ url: string; bodies: string[]; authorizations: (string | undefined)[] }> {
   const bodies: string[] = [];
   const authorizations: (string | undefined)[] = [];
-  const server = createServer(async (req, res) => {
+  const { origin } = await serveHttp(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += String(chunk);
     bodies.push(body);
     authorizations.push(req.headers.authorization);
     handle(req, res, body);
   });
-  running.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies, authorizations };
+  return { url: `${origin}/`, bodies, authorizations };
 }
 
 function json(res: ServerResponse, value: unknown, status = 200): void {
