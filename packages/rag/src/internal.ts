@@ -5,9 +5,8 @@
  * @module
  */
 export { askCached } from './document/extract/ask-model.js';
-export { checkCases } from './evaluate/cases.js';
+export { checkCases, toLetters } from './evaluate/cases.js';
 export { countCalls } from './evaluate/count-calls.js';
-export { toLetters } from './evaluate/letters.js';
 export { samplePassages } from './evaluate/make-cases.js';
 export { parseMetric } from './evaluate/metrics.js';
 export { parseGraphOptions } from './graph/graph-options.js';

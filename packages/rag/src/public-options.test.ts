@@ -33,7 +33,7 @@ import { LanceVectorStore } from './stores/lance/index.js';
 import { LibSQLVector } from './stores/libsql/index.js';
 import { LocalVector } from './stores/local/index.js';
 import { PgVector } from './stores/pg/index.js';
-import { createLexicalSparseEncoder, PineconeVector } from './stores/pinecone/index.js';
+import { PineconeVector } from './stores/pinecone/index.js';
 import { QdrantVector } from './stores/qdrant/index.js';
 
 /** Adds an option, as programs in JavaScript can. */
@@ -55,7 +55,6 @@ const calls: Record<string, () => unknown> = {
   MDocument: () => new MDocument(withUnknown({ docs: [] })),
   'MDocument.chunk': () => document.chunk(withUnknown({ strategy: 'recursive' })),
   'MDocument.extractMetadata': () => document.extractMetadata(withUnknown({ title: false })),
-  createLexicalSparseEncoder: () => createLexicalSparseEncoder(unknown),
   createVectorQueryTool: () => createVectorQueryTool(withUnknown({ ...search })),
   'compat createGraphRAGTool': () => compat.createGraphRAGTool(withUnknown({ ...search })),
   'compat createDocumentChunkerTool': () => compat.createDocumentChunkerTool(withUnknown({ doc: document })),
@@ -103,6 +102,7 @@ const exempt: Record<string, string> = {
   'GraphRAG.createGraph': values,
   blankOut: none,
   createFilterTest: none,
+  createLexicalSparseEncoder: none,
   evaluateFilter: none,
   parseFilter: none,
   htmlToMarkdown: 'is internal: loaders check the options of a file',

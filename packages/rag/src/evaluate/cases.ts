@@ -1,5 +1,4 @@
 import { invalidOptions } from '@quiver/core/internal';
-import { toLetters } from './letters.js';
 
 interface TargetFields {
   id: string;
@@ -105,4 +104,15 @@ export function describeTarget({ id, source, quote, startIndex, endIndex }: Case
   const text = quote.replaceAll(/\s+/g, ' ');
   const shown = text.length > 160 ? `${text.slice(0, 160)}…` : text;
   return `the quote “${shown}”${source === undefined ? '' : ` of '${source}'`}`;
+}
+
+/**
+ * Returns the letters, their marks, and the digits of a text in lower case: what remains of a quote in every format. Compatibility forms
+ * are equal to their plain letters (NFKC).
+ */
+export function toLetters(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }

@@ -4,8 +4,7 @@ import { otherPlaces, type OtherPlace } from '../search/merge-copies.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
 import { scanPages } from '../store/paging.js';
-import { describeTarget, type CaseTarget, type RetrievalCase } from './cases.js';
-import { toLetters } from './letters.js';
+import { describeTarget, toLetters, type CaseTarget, type RetrievalCase } from './cases.js';
 import type { JudgedRanking } from './metrics.js';
 
 /** A result of retrieval: a `VectorMatch`, a source of a query tool, a chunk, or your own object. */

@@ -10,8 +10,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import { contentHash } from '../document/content-hash.js';
-import type { RetrievalCase } from './cases.js';
-import { toLetters } from './letters.js';
+import { toLetters, type RetrievalCase } from './cases.js';
 
 /** A text that a question can be made of. */
 export interface CasePassage {

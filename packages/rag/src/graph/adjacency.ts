@@ -23,18 +23,17 @@ export interface Adjacency {
   readonly edges: Uint32Array;
 }
 
-export interface AdjacencyOptions {
-  /** Factors of the weights by kind. Default 1. */
-  readonly kindWeights?: Readonly<Record<string, number>>;
-  /** Weight of staying, compared with the weights of the edges. Default 0: a walker always leaves a node that has an arc. */
-  readonly inertia?: number;
-}
-
-/** Creates the arcs of all edges. Equal input gives equal arrays. */
+/**
+ * Creates the arcs of all edges. Equal input gives equal arrays.
+ *
+ * @param kindWeights - factors of the weights by kind; 1 for others
+ * @param inertia - weight of staying, compared with the weights of the edges. With 0 a walker always leaves a node that has an arc
+ */
 export function createAdjacency(
   nodeCount: number,
   edges: readonly Edge[],
-  { kindWeights = {}, inertia = 0 }: AdjacencyOptions = {},
+  kindWeights: Readonly<Record<string, number>>,
+  inertia: number,
 ): Adjacency {
   const offsets = new Uint32Array(nodeCount + 1);
   for (const { from, to } of edges) {

@@ -78,7 +78,7 @@ export class ChunkGraph {
   constructor(data: GraphData, inertia: number = defaultInertia) {
     const { ids, edges, weights } = data;
     this.data = data;
-    this.#adjacency = createAdjacency(ids.length, edges, { kindWeights: weights, inertia });
+    this.#adjacency = createAdjacency(ids.length, edges, weights, inertia);
     this.#numbers = new Map(ids.map((id, number) => [id, number]));
   }
 

@@ -69,7 +69,7 @@ describe('personalizedPageRank', () => {
     fc.assert(
       fc.property(graphs, ({ nodeCount, edges, seeds: nodes, restartProb, inertia }) => {
         const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
-        const adjacency = createAdjacency(nodeCount, edges, { inertia });
+        const adjacency = createAdjacency(nodeCount, edges, {}, inertia);
         const { ranks } = personalizedPageRank({
           adjacency,
           seeds,
@@ -94,7 +94,7 @@ describe('personalizedPageRank', () => {
         fc.constantFrom(0, 1e-6, 1e-3, 0.1),
         ({ nodeCount, edges, seeds: nodes, restartProb, inertia }, maxIterations, tolerance) => {
           const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
-          const adjacency = createAdjacency(nodeCount, edges, { inertia });
+          const adjacency = createAdjacency(nodeCount, edges, {}, inertia);
           const { ranks } = personalizedPageRank({
             adjacency,
             seeds,

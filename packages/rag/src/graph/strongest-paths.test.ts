@@ -46,7 +46,7 @@ describe('strongestPaths', () => {
   it('finds, for each target, a arc from a seed that no other is likelier than', () => {
     fc.assert(
       fc.property(graphs, ({ nodeCount, edges, seeds: seedNodes, closed, inertia }) => {
-        const adjacency = createAdjacency(nodeCount, edges, { inertia });
+        const adjacency = createAdjacency(nodeCount, edges, {}, inertia);
         const seeds = new Map(seedNodes.map((node, place) => [node, 1 / (place + 1)]));
         const shut = closed.filter((node) => !seeds.has(node));
         const targets = Array.from({ length: nodeCount }, (_, node) => node);

@@ -11,8 +11,8 @@ import type {
   VectorStore,
 } from '../store/vector-store.js';
 import type { IngestEstimate } from './dry-run.js';
+import { scanPages } from '../store/paging.js';
 import { isScoped, toScopeKeys, type RunScope } from '../store/scope.js';
-import { isTransientError } from './transient-error.js';
 
 /** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */
 export const defaultMaxRetries = 6;
@@ -125,18 +125,13 @@ async function findSome(access: StoreAccess, filter: VectorFilter): Promise<Vect
 }
 
 /** Reads the records of a scope page by page. */
-export async function* readPages(
+export function readPages(
   access: StoreAccess,
   scope: { filter: VectorFilter; limit: number },
 ): AsyncGenerator<VectorRecord[]> {
-  const { indexName } = access;
-  let cursor: string | undefined;
-  do {
-    const position = { indexName, ...scope, cursor };
-    const page = await callStore(access, (store, end) => store.listVectors({ ...position, ...end }));
-    yield page.records;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const listVectors: VectorStore['listVectors'] = (params) =>
+    callStore(access, (store, end) => store.listVectors({ ...params, ...end }));
+  return scanPages({ listVectors }, { indexName: access.indexName, ...scope });
 }
 
 /** @throws `INGEST_EMBEDDER_CHANGED` when another embedder made the vector: vectors of two embedders cannot be compared */
@@ -147,4 +142,32 @@ export function checkEmbedder(indexName: string, stored: unknown, { id }: Embedd
     `The index '${indexName}' was made with the embedder '${String(stored)}', not '${id}'. Their vectors cannot be compared: use another indexName, or delete the index first.`,
     { details: { indexName, existing: stored, requested: id } },
   );
+}
+
+const networkCodes = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+const maxDepth = 8;
+
+/**
+ * Returns whether an error, or one that caused it, may pass: `isRetryable`, `details.isTransient` of a store's error, a lost connection,
+ * HTTP 408, 429 and 5xx.
+ */
+export function isTransientError(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > maxDepth) return false;
+  const { isRetryable, code, status, statusCode, cause, details } = error as Record<string, unknown>;
+  if (typeof isRetryable === 'boolean') return isRetryable;
+  if ((details as { isTransient?: unknown } | undefined)?.isTransient === true) return true;
+  if (typeof code === 'string' && networkCodes.has(code)) return true;
+  const httpStatus = status ?? statusCode;
+  if (typeof httpStatus === 'number' && (httpStatus === 408 || httpStatus === 429 || httpStatus >= 500)) return true;
+  return isTransientError(cause, depth + 1);
 }

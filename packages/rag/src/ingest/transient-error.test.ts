@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTransientError } from './transient-error.js';
+import { isTransientError } from './ingest-target.js';
 
 const caused = (cause: unknown): Error => new Error('The store failed.', { cause: new Error('inner', { cause }) });
 

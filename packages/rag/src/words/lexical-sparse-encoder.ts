@@ -1,4 +1,3 @@
-import { checkOptions, numberIn, type OptionChecks } from '@quiver/core/internal';
 import { wordHash } from '../document/content-hash.js';
 import { englishAnalysis, isFunctionTerm, termsOf } from './analysis.js';
 import { english } from './languages.js';
@@ -19,16 +18,10 @@ export interface SparseEncoder {
   encodeQuery(text: string): SparseVector | undefined;
 }
 
-/** Options of `createLexicalSparseEncoder()`. */
-export interface LexicalSparseEncoderOptions {
-  /** Words of a text of usual length. Default 100. */
-  averageLength?: number;
-}
-
 const k1 = 1.2;
 const b = 0.75;
-const defaultAverageLength = 100;
-const checks: OptionChecks<LexicalSparseEncoderOptions> = { averageLength: numberIn({ above: 0 }) };
+/** Words of a text of usual length. */
+const averageLength = 100;
 
 /**
  * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
@@ -38,24 +31,18 @@ const checks: OptionChecks<LexicalSparseEncoderOptions> = { averageLength: numbe
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  *
- * @throws `OPTIONS_INVALID` for an unknown option, and a length that is not a number above 0
  * @example
  * const store = new PineconeVector({ apiKey: 'key', sparseEncoder: createLexicalSparseEncoder() });
  */
-export function createLexicalSparseEncoder(options: LexicalSparseEncoderOptions = {}): SparseEncoder {
-  checkOptions('createLexicalSparseEncoder', options, checks);
-  const { averageLength } = options;
+export function createLexicalSparseEncoder(): SparseEncoder {
   return {
-    encodeDocument: (text) => weighDocumentTerms(termsOf(text, englishAnalysis()), averageLength),
+    encodeDocument: (text) => weighDocumentTerms(termsOf(text, englishAnalysis())),
     encodeQuery: (text) => toSparseVector(weighTerms(queryTermsIn(text, [english]))),
   };
 }
 
 /** Returns the weights of the terms of a stored text; `undefined` without terms. */
-export function weighDocumentTerms(
-  terms: readonly string[],
-  averageLength: number = defaultAverageLength,
-): SparseVector | undefined {
+export function weighDocumentTerms(terms: readonly string[]): SparseVector | undefined {
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const length = terms.filter((term) => !isFunctionTerm(term)).length;

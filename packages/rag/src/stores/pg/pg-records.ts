@@ -16,6 +16,7 @@ import type {
   VectorRecord,
   VersionParams,
 } from '../../store/vector-store.js';
+import { queryTerms, recordTerms } from '../../words/record-terms.js';
 import { languageOfAnalyzer } from '../../words/term-analyzer.js';
 import { isStorableText, SqlParameters } from '../sql-filter.js';
 import { buildIndex, type PgIndexConfig } from './build-index.js';
@@ -35,7 +36,6 @@ import {
   wordsColumn,
 } from './pg-index.js';
 import { approximateSql, exactSql, keywordSql, type PgQueryParams, searchSettings } from './search.js';
-import { queryLexemes, recordTsvectors } from './tsvectors.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
@@ -191,8 +191,8 @@ export class PgRecords extends RemoteIndex<SqlDatabase, ExistingIndex> implement
 
   async byTerms({ queryText, limit, includeVector, filter }: TermSearch): Promise<FoundRecord[]> {
     const parameters = new SqlParameters();
-    const lists = await queryLexemes(this.index.analyzer, queryText);
-    const [lexemes, weights] = lists.map((list) => parameters.addValue(list));
+    const weighted = (await queryTerms(this.index.analyzer, queryText)).filter(([term]) => isLexeme(term));
+    const [lexemes, weights] = [0, 1].map((part) => parameters.addValue(weighted.map((pair) => pair[part])));
     const terms = `unnest(${lexemes}::text[], ${weights}::float8[])`;
     const { sql: where, rest } = filterToSql(filter, parameters);
     const columns = this.#columns(includeVector).slice(0, -1);
@@ -225,7 +225,7 @@ export class PgRecords extends RemoteIndex<SqlDatabase, ExistingIndex> implement
         this.client.toVectorsValue(vectors, extension.vectorOid),
         part.map(({ metadata }) => metadata),
         part.map(({ document = null }) => document),
-        await recordTsvectors(analyzer, withMetadata),
+        (await recordTerms(analyzer, withMetadata)).map(toTsvector),
       ]);
     }
   }
@@ -297,4 +297,26 @@ function toFound(row: SqlRow, metric: VectorMetric): FoundRecord {
   const cosine = Number.isNaN(distance) ? 0 : 1 - distance;
   const similarity = metric === 'cosine' ? cosine : metric === 'euclidean' ? -(distance * distance) : -distance;
   return { record: toRecord(row), similarity };
+}
+
+/** Limits of a `tsvector`: bytes of a lexeme, and the largest position. */
+const longestLexeme = 2046;
+const largestPosition = 16_383;
+
+/** Returns a `tsvector` in text form, which PostgreSQL stores unchanged. */
+function toTsvector(terms: readonly string[]): string {
+  const positions = new Map<string, number[]>();
+  for (const [place, term] of terms.entries()) {
+    if (!isLexeme(term)) continue;
+    const position = Math.min(place + 1, largestPosition);
+    const list = positions.get(term);
+    if (list) list.push(position);
+    else positions.set(term, [position]);
+  }
+  // Names such as “o'reilly#” contain an apostrophe.
+  return Array.from(positions, ([term, list]) => `'${term.replaceAll("'", "''")}':${list.join(',')}`).join(' ');
+}
+
+function isLexeme(term: string): boolean {
+  return term.length * 3 <= longestLexeme || Buffer.byteLength(term) <= longestLexeme;
 }

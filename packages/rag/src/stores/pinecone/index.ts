@@ -4,7 +4,6 @@ export type { PineconeConfig, PineconeQueryParams, PineconeUpsertParams } from '
 export { PineconeVector, type PineconeVectorConfig } from './pinecone-vector.js';
 export {
   createLexicalSparseEncoder,
-  type LexicalSparseEncoderOptions,
   type SparseEncoder,
   type SparseVector,
 } from '../../words/lexical-sparse-encoder.js';
