@@ -5,7 +5,7 @@ import { TaskCaller, type Answer } from '../../test/clients/task-caller.ts';
 import { rpc } from '../../test/clients/wire.ts';
 import { eventually } from '../../test/eventually.ts';
 import type { CallExtension } from '../server/call-extension.js';
-import { ResultLimits } from './result-limit/result-limits.js';
+import { ResultLimits } from './result-limit/limit-result.js';
 import { TasksFeature } from './tasks/tasks-feature.js';
 
 afterEach(() => vi.restoreAllMocks());

@@ -85,6 +85,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns `undefined` for a text that is not a JSON object. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns parameters with further members in `_meta`. Members that are there take precedence. */
 export function withMeta(params: Params = {}, meta: Params | undefined): Params {
   if (!meta) return params;

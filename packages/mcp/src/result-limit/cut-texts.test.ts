@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutLongestArray } from './cut-json.js';
-import { findCut } from './cut-text.js';
+import { cutLongestArray } from './cut-texts.js';
+import { findCut } from './cut-texts.js';
 import { cutTexts } from './cut-texts.js';
 import { parseResultLimit } from './size-limit.js';
 

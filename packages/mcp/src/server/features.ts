@@ -2,7 +2,7 @@ import { anyValue, type OptionChecks } from '@quiver/core/internal';
 import type { ResultLimit } from '@quiver/core/tools';
 import { Gateway } from '../features/gateway/gateway.js';
 import { checkSearch, ToolSearch, type ServerSearchOptions } from '../features/search/search.js';
-import { ResultLimits } from '../features/result-limit/result-limits.js';
+import { ResultLimits } from '../features/result-limit/limit-result.js';
 import { checkTasks, TasksFeature } from '../features/tasks/tasks-feature.js';
 import type { TasksOptions } from '../features/tasks/tasks.js';
 import { SharedSessions } from '../features/shared-sessions/shared-sessions.js';

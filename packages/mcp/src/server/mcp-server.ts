@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import { executeTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { StdioOptions, StdioServerTransport } from './connection/stdio.js';
 import { createServerState } from './create-server-state.js';
@@ -47,10 +47,7 @@ import { Transports, type CloseOptions } from './transports.js';
 export type ExecuteOptions = Pick<ToolCallOptions, 'messages' | 'toolCallId' | 'requestContext' | 'abortSignal'>;
 
 const executeChecks: OptionChecks<ExecuteOptions> = {
-  messages: anyValue,
-  toolCallId: anyValue,
-  requestContext: anyValue,
-  abortSignal: anyValue,
+  ...unchecked<ExecuteOptions>()('messages', 'toolCallId', 'requestContext', 'abortSignal'),
 };
 
 /**

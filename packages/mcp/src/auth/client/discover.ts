@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { LEGACY_VERSIONS } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { parseJsonObject } from '../../protocol/json-rpc.js';
 import type {
   AuthorizationServerMetadata,
   OAuthDiscoveryState,
@@ -166,16 +166,6 @@ async function fetchMetadata(url: string, fetch: Fetch): Promise<Record<string, 
   }
   const text = await response.text();
   return response.ok ? parseJsonObject(text) : undefined;
-}
-
-/** Returns `undefined` for a text that is not a JSON object. */
-export function parseJsonObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function requireMembers(url: string, metadata: Record<string, unknown>, texts: string[], lists: string[]): void {

@@ -5,9 +5,10 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
+import { parseJsonObject } from '../../protocol/json-rpc.js';
 import { isLoopbackHost } from '../secure-url.js';
 import { adoptProvider, type OAuthFetchOptions } from './adopt-provider.js';
-import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './discover.js';
+import { discover, issuerOf, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens } from './request-tokens.js';

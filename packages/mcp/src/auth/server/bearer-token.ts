@@ -1,4 +1,4 @@
-import { anyValue, checkOptions, ignoredOptions, type OptionChecks } from '@quiver/core/internal';
+import { checkOptions, ignoredOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 
 export type BearerToken =
   | { readonly kind: 'none' }
@@ -45,10 +45,7 @@ export interface ChallengeOptions {
 }
 
 const challengeChecks: OptionChecks<ChallengeOptions> = {
-  resourceMetadataUrl: anyValue,
-  scopes: anyValue,
-  error: anyValue,
-  errorDescription: anyValue,
+  ...unchecked<ChallengeOptions>()('resourceMetadataUrl', 'scopes', 'error', 'errorDescription'),
   ...ignoredOptions({ additionalParams: 'pass error and errorDescription.' }),
 };
 

@@ -39,12 +39,8 @@ export function generateProtectedResourceMetadata(options: ProtectedResourceOpti
   // The options of the middleware are those of the resource too.
   checkOptions<object>('generateProtectedResourceMetadata', options, {
     ...resourceChecks,
-    validateToken: anyValue,
-    validationTimeout: anyValue,
-    cacheTtl: anyValue,
-    requiredScopes: anyValue,
-    toolScopes: anyValue,
-    exposeToken: anyValue,
+    ...unchecked<Record<string, unknown>>()('validateToken', 'validationTimeout', 'cacheTtl'),
+    ...unchecked<Record<string, unknown>>()('requiredScopes', 'toolScopes', 'exposeToken'),
   });
   const { resource, authorizationServers, scopesSupported = [] } = options;
   const { resourceName, resourceDocumentation } = options;

@@ -3,7 +3,7 @@ import { followRedirects, redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { findMethod } from '../../protocol/methods.js';
-import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
+import { isObject, parseJsonObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { repeats } from '../../repeats.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
@@ -387,12 +387,8 @@ function isResponseTo(id: RequestId, message: unknown): boolean {
 }
 
 function parseErrorMessage(text: string): (Params & { error: Params }) | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    const isError = isObject(message) && message['jsonrpc'] === '2.0' && isObject(message['error']);
-    // The condition checks the member.
-    return isError ? (message as Params & { error: Params }) : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = parseJsonObject(text);
+  const isError = message?.['jsonrpc'] === '2.0' && isObject(message['error']);
+  // The condition checks the member.
+  return isError ? (message as Params & { error: Params }) : undefined;
 }

@@ -2,7 +2,10 @@ import { Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { cutTexts, describeCut, type CutTexts } from '../../result-limit/cut-texts.js';
 import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
-import type { SizeLimit } from '../../result-limit/size-limit.js';
+import { type SizeLimit, parseResultLimit } from '../../result-limit/size-limit.js';
+import type { ResultLimit } from '@quiver/core/tools';
+import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
+import type { Feature } from '../../server/feature.js';
 
 /** Key of the extent of a cut result in `_meta`. */
 const truncatedKey = 'quiver/truncated';
@@ -65,4 +68,29 @@ function showTexts(content: readonly Block[], { texts }: CutTexts): Block[][] {
     if (text === undefined) return [];
     return [isObject(block['resource']) ? { ...block, resource: { ...block['resource'], text } } : { ...block, text }];
   });
+}
+
+/** Limits of the results of tools: `resultLimit` of the server, or that of a tool, which replaces it. */
+export class ResultLimits implements Feature, CallExtension {
+  readonly call: CallExtension = this;
+  readonly #ofServer: SizeLimit | undefined;
+  readonly #limits = new WeakMap<RegisteredTool, SizeLimit>();
+
+  /** @throws `OPTIONS_INVALID` */
+  constructor(limit: ResultLimit | undefined) {
+    this.#ofServer = limit === undefined ? undefined : parseResultLimit(limit);
+  }
+
+  /** @throws `OPTIONS_INVALID` */
+  register(registered: RegisteredTool): boolean {
+    const own = registered.tool.mcp?.resultLimit;
+    const limit = own === undefined ? this.#ofServer : own && parseResultLimit(own);
+    if (limit) this.#limits.set(registered, limit);
+    return Boolean(limit);
+  }
+
+  run(_request: object, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {
+    const limit = this.#limits.get(registered);
+    return limit ? run().then((result) => limitResult(result, limit)) : run();
+  }
 }

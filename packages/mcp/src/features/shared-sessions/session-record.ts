@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { isLoggingLevel } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { isObject, parseJsonObject } from '../../protocol/json-rpc.js';
 import type { StoredRecord } from '../../shared-store/shared-store.js';
 import type { ClientFacts } from '../../server/client/legacy-session.js';
 
@@ -50,21 +50,17 @@ export function toSessionText({ owner, client, reader }: SessionState): string {
  * @throws `SESSION_RECORD_INVALID`
  */
 export function parseSessionState({ value }: StoredRecord): SessionState {
-  try {
-    const { owner, reader, subscriptions = [], ...facts } = JSON.parse(value) as SessionJson;
-    const isValid =
-      typeof owner === 'string' &&
-      typeof facts.protocolVersion === 'string' &&
-      isObject(facts.clientCapabilities) &&
-      isLoggingLevel(facts.logLevel) &&
-      Array.isArray(subscriptions) &&
-      subscriptions.every((uri) => typeof uri === 'string');
-    if (isValid)
-      return { owner, reader, client: { ...facts, initialized: true, subscriptions: new Set(subscriptions) } };
-  } catch {
-    // Not JSON.
-  }
-  throw recordInvalid();
+  // The cast: checked below.
+  const { owner, reader, subscriptions = [], ...facts } = (parseJsonObject(value) ?? {}) as unknown as SessionJson;
+  const isValid =
+    typeof owner === 'string' &&
+    typeof facts.protocolVersion === 'string' &&
+    isObject(facts.clientCapabilities) &&
+    isLoggingLevel(facts.logLevel) &&
+    Array.isArray(subscriptions) &&
+    subscriptions.every((uri) => typeof uri === 'string');
+  if (!isValid) throw recordInvalid();
+  return { owner, reader, client: { ...facts, initialized: true, subscriptions: new Set(subscriptions) } };
 }
 
 export function recordInvalid(): QuiverError {

@@ -1,5 +1,5 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { isObject } from '../../protocol/json-rpc.js';
+import { parseJsonObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
 import type { EventMessage, EventStore } from '../../server/http/event-store.js';
@@ -164,12 +164,8 @@ class Bell {
  * @throws `EVENT_RECORD_INVALID`
  */
 function parseEvent(text: string): EventMessage {
-  try {
-    const message: unknown = JSON.parse(text);
-    if (isObject(message)) return message;
-  } catch {
-    // Not JSON.
-  }
+  const message = parseJsonObject(text);
+  if (message) return message;
   throw new QuiverError(
     'EVENT_RECORD_INVALID',
     'The shared store has an event that MCPServer did not write. The stream cannot be resumed.',

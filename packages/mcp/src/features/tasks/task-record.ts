@@ -1,6 +1,6 @@
 import { ErrorForClients } from '../../server/failures.js';
 import { taskStatuses, type TaskStatus } from '../../protocol/constants.js';
-import { isObject, isRequestId } from '../../protocol/json-rpc.js';
+import { isObject, isRequestId, parseJsonObject } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import {
   addCapabilities,
@@ -162,12 +162,8 @@ export function taskMembers(record: TaskRecord, declared: ClientCapabilities): o
  * @throws `TASK_RECORD_INVALID`
  */
 export function parseTaskRecord(taskId: string, text: string): TaskRecord {
-  try {
-    const record: unknown = JSON.parse(text);
-    if (isTaskRecord(record) && record.taskId === taskId) return record;
-  } catch {
-    // Not JSON.
-  }
+  const record: unknown = parseJsonObject(text);
+  if (isTaskRecord(record) && record.taskId === taskId) return record;
   // Its message does not quote the record.
   throw new ErrorForClients(
     'TASK_RECORD_INVALID',
@@ -189,7 +185,7 @@ function isTaskRecord(record: unknown): record is TaskRecord {
     isRecordOf(asked, (digest) => typeof digest === 'string') &&
     isObject(record['responses']) &&
     isRecordOf(answers, isOutcome) &&
-    (status !== 'completed' || (typeof result === 'string' && isObject(JSON.parse(result)))) &&
+    (status !== 'completed' || (typeof result === 'string' && parseJsonObject(result) !== undefined)) &&
     (status !== 'failed' || isTaskError(error)) &&
     (call === undefined || isStoredCall(call))
   );

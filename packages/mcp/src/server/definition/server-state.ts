@@ -10,7 +10,7 @@ import type { MiddlewareTable } from '../middleware/middleware.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnsweredRounds } from '../client/answered-rounds.js';
 import type { RequestStateCodec } from '../client/request-state.js';
-import type { ModernMembers } from './modern-results.js';
+import type { ModernMembers } from '../eras/modern.js';
 import type { Subscribers } from '../client/subscribers.js';
 import type { Provider } from '../provider.js';
 

@@ -11,6 +11,8 @@ import { ServerRequest, type Handler } from '../request.js';
 import type { RequestState } from '../client/request-state.js';
 import type { ContinuedRun, Continuation, ProgressUpdate } from '../continued-run.js';
 import { InputRound, readRequestState } from './input-round.js';
+import { cacheableMethods, listMethods, type ListMethod } from '../../protocol/methods.js';
+import type { CacheHints } from '../definition/server-config.js';
 
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
@@ -159,5 +161,32 @@ function declarationsOf(meta: Params = {}): ClientDeclarations {
     clientCapabilities: isObject(capabilities) ? capabilities : {},
     // Clients request log messages per request; without a level they receive none.
     logLevel: isLoggingLevel(level) ? level : undefined,
+  };
+}
+
+/** Milliseconds for which clients may cache a list that they have not subscribed to changes of. */
+const defaultListLifetime = 5000;
+
+/** Returns the members of the modern era for a result of a method: a cache hint, the type of the result and the identity of the server. */
+export type ModernMembers = (method: string, result: Result) => object;
+
+export function createModernMembers(serverInfo: Implementation, hints: CacheHints = {}): ModernMembers {
+  const own = { [metaKeys.serverInfo]: serverInfo };
+  const byMethod = new Map<string, object>(
+    cacheableMethods.map((method) => {
+      // The cast: a test for membership.
+      const lifetime = listMethods.includes(method as ListMethod) ? defaultListLifetime : 0;
+      const { ttlMs = lifetime, cacheScope = 'private' } = hints[method] ?? {};
+      return [method, { ttlMs, cacheScope }];
+    }),
+  );
+  return (method, { meta, isPrivate, type }) => {
+    const hint = type === 'complete' ? byMethod.get(method) : undefined;
+    return {
+      ...hint,
+      ...(hint && isPrivate && { cacheScope: 'private' }),
+      resultType: type,
+      _meta: meta ? { ...own, ...meta } : own,
+    };
   };
 }

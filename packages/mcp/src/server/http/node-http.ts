@@ -3,7 +3,7 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { headersOfNode, headOfNode, type RequestHead } from '../../auth/server/request-head.js';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
-import { isLoopback } from '../address-key.js';
+import { isLoopback } from '../caller.js';
 import { toAuthInfo, toolAccessOf } from '../caller.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';

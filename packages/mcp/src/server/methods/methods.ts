@@ -5,12 +5,14 @@ import type { ServerState } from '../definition/server-state.js';
 import type { Handler, ServerRequest } from '../request.js';
 import { callTool, continuationOfCall } from './call-tool.js';
 import { complete } from './completions.js';
-import { discover } from './discover.js';
 import { answerList } from './list-items.js';
 import { getPrompt, listPrompts } from './prompts.js';
 import { readResource } from './resources.js';
 import { initialize, setLogLevel, subscribe, unsubscribe } from './session.js';
 import { answerListen } from './subscriptions.js';
+import { MODERN_VERSION } from '../../protocol/constants.js';
+import type { ServerCapabilities } from '../../protocol/types.js';
+import { variesByCaller } from '../tools/catalog.js';
 
 /** Methods of extensions of the protocol come from features. */
 const handlers: Readonly<Record<Exclude<RequestMethod, `tasks/${string}`>, Handler>> = {
@@ -65,4 +67,20 @@ export function requireMethod({ method, era, server }: ServerRequest): Method {
     (found.capability === undefined || server.capabilities[found.capability]);
   if (!isServed) throw methodNotFound(method, era === 'modern' ? 404 : 200);
   return found;
+}
+
+/** Answers `server/discover`. */
+export async function discover(request: ServerRequest): Promise<Result> {
+  const { instructions } = request.server;
+  const capabilities = capabilitiesOf(request);
+  const members = { supportedVersions: [MODERN_VERSION], capabilities, instructions };
+  return Result.of(members, { isPrivate: variesByCaller(request.server, 'tool') === true });
+}
+
+/** Returns the capabilities of a server, with the extensions of the protocol that its features declare to the caller. */
+function capabilitiesOf(request: ServerRequest): ServerCapabilities {
+  const { capabilities, features } = request.server;
+  const extensions = features.flatMap((feature) => feature.extensionFor?.(request) ?? []);
+  if (extensions.length === 0) return capabilities;
+  return { ...capabilities, extensions: Object.fromEntries(extensions.map((name) => [name, {}])) };
 }

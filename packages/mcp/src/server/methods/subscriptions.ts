@@ -6,8 +6,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
-import { canWatch, learnScopes, watchProvided } from './resources.js';
-import { isConcerned } from './is-concerned.js';
+import { canWatch, learnScopes, watchProvided, concernsResource } from './resources.js';
 import { changedList, toNotification, type ServerEvent } from '../client/subscribers.js';
 
 type ListenFilter = Partial<Record<(typeof listChanges)[ListKind]['filter'], true>> & {
@@ -113,4 +112,17 @@ function accepts(filter: ListenFilter, event: ServerEvent): boolean {
   if (event.kind === 'resource_updated') return filter.resourceSubscriptions?.includes(event.uri) === true;
   const list = changedList(event);
   return list !== undefined && filter[listChanges[list].filter] === true;
+}
+
+/** Returns whether the caller of a request can see what changed. Never rejects. */
+export async function isConcerned(request: ServerRequest, event: ServerEvent): Promise<boolean> {
+  const { tools } = request.server;
+  switch (event.kind) {
+    case 'tools_list_changed':
+      return event.names?.some((name) => tools.isConcerned(request, name)) ?? true;
+    case 'resource_updated':
+      return concernsResource(request, event.uri);
+    default:
+      return true;
+  }
 }
