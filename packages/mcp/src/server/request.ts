@@ -265,7 +265,7 @@ export abstract class ServerRequest implements Work {
     // Every modern response ends here, and an error takes a stack.
     if (this.#state !== 'open') return;
     this.#state = 'canceled';
-    this.stop(reason ?? cancellation());
+    this.stop(reason ?? new DOMException('The request was canceled by the MCP client.', 'AbortError'));
     this.release();
   }
 
@@ -370,8 +370,4 @@ export abstract class ServerRequest implements Work {
     result.catch(() => {});
     return result;
   }
-}
-
-function cancellation(): DOMException {
-  return new DOMException('The request was canceled by the MCP client.', 'AbortError');
 }

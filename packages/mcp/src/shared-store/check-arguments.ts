@@ -22,15 +22,11 @@ export function checkName(kind: 'key' | 'log' | 'channel' | 'prefix', name: unkn
 export function checkText(kind: string, text: unknown): void {
   if (typeof text !== 'string')
     throw invalidOptions(`A ${kind} of a shared store is a string, not ${text === null ? 'null' : typeof text}.`);
-  if (text.includes('\0') || !isWellFormed(text))
+  // The cast: the libraries of ES2023 lack the method.
+  if (text.includes('\0') || !(text as string & { isWellFormed(): boolean }).isWellFormed())
     throw invalidOptions(
       `A ${kind} of a shared store contains the character U+0000 or a lone surrogate. Store the text as JSON.`,
     );
-}
-
-/** The method of strings, which the libraries of ES2022 lack. */
-function isWellFormed(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
 /** @throws `OPTIONS_INVALID` for an invalid version, lifetime or number of entries */

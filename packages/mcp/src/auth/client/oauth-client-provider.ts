@@ -1,4 +1,4 @@
-import { getDefaultLogger, QuiverError } from '@quiver/core';
+import { getDefaultLogger } from '@quiver/core';
 import {
   booleanValue,
   checkOptions,
@@ -19,6 +19,7 @@ import type {
 import { InMemoryOAuthStorage, storageValue, StoredValues } from './oauth-storage.js';
 import {
   SignIn,
+  verifierMissing,
   withExpiry,
   type CredentialScope,
   type KeptTokens,
@@ -109,10 +110,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   async codeVerifier(): Promise<string> {
     const verifier = (await this.#values.read('code_verifier'))?.['codeVerifier'];
     if (typeof verifier === 'string') return verifier;
-    throw new QuiverError(
-      'OAUTH_VERIFIER_MISSING',
-      'No sign-in has begun with this storage. Begin one, then finish it.',
-    );
+    throw verifierMissing();
   }
 
   /** Returns the registration at an authorization server. Without `context`, it is the newest one. */

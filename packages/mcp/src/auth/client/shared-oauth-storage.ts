@@ -17,12 +17,6 @@ export interface SharedOAuthStorageOptions {
   encryptionKey?: string | undefined;
 }
 
-interface StoredText {
-  /** Number of the lock owner that wrote the record; 0 without a lock. */
-  readonly fence: number;
-  readonly text: string;
-}
-
 const checks: OptionChecks<SharedOAuthStorageOptions> = {
   ...unchecked<SharedOAuthStorageOptions>()('store', 'owner', 'encryptionKey'),
 };
@@ -109,7 +103,8 @@ export class SharedOAuthStorage implements OAuthStorage {
     }
   }
 
-  async #parse({ value }: StoredRecord, name: string): Promise<StoredText> {
+  /** `fence` is the number of the lock owner that wrote the record; 0 without a lock. */
+  async #parse({ value }: StoredRecord, name: string): Promise<{ fence: number; text: string }> {
     try {
       const stored: unknown = JSON.parse(this.#sealer ? await this.#sealer.open(value, name) : value);
       if (isObject(stored) && typeof stored['text'] === 'string' && typeof stored['fence'] === 'number')

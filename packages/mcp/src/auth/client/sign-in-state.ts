@@ -290,6 +290,11 @@ export function withExpiry(tokens: KeptTokens, now: number): KeptTokens {
   return lifetime === undefined ? tokens : { ...tokens, expires_at: Math.floor(now / 1000) + lifetime };
 }
 
+export function verifierMissing(): QuiverError {
+  const message = 'No sign-in has begun with this storage. Begin one, then finish it.';
+  return new QuiverError('OAUTH_VERIFIER_MISSING', message);
+}
+
 /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` unless it is `Bearer` or `DPoP` */
 export function requireTokenType(type: unknown): void {
   if (/^(bearer|dpop)$/i.test(String(type))) return;

@@ -12,7 +12,7 @@ import { discover, issuerOf, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens } from './request-tokens.js';
-import type { AuthorizationTarget, KeptTokens } from './sign-in-state.js';
+import { verifierMissing, type AuthorizationTarget, type KeptTokens } from './sign-in-state.js';
 
 /**
  * Finds the authorization server, registers where needed, and prepares the sign-in page.
@@ -210,12 +210,7 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
     const discovered = await signIn.discoveryState();
     const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await signIn.clientInformation(issuer);
-    if (!discovered || !clientInformation) {
-      throw new QuiverError(
-        'OAUTH_VERIFIER_MISSING',
-        'No sign-in has begun with this storage. Begin one, then finish it.',
-      );
-    }
+    if (!discovered || !clientInformation) throw verifierMissing();
     if (pending.issuer !== undefined && pending.issuer !== issuer) {
       // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
       throw new QuiverError(

@@ -1,6 +1,5 @@
 import { QuiverError, type Logger } from '@quiver/core';
 import {
-  anyValue,
   booleanValue,
   checkOptions,
   eitherOf,
@@ -10,6 +9,7 @@ import {
   oneOf,
   type OptionChecks,
   stringList,
+  unchecked,
   invalidOptions,
 } from '@quiver/core/internal';
 import { requireSecureUrl } from '../secure-url.js';
@@ -50,14 +50,12 @@ export interface OAuthMiddlewareOptions {
 const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
   oauth: objectOf<OAuthServerOptions>({
     ...resourceChecks,
-    validateToken: anyValue,
-    validationTimeout: anyValue,
+    ...unchecked<OAuthServerOptions>()('validateToken', 'validationTimeout', 'toolScopes'),
     cacheTtl: numberIn({ least: 0 }),
     requiredScopes: stringList,
-    toolScopes: anyValue,
     exposeToken: booleanValue,
   }),
-  mcpPath: anyValue,
+  ...unchecked<OAuthMiddlewareOptions>()('mcpPath'),
   allowedOrigins: eitherOf("'*' or a list of origins", oneOf('*'), stringList),
   logger: loggerValue,
 };

@@ -1,4 +1,4 @@
-import { anyValue, unchecked, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { unchecked, checkOptions, type OptionChecks } from '@quiver/core/internal';
 
 /** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {
@@ -26,8 +26,8 @@ export interface ProtectedResourceOptions {
 }
 
 export const resourceChecks: OptionChecks<ProtectedResourceOptions> = {
-  ...unchecked<ProtectedResourceOptions>()('resource', 'authorizationServers', 'scopesSupported', 'resourceName'),
-  resourceDocumentation: anyValue,
+  ...unchecked<ProtectedResourceOptions>()('resource', 'authorizationServers', 'scopesSupported'),
+  ...unchecked<ProtectedResourceOptions>()('resourceName', 'resourceDocumentation'),
 };
 
 /**

@@ -226,23 +226,19 @@ const outcomes: ReadonlyMap<string, { readonly status: number; readonly descript
  */
 function identityOf(
   { subject, issuer, scopes = [], clientId, expiresAt, claims, requestContext }: TokenValidationResult,
-  digest: string | undefined,
+  digest = '',
 ): Pick<McpAuthInfo, 'clientId' | 'scopes' | 'expiresAt' | 'extra'> {
   const identity = {
     ...(clientId !== undefined && { clientId }),
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt }),
     extra: {
-      subject: subject ?? fingerprintOf(digest),
+      subject: subject ?? `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`,
       ...(issuer !== undefined && { issuer }),
       ...(claims && { claims }),
     },
   };
   return withRequestEntries(identity, requestContext);
-}
-
-function fingerprintOf(digest = ''): string {
-  return `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`;
 }
 
 /** Returns an identity that the application may change: only the claims are shared with other requests. */

@@ -28,7 +28,7 @@ export function validateClaims(claims: Record<string, unknown>, rules: ClaimRule
   if (nbf !== undefined && !isSeconds(nbf)) return invalidToken('Token start is not a time');
   if (nbf !== undefined && nbf - clockTolerance > now) return invalidToken('Token is not valid yet');
   if (issuer !== undefined && iss !== issuer) return invalidToken('Token issuer is not accepted here');
-  if (aud === undefined ? !rules.allowMissingAudience : !namesResource(aud, rules.resource)) {
+  if (aud === undefined ? !rules.allowMissingAudience : ![aud].flat().includes(rules.resource)) {
     return invalidToken('Token audience does not match this resource');
   }
   // RFC 7800: such a token is worth nothing without a proof of its key, and no proof is checked here.
@@ -49,10 +49,6 @@ export function validateClaims(claims: Record<string, unknown>, rules: ClaimRule
 
 function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
-}
-
-function namesResource(audience: unknown, resource: string): boolean {
-  return Array.isArray(audience) ? audience.includes(resource) : audience === resource;
 }
 
 /** `scope` is text; `scp`, which some servers send instead, may be a list. */

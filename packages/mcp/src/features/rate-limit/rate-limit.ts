@@ -69,7 +69,9 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
   const { counts = 'calls', perCaller = true, perTool = true, tools, key = defaultKeyOf } = options;
   const bucket = parseBucket(options);
   const memory = new InMemoryStore(now);
-  const limit = `${bucket.capacity} at once and ${describeRate(options)}`;
+  const { perSecond, perMinute } = options;
+  const rate = perSecond === undefined ? `${perMinute} per minute` : `${perSecond} per second`;
+  const limit = `${bucket.capacity} at once and ${rate}`;
   const about = [counts, bucket, tools ?? []];
 
   /** Returns the milliseconds until the request is within the limit; 0 when it is. */
@@ -125,10 +127,6 @@ function parseBucket({ capacity, perSecond, perMinute, counts, perTool, tools }:
   if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
     throw invalidOptions('rateLimit has perTool and tools only where it counts calls.');
   return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
-}
-
-function describeRate({ perSecond, perMinute }: RateLimitOptions): string {
-  return perSecond === undefined ? `${perMinute} per minute` : `${perSecond} per second`;
 }
 
 function toSeconds(milliseconds: number): number {

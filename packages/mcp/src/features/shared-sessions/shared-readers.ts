@@ -6,14 +6,9 @@ import { keepAliveComment, type EventSink } from '../../server/http/message.js';
 import type { SharedEventStore } from './shared-event-store.js';
 import { parseStreamId } from '../../server/http/stream-id.js';
 
-interface Reader {
-  readonly sink: EventSink;
-  readonly ended: AbortController;
-}
-
 /** Event streams of GET requests that this instance sends for one shared session, by stream id. Any instance may write them. */
 export class SharedReaders {
-  readonly #readers = new Map<string, Reader>();
+  readonly #readers = new Map<string, { readonly sink: EventSink; readonly ended: AbortController }>();
   readonly #events: SharedEventStore;
   readonly #onStoreError: (error: unknown) => void;
 

@@ -6,11 +6,6 @@ import { parseTaskRecord, type TaskRecord } from './task-record.js';
 /** Returns the next state of a task; `undefined` for no change. May be called again when another writer was faster. */
 export type TaskChange = (record: TaskRecord) => TaskRecord | undefined;
 
-export interface StoredTask {
-  readonly record: TaskRecord;
-  readonly version: number;
-}
-
 /** State of a task after a change, and whether the change was made. */
 export interface ChangedTask {
   readonly record: TaskRecord;
@@ -40,7 +35,7 @@ export class TaskStorage {
   }
 
   /** @throws `TASK_RECORD_INVALID` */
-  async read(id: string): Promise<StoredTask | undefined> {
+  async read(id: string): Promise<{ record: TaskRecord; version: number } | undefined> {
     if (!idPattern.test(id)) return undefined;
     const stored = await this.#instance.store.get(this.#keyOf(id));
     if (!stored) return undefined;

@@ -123,27 +123,21 @@ function parseSampleResult(result: unknown): SampleResult | undefined {
   if (!isObject(result) || typeof result['model'] !== 'string') return undefined;
   const { role, content, model } = result;
   if (role !== 'user' && role !== 'assistant') return undefined;
-  const parts: unknown[] = Array.isArray(content) ? content : [content];
-  if (!parts.every(isContent)) return undefined;
-  const text = parts.map((part) => (part.type === 'text' ? String(part['text'] ?? '') : '')).join('');
+  // The cast: checked next.
+  const parts = [content].flat() as (Params | null)[];
+  if (!parts.every((part) => typeof part?.['type'] === 'string')) return undefined;
+  const text = parts.map((part) => (part?.['type'] === 'text' ? String(part['text'] ?? '') : '')).join('');
   return { ...result, role, content: content as SamplingContent | SamplingContent[], model, text };
 }
 
-function isContent(part: unknown): part is SamplingContent {
-  return isObject(part) && typeof part['type'] === 'string';
-}
 export function rootsRequest(): ClientRequest<McpRoot[]> {
   return {
     ...describeRequest('roots/list'),
     parse: (result) => {
       const roots = isObject(result) ? result['roots'] : undefined;
-      return Array.isArray(roots) && roots.every(isRoot) ? roots : undefined;
+      return Array.isArray(roots) && roots.every((root) => typeof root?.uri === 'string') ? roots : undefined;
     },
   };
-}
-
-function isRoot(root: unknown): root is McpRoot {
-  return isObject(root) && typeof root['uri'] === 'string';
 }
 
 /**
