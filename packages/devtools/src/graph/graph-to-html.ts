@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { GraphView } from './graph-view.js';
+import type { GraphView, GraphViewEdge } from './graph-view.js';
 import { escapeHtml, pageBody } from './page-body.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
@@ -16,6 +16,7 @@ import { pageStyle } from './page-style.js';
  * await writeFile('graph.html', await graphToHtml(view));
  */
 export async function graphToHtml(view: GraphView): Promise<string> {
+  const anchored = withAnchors(view);
   const library = await readViewer();
   const hashes = await Promise.all([library, pageScript].map(sourceHash));
   const policy = [
@@ -37,13 +38,26 @@ export async function graphToHtml(view: GraphView): Promise<string> {
 <style id="__________cytoscape_stylesheet">${pageStyle}</style>
 </head>
 <body>
-${pageBody(view)}
-<script type="application/json" id="view">${toScriptJson(view)}</script>
+${pageBody(anchored)}
+<script type="application/json" id="view">${toScriptJson(anchored)}</script>
 <script>${library}</script>
 <script>${pageScript}</script>
 </body>
 </html>
 `;
+}
+
+/** Ids belong to the application and may be any text, so the page identifies a passage by its position. */
+function withAnchors(view: GraphView): GraphView {
+  const anchors = new Map(view.nodes.map(({ id }, position) => [id, `passage-${position}`]));
+  const anchor = (id: string): string => anchors.get(id) ?? '';
+  const toEdge = (edge: GraphViewEdge): GraphViewEdge => ({ ...edge, from: anchor(edge.from), to: anchor(edge.to) });
+  return {
+    query: view.query,
+    nodes: view.nodes.map((node) => ({ ...node, id: anchor(node.id) })),
+    edges: view.edges.map(toEdge).filter(({ from, to }) => from && to),
+    ranking: view.ranking.map(({ id, score, path }) => ({ id: anchor(id), score, path: path.map(toEdge) })),
+  };
 }
 
 /** @see [Content Security Policy Level 3, section 2.3.1](https://www.w3.org/TR/CSP3/#framework-directive-source-list) */

@@ -3,11 +3,10 @@ import type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './g
 /** Most connections in the list of a passage. */
 const listedEdges = 12;
 
-/** Returns the page without its script: the query and every passage with the reasons why it was found. */
+/** Returns the page without its script: the query and every passage with the reasons why it was found. @param view - with anchors as ids */
 export function pageBody(view: GraphView): string {
-  const names = new Map(view.nodes.map(({ id, title }, position) => [id, { title, anchor: `passage-${position}` }]));
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
-  const context = { names, edges: edgesOfNodes(view.edges) };
+  const context = { nodes, edges: view.edges.toSorted((a, b) => b.weight - a.weight) };
   const ranked = new Set(view.ranking.map(({ id }) => id));
   const found = view.ranking.flatMap((rank, position) => {
     const node = nodes.get(rank.id);
@@ -47,35 +46,33 @@ function summary({ nodes, edges, ranking }: GraphView): string {
   return `A graph of ${nodes.length} passages and ${edges.length} connections. The list beside it holds the same: ${ranking.length} passages found, with the reasons.`;
 }
 
-type Names = ReadonlyMap<string, { readonly title: string; readonly anchor: string }>;
-
 interface Context {
-  readonly names: Names;
-  /** Edges by node, the heaviest first. */
-  readonly edges: ReadonlyMap<string, readonly GraphViewEdge[]>;
+  readonly nodes: ReadonlyMap<string, GraphViewNode>;
+  /** The heaviest first. */
+  readonly edges: readonly GraphViewEdge[];
 }
 
 /** @param rank - of a passage that was found, with its position from 0 */
-function passage(node: GraphViewNode, { names, edges }: Context, rank?: GraphViewRank, position = 0): string {
-  const own = edges.get(node.id) ?? [];
+function passage(node: GraphViewNode, { nodes, edges }: Context, rank?: GraphViewRank, position = 0): string {
+  const own = edges.filter(({ from, to }) => from === node.id || to === node.id);
   const isMatch = node.seedScore !== undefined || rank?.path.length === 0;
   const kind = isMatch ? 'seed' : rank ? 'reached' : 'near';
   const score = rank
     ? `<span class="score"><meter min="0" max="1" value="${rank.score.toFixed(4)}"></meter>${rank.score.toFixed(2)}</span>`
     : '';
-  return `<li><details class="${kind}" id="${names.get(node.id)?.anchor ?? ''}"><summary>${
+  return `<li><details class="${kind}" id="${node.id}"><summary>${
     rank ? `<b>${position + 1}</b>` : ''
   }<span class="name"><span class="title">${escapeHtml(node.title)}</span>${
     node.source === undefined ? '' : `<span class="source">${escapeHtml(node.source)}</span>`
   }</span>${score}</summary>
 ${node.alsoIn === undefined ? '' : `<p class="more">Also in: ${escapeHtml(node.alsoIn.join('; '))}</p>`}
 <p class="text">${escapeHtml(node.text)}</p>
-${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, names)}` : ''}
+${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, nodes)}` : ''}
 ${
   own.length > 0
     ? `<h3>Connections</h3><ul class="edges">${own
         .slice(0, listedEdges)
-        .map((edge) => connection(edge, node.id, names))
+        .map((edge) => connection(edge, node.id, nodes))
         .join('')}</ul>`
     : ''
 }
@@ -83,42 +80,28 @@ ${own.length > listedEdges ? `<p class="more">and ${own.length - listedEdges} mo
 </details></li>`;
 }
 
-function reasons({ seedScore }: GraphViewNode, rank: GraphViewRank | undefined, names: Names): string {
+function reasons({ seedScore }: GraphViewNode, rank: GraphViewRank | undefined, nodes: Context['nodes']): string {
   const steps = rank?.path ?? [];
   const direct = seedScore === undefined ? '' : `<p>It matches the query (${seedScore.toFixed(2)}).</p>`;
   if (steps.length === 0) return direct;
   const first = steps[0] as GraphViewEdge;
-  const start = first.kind === 'title' ? '' : `<li>${linkTo(first.from, names)} matches the query</li>`;
+  const start = first.kind === 'title' ? '' : `<li>${linkTo(first.from, nodes)} matches the query</li>`;
   return `${direct}<ol class="path">${start}${steps
     .map(
       ({ to, kind, reason }) =>
-        `<li><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}: ${escapeHtml(reason)} → ${linkTo(to, names)}</li>`,
+        `<li><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}: ${escapeHtml(reason)} → ${linkTo(to, nodes)}</li>`,
     )
     .join('')}</ol>`;
 }
 
-function connection(edge: GraphViewEdge, id: string, names: Names): string {
+function connection(edge: GraphViewEdge, id: string, nodes: Context['nodes']): string {
   const other = edge.from === id ? edge.to : edge.from;
-  return `<li><i data-kind="${escapeHtml(edge.kind)}"></i>${linkTo(other, names)} <span>${escapeHtml(edge.kind)}: ${escapeHtml(edge.reason)}</span></li>`;
+  return `<li><i data-kind="${escapeHtml(edge.kind)}"></i>${linkTo(other, nodes)} <span>${escapeHtml(edge.kind)}: ${escapeHtml(edge.reason)}</span></li>`;
 }
 
 /** Works as a jump within the list where the script does not run. */
-function linkTo(id: string, names: Names): string {
-  const { title, anchor } = names.get(id) ?? { title: id, anchor: '' };
-  return `<a href="#${anchor}">${escapeHtml(title)}</a>`;
-}
-
-/** Returns the edges of each node, the heaviest first. */
-function edgesOfNodes(edges: readonly GraphViewEdge[]): Map<string, GraphViewEdge[]> {
-  const all = new Map<string, GraphViewEdge[]>();
-  for (const edge of edges.toSorted((a, b) => b.weight - a.weight)) {
-    for (const id of new Set([edge.from, edge.to])) {
-      const own = all.get(id);
-      if (own) own.push(edge);
-      else all.set(id, [edge]);
-    }
-  }
-  return all;
+function linkTo(id: string, nodes: Context['nodes']): string {
+  return `<a href="#${id}">${escapeHtml(nodes.get(id)?.title ?? '')}</a>`;
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -20,7 +20,6 @@ summary::-webkit-details-marker { display: none; }
 export const pageStyle: string = `${baseStyle}
 :root {
   --seed: light-dark(#1f66d6, #6ea8ff); --reached: light-dark(#c2480c, #ff9a5c); --near: light-dark(#8a95a5, #77828f);
-  --query: light-dark(#1b2430, #e8ecf1); --query-ink: light-dark(#ffffff, #14171c);
   --phrase: light-dark(#7a3fc0, #bb93f0); --similarity: light-dark(#5f6b7a, #93a0b0); --sequence: light-dark(#0d7a68, #4cc9b0);
   --link: light-dark(#b0276f, #f07ab4); --relation: light-dark(#946200, #e0b04a); --triple: light-dark(#3a7a10, #93cf62);
   --other: light-dark(#5f6b7a, #93a0b0);

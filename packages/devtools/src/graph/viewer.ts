@@ -1,29 +1,18 @@
 // The script of the page. It runs in a browser: scripts/build-viewer.mjs bundles it into page-script.ts. It draws the graph and
 // connects it with the list of passages. Everything from the view is used as text only.
-import type { Core, EdgeCollection, NodeSingular } from 'cytoscape';
-import type { GraphView, GraphViewEdge, GraphViewNode } from './graph-view.js';
+import type { Core, EdgeCollection } from 'cytoscape';
+import type { GraphView, GraphViewEdge } from './graph-view.js';
 
 /** The library is a script of the page. */
 declare const cytoscape: typeof import('cytoscape');
 
-interface Rank {
-  readonly score: number;
-  readonly path: readonly GraphViewEdge[];
-  readonly position: number;
-}
-
 const view = JSON.parse(element('view').textContent) as GraphView;
 /** Id of the node of the query. */
 const query = 'query';
-// Ids belong to the application and may be any text, so the page identifies a passage by its position.
-const anchorOf = new Map(view.nodes.map(({ id }, index) => [id, `passage-${index}`]));
-const nodes = view.nodes.map((node) => ({ ...node, id: anchor(node.id) }));
-const rankOf = new Map(
-  view.ranking.map(({ id, score, path }, position): [string, Rank] => [
-    anchor(id),
-    { score, path: path.map(toEdge), position },
-  ]),
-);
+/** Distance from the query at first, by the class of the entry of a passage. */
+const radii: Readonly<Record<string, number>> = { seed: 170, reached: 320, near: 430 };
+const nodeOf = new Map(view.nodes.map((node) => [node.id, node]));
+const rankOf = new Map(view.ranking.map((rank, position) => [rank.id, { ...rank, position }]));
 const entryOf = new Map(
   Array.from(document.querySelectorAll<HTMLDetailsElement>('details[id]'), (entry) => [entry.id, entry]),
 );
@@ -43,22 +32,6 @@ probe.hidden = true;
 document.body.append(probe);
 paint();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
-graph
-  .layout({
-    name: 'cose',
-    animate: false,
-    randomize: false,
-    nodeDimensionsIncludeLabels: true,
-    idealEdgeLength: () => 110,
-    nodeRepulsion: () => 900_000,
-    edgeElasticity: () => 90,
-    nodeOverlap: 24,
-    gravity: 0.35,
-    numIter: 1500,
-    componentSpacing: 90,
-    fit: false,
-  })
-  .run();
 let chosen: string | undefined;
 connectGraphAndList();
 connectSearch();
@@ -69,21 +42,8 @@ function element(id: string): HTMLElement {
   return document.getElementById(id) as HTMLElement;
 }
 
-function anchor(id: string): string {
-  return anchorOf.get(id) ?? '';
-}
-
-function toEdge(edge: GraphViewEdge): GraphViewEdge {
-  return { ...edge, from: anchor(edge.from), to: anchor(edge.to) };
-}
-
 function shorten(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1).trimEnd()}\u2026` : text;
-}
-
-function kindOf({ seedScore, id }: GraphViewNode): 'seed' | 'reached' | 'near' {
-  const rank = rankOf.get(id);
-  return seedScore !== undefined || rank?.path.length === 0 ? 'seed' : rank ? 'reached' : 'near';
 }
 
 function edgeId({ from, to, kind }: GraphViewEdge): string {
@@ -92,47 +52,40 @@ function edgeId({ from, to, kind }: GraphViewEdge): string {
 
 /** Places the passages of the ranking in a ring around the query, in its order; the layout moves them from there. */
 function createElements(): cytoscape.ElementDefinition[] {
-  const position = ({ id }: GraphViewNode): number => rankOf.get(id)?.position ?? 1e9;
   const heaviest = Math.max(...view.edges.map(({ weight }) => weight), 1e-9);
   const queryHeight = 22 + 16 * Math.ceil(Math.min(view.query.length, 90) / 22);
   return [
     { data: { id: query, label: shorten(view.query, 90), height: queryHeight }, classes: 'query' },
-    ...[...nodes]
-      .sort((a, b) => position(a) - position(b))
-      .map((node, index) => {
-        const rank = rankOf.get(node.id);
-        const radius = { seed: 170, reached: 320, near: 430 }[kindOf(node)];
-        const angle = index * 2.399963;
-        return {
-          data: {
-            id: node.id,
-            label: `${rank ? `${rank.position + 1}. ` : ''}${shorten(node.title, 46)}`,
-            size: 16 + 30 * Math.sqrt(rank?.score ?? 0),
-          },
-          classes: kindOf(node),
-          position: { x: radius * 1.4 * Math.cos(angle), y: radius * Math.sin(angle) },
-        };
-      }),
-    ...view.edges
-      .map(toEdge)
-      .filter(({ from, to }) => from && to)
-      .map((edge) => ({
+    ...[...entryOf].map(([id, { className }], index) => {
+      const rank = rankOf.get(id);
+      const radius = radii[className] ?? 0;
+      const angle = index * 2.399963;
+      return {
         data: {
-          id: edgeId(edge),
-          source: edge.from,
-          target: edge.to,
-          kind: edge.kind,
-          reason: shorten(`${edge.kind}: ${edge.reason}`, 60),
-          width: 1.2 + 3.3 * (edge.weight / heaviest),
+          id,
+          label: `${rank ? `${rank.position + 1}. ` : ''}${shorten(nodeOf.get(id)?.title ?? '', 46)}`,
+          size: 16 + 30 * Math.sqrt(rank?.score ?? 0),
         },
-        classes: 'edge',
-      })),
-    ...nodes
-      .filter(({ seedScore }) => seedScore !== undefined)
-      .map(({ id, seedScore = 0 }) => ({
-        data: { id: `match ${id}`, source: query, target: id, width: 1 + 2.5 * seedScore },
-        classes: 'match',
-      })),
+        classes: className,
+        position: { x: radius * 1.4 * Math.cos(angle), y: radius * Math.sin(angle) },
+      };
+    }),
+    ...view.edges.map((edge) => ({
+      data: {
+        id: edgeId(edge),
+        source: edge.from,
+        target: edge.to,
+        kind: edge.kind,
+        reason: shorten(`${edge.kind}: ${edge.reason}`, 60),
+        width: 1.2 + 3.3 * (edge.weight / heaviest),
+      },
+      classes: 'edge',
+    })),
+    ...view.nodes.flatMap(({ id, seedScore }) =>
+      seedScore === undefined
+        ? []
+        : [{ data: { id: `match ${id}`, source: query, target: id, width: 1 + 2.5 * seedScore }, classes: 'match' }],
+    ),
   ];
 }
 
@@ -153,8 +106,8 @@ function paint(): void {
     node { ${label}; width: data(size); height: data(size); label: data(label); font-size: 12; z-index: 1;
       font-family: ${getComputedStyle(document.body).fontFamily}; text-max-width: 130px; text-valign: bottom; text-margin-y: 5;
       text-background-opacity: 0.82; text-background-shape: roundrectangle; border-width: 2; border-color: ${paper}; }
-    node.query { shape: round-rectangle; width: 186; height: data(height); background-color: ${color('query')}; z-index: 2;
-      color: ${color('query-ink')}; text-valign: center; text-margin-y: 0; text-max-width: 170px; font-weight: 600;
+    node.query { shape: round-rectangle; width: 186; height: data(height); background-color: ${ink}; z-index: 2;
+      color: ${paper}; text-valign: center; text-margin-y: 0; text-max-width: 170px; font-weight: 600;
       text-background-opacity: 0; border-width: 0; }
     node.seed { background-color: ${color('seed')}; }
     node.reached { background-color: ${color('reached')}; }
@@ -173,15 +126,24 @@ function paint(): void {
 function fillWindow(): void {
   // The controls above it take a part of its height.
   graph.resize();
-  const box = graph.nodes().boundingBox({ includeLabels: false, includeOverlays: false });
   const [roomWidth, roomHeight] = [Math.max(graph.width(), 320), Math.max(graph.height(), 320)];
   const growth = Math.max(1, Math.sqrt((view.nodes.length * 20_000) / (roomWidth * roomHeight)));
-  const width = roomWidth * growth - 180;
-  const height = roomHeight * growth - 140;
-  graph.nodes().positions((node: NodeSingular) => ({
-    x: ((node.position('x') - box.x1) / Math.max(box.w, 1)) * width,
-    y: ((node.position('y') - box.y1) / Math.max(box.h, 1)) * height,
-  }));
+  const layout = graph.layout({
+    name: 'cose',
+    animate: false,
+    randomize: false,
+    nodeDimensionsIncludeLabels: true,
+    boundingBox: { x1: 0, y1: 0, w: roomWidth * growth - 180, h: roomHeight * growth - 140 },
+    idealEdgeLength: () => 110,
+    nodeRepulsion: () => 900_000,
+    edgeElasticity: () => 90,
+    nodeOverlap: 24,
+    gravity: 0.35,
+    numIter: 1500,
+    componentSpacing: 90,
+    fit: false,
+  });
+  layout.run();
   separateLabels();
   graph.fit(undefined, 24);
   if (graph.zoom() > 1) graph.zoom({ level: 1, renderedPosition: center() });
@@ -283,12 +245,14 @@ function connectGraphAndList(): void {
 }
 
 function connectSearch(): void {
-  const texts = nodes.map(({ id, title, source = '', text }) => [id, `${title}\n${source}\n${text}`.toLowerCase()]);
   const input = element('search') as HTMLInputElement;
   input.addEventListener('input', () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = texts.filter(([, text = '']) => words.every((word) => text.includes(word)));
-    const found = new Set(matches.map(([id]) => id));
+    const matches = view.nodes.filter(({ title, source = '', text }) => {
+      const all = `${title}\n${source}\n${text}`.toLowerCase();
+      return words.every((word) => all.includes(word));
+    });
+    const found = new Set(matches.map(({ id }) => id));
     for (const [id, entry] of entryOf) (entry.parentElement as HTMLElement).hidden = !found.has(id);
     show(chosen);
     element('matches').textContent = '';

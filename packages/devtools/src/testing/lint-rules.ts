@@ -9,19 +9,12 @@ import { isObject } from '../json.js';
  */
 export type LintProvider = 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'gemini-parameters';
 
-export const lintProviders: readonly LintProvider[] = [
-  'openai',
-  'openai-strict',
-  'anthropic',
-  'gemini',
-  'gemini-parameters',
-];
-/** Strict mode is an agreement between an application and its own tools: no published server keeps it. */
-export const defaultLintProviders: readonly LintProvider[] = lintProviders.filter((name) => name !== 'openai-strict');
-
 const strict: LintProvider = 'openai-strict';
 /** Gemini's subset of OpenAPI. */
 const subset: LintProvider = 'gemini-parameters';
+export const lintProviders: readonly LintProvider[] = ['openai', strict, 'anthropic', 'gemini', subset];
+/** Strict mode is an agreement between an application and its own tools: no published server keeps it. */
+export const defaultLintProviders: readonly LintProvider[] = lintProviders.filter((name) => name !== strict);
 
 /** A part of an input schema. */
 export interface SchemaPart {
@@ -56,8 +49,8 @@ export type LintRule =
   | 'type-missing'
   | 'union-in-items';
 
-/** A problem: its message, which may come with other providers than those of the rule. */
-export type Found = string | readonly [message: string, providers: readonly LintProvider[]] | undefined;
+/** A problem: its message, which may come with other providers than those of the rule. `false` without a problem. */
+export type Found = string | readonly [message: string, providers: readonly LintProvider[]] | false;
 
 export interface Rule {
   /** Documentation of the provider or of the protocol, or a thread that quotes the error of the provider. */
@@ -96,16 +89,14 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
         ...(annotations.readOnlyHint === undefined ? ['annotations.readOnlyHint'] : []),
         ...(isWriting ? ['annotations.destructiveHint'] : []),
       ];
-      return missing.length === 0
-        ? undefined
-        : `Hosts take a tool without hints for destructive, and show its title. Add ${missing.join(' and ')}.`;
+      if (missing.length === 0) return false;
+      return `Hosts take a tool without hints for destructive, and show its title. Add ${missing.join(' and ')}.`;
     },
   },
   const: {
     source: 'https://github.com/taylorwilsdon/google_workspace_mcp/issues/1099',
     providers: [subset],
-    inSchema: (schema) =>
-      'const' in schema ? '`parameters` of Gemini has no `const`. Use `enum` with one value.' : undefined,
+    inSchema: (schema) => 'const' in schema && '`parameters` of Gemini has no `const`. Use `enum` with one value.',
   },
   'definition-invalid': { source: 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool' },
   'description-copied': {
@@ -114,41 +105,39 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
     member: 'description',
     inTool: ({ name, title = '', description = '' }, twin) => {
       const words = wordsOf(description);
-      if (words === '') return undefined;
+      if (words === '') return false;
       if (words === wordsOf(name) || words === wordsOf(title))
         return 'The description repeats the name. Say what the tool does, and when to use it.';
-      return twin === undefined ? undefined : `'${twin}' has the same description. Say how they differ.`;
+      return twin !== undefined && `'${twin}' has the same description. Say how they differ.`;
     },
   },
   'description-missing': {
     source: 'https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use',
     isAdvice: true,
     member: 'description',
-    inTool: ({ description = '' }) =>
-      wordsOf(description) === '' ? 'Say what the tool does, and when to use it.' : undefined,
+    inTool: ({ description = '' }) => wordsOf(description) === '' && 'Say what the tool does, and when to use it.',
   },
   'enum-not-text': {
     source: 'https://github.com/google-gemini/gemini-cli/issues/4127',
     providers: [subset],
     inSchema: ({ enum: values }) => {
-      if (!Array.isArray(values) || values.every((value) => typeof value === 'string')) return undefined;
-      const other = JSON.stringify(values.find((value) => typeof value !== 'string'));
-      return `\`parameters\` of Gemini accepts texts in \`enum\` only, not ${other}. Use texts, or a range.`;
+      const others = Array.isArray(values) ? values.filter((value) => typeof value !== 'string') : [];
+      if (others.length === 0) return false;
+      return `\`parameters\` of Gemini accepts texts in \`enum\` only, not ${JSON.stringify(others[0])}. Use texts, or a range.`;
     },
   },
   'invisible-characters': {
     source: 'https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/',
     isAdvice: true,
     inText: (text) =>
-      hasInvisibleText(text)
-        ? 'The text has characters that a user does not see, and a model reads: zero-width spaces, marks of direction or tags. Remove them.'
-        : undefined,
+      hasInvisibleText(text) &&
+      'The text has characters that a user does not see, and a model reads: zero-width spaces, marks of direction or tags. Remove them.',
   },
   'items-missing': {
     source: 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
     providers: ['openai', strict, subset],
     inSchema: ({ type, items }) =>
-      [type].flat().includes('array') && !isObject(items) ? 'The array has no `items`. Describe them.' : undefined,
+      [type].flat().includes('array') && !isObject(items) && 'The array has no `items`. Describe them.',
   },
   'name-characters': {
     source: 'https://github.com/github/copilot-cli/issues/1879',
@@ -159,29 +148,28 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
         ...(/^[A-Za-z_][\w.-]*$/.test(name) ? [] : (['gemini', subset] as const)),
       ];
       const message = `Providers accept letters, digits, '_' and '-', and Gemini a letter or '_' first. Rename the tool.`;
-      return providers.length > 0 ? [message, providers] : undefined;
+      return providers.length > 0 && [message, providers];
     },
   },
   'name-length': {
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     member: 'name',
     inTool: ({ name: { length } }) =>
-      length > maxNameLength
-        ? `The name has ${length} characters; providers accept ${maxNameLength}, and hosts put the name of the server before it. Shorten it.`
-        : undefined,
+      length > maxNameLength &&
+      `The name has ${length} characters; providers accept ${maxNameLength}, and hosts put the name of the server before it. Shorten it.`,
   },
   'output-schema-missing': {
     source: 'https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema',
     isAdvice: true,
     member: 'outputSchema',
     inTool: ({ outputSchema }) =>
-      outputSchema === undefined ? 'Without an output schema, programs receive text. Describe the output.' : undefined,
+      outputSchema === undefined && 'Without an output schema, programs receive text. Describe the output.',
   },
   'ref-siblings': {
     source: 'https://github.com/anomalyco/opencode/issues/12295',
     inSchema: ({ $ref, ...siblings }) => {
       const names = Object.keys(siblings).filter((name) => !unreadKeys.has(name));
-      if (typeof $ref !== 'string' || names.length === 0) return undefined;
+      if (typeof $ref !== 'string' || names.length === 0) return false;
       const message = `\`$ref\` stands next to ${names.map((name) => `\`${name}\``).join(', ')}. Move them into the referenced schema.`;
       return [message, names.every((name) => harmlessSiblings.has(name)) ? [strict] : [strict, 'gemini', subset]];
     },
@@ -189,26 +177,23 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
   'ref-unresolved': {
     source: 'https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3',
     inSchema: ({ $ref }, { root }) =>
-      typeof $ref === 'string' && resolvePointer(root, $ref) === undefined
-        ? `'${$ref}' names no part of this schema. Add it to \`$defs\`, or write it in place.`
-        : undefined,
+      typeof $ref === 'string' &&
+      resolvePointer(root, $ref) === undefined &&
+      `'${$ref}' names no part of this schema. Add it to \`$defs\`, or write it in place.`,
   },
   reference: {
     source: 'https://github.com/google-gemini/gemini-cli/issues/13326',
     providers: [subset],
     inSchema: ({ $ref }) =>
-      typeof $ref === 'string'
-        ? `\`parameters\` of Gemini does not resolve '${$ref}'. Write the schema in place.`
-        : undefined,
+      typeof $ref === 'string' && `\`parameters\` of Gemini does not resolve '${$ref}'. Write the schema in place.`,
   },
   'required-unknown': {
     source: 'https://github.com/anomalyco/opencode/issues/3140',
     providers: [strict, subset],
     inSchema: (schema) => {
       const unknown = requiredOf(schema).filter((name) => !propertiesOf(schema).includes(String(name)));
-      return unknown.length > 0
-        ? `\`required\` names ${list(unknown)}, which \`properties\` does not. Describe it, or remove it.`
-        : undefined;
+      if (unknown.length === 0) return false;
+      return `\`required\` names ${list(unknown)}, which \`properties\` does not. Describe it, or remove it.`;
     },
   },
   'root-union': {
@@ -216,7 +201,7 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
     inSchema: (schema, { keyword }) => {
       const used = unions.filter((name) => name in schema);
       const all = [...used, ...['enum', 'not'].filter((name) => name in schema)];
-      if (keyword !== undefined || all.length === 0) return undefined;
+      if (keyword !== undefined || all.length === 0) return false;
       const message = `The root has ${list(all)}, which providers reject. Make it one object, with the alternatives in a property.`;
       return [message, used.length > 0 ? lintProviders : ['openai', strict]];
     },
@@ -225,18 +210,17 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
     source: strictGuide,
     providers: [strict],
     inSchema: (schema) =>
-      isObjectSchema(schema) && schema['additionalProperties'] !== false
-        ? 'Strict mode needs `additionalProperties: false` in every object.'
-        : undefined,
+      isObjectSchema(schema) &&
+      schema['additionalProperties'] !== false &&
+      'Strict mode needs `additionalProperties: false` in every object.',
   },
   'strict-keyword': {
     source: strictGuide,
     providers: [strict],
     inSchema: (schema) => {
       const refused = strictKeywords.filter((name) => name in schema);
-      return refused.length > 0
-        ? `Strict mode rejects ${list(refused)}. Use \`anyOf\`, or explain the condition in the description.`
-        : undefined;
+      if (refused.length === 0) return false;
+      return `Strict mode rejects ${list(refused)}. Use \`anyOf\`, or explain the condition in the description.`;
     },
   },
   'strict-required': {
@@ -244,32 +228,31 @@ export const lintRules: Readonly<Record<LintRule, Rule>> = {
     providers: [strict],
     inSchema: (schema) => {
       const optional = propertiesOf(schema).filter((name) => !requiredOf(schema).includes(name));
-      return isObjectSchema(schema) && optional.length > 0
-        ? `Strict mode needs every property in \`required\`; ${list(optional)} is not. Make it required and nullable.`
-        : undefined;
+      if (optional.length === 0) return false;
+      return `Strict mode needs every property in \`required\`; ${list(optional)} is not. Make it required and nullable.`;
     },
   },
   'type-list': {
     source: 'https://github.com/zed-industries/zed/issues/44875',
     providers: [subset],
     inSchema: ({ type }) =>
-      Array.isArray(type)
-        ? `\`type\` is a list: ${JSON.stringify(type)}. Name one type, and make the property optional instead of nullable.`
-        : undefined,
+      Array.isArray(type) &&
+      `\`type\` is a list: ${JSON.stringify(type)}. Name one type, and make the property optional instead of nullable.`,
   },
   'type-missing': {
     source: 'https://github.com/google-gemini/gemini-cli/issues/4400',
     inSchema: (schema) =>
-      ['type', '$ref', ...unions].some((name) => schema[name] !== undefined)
-        ? undefined
-        : ['The schema has no `type`. Name it.', 'enum' in schema || 'const' in schema ? [subset] : [strict, subset]],
+      !['type', '$ref', ...unions].some((name) => schema[name] !== undefined) && [
+        'The schema has no `type`. Name it.',
+        'enum' in schema || 'const' in schema ? [subset] : [strict, subset],
+      ],
   },
   'union-in-items': {
     source: 'https://github.com/sbroenne/mcp-server-excel/issues/672',
     providers: [subset],
     inSchema: (schema, { keyword }) => {
       const used = unions.filter((name) => name in schema);
-      return keyword === 'items' && used.length > 0 ? `The items have ${list(used)}. Give them one type.` : undefined;
+      return keyword === 'items' && used.length > 0 && `The items have ${list(used)}. Give them one type.`;
     },
   },
 };

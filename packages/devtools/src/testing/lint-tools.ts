@@ -96,7 +96,7 @@ export function lintTools(definitions: readonly ProtocolTool[], options: LintToo
         if (found) add(name, rule, `/${key}`, found);
       }
       for (const [path, part] of parts) {
-        const found = inSchema?.(part.schema, part) ?? inText?.(textsOf(part.schema));
+        const found = inSchema?.(part.schema, part) || inText?.(textsOf(part.schema));
         if (found) add(name, rule, path, found);
       }
     }
