@@ -105,26 +105,23 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   requireItems('generateCases', 'documents', options.documents);
   const { documents, cache, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
   const { maxPassages = 2 * count } = options;
-  if (options.model === undefined) {
-    const cases = await makeCases({ passages: passagesOf(documents), count, seed, signal });
-    return { cases, rejected: { form: 0, quote: 0, unanswerable: 0 }, cost: { calls: 0 } };
-  }
+  const rejected = { form: 0, quote: 0, unanswerable: 0 };
+  const cost: ModelCost = { calls: 0 };
+  if (options.model === undefined)
+    return { cases: await makeCases({ passages: passagesOf(documents), count, seed, signal }), rejected, cost };
   const passages = await samplePassages(passagesOf(documents), { seed, count: maxPassages, signal });
   if (passages.length === 0)
     throw invalidOptions(
       'The documents contain no passages with enough text for a question. A loader such as loadDocuments() can be read only once.',
     );
-  const cost: ModelCost = { calls: 0 };
-  const model = await countCalls(options.model, cost);
-
-  const write = (passage: CasePassage, stop: AbortSignal): Promise<Outcome> =>
-    writeCase(passage, { llm: model, signal: stop, cache });
+  const llm = await countCalls(options.model, cost);
+  const write = (passage: CasePassage, stop: AbortSignal): Promise<RetrievalCase | RejectionReason> =>
+    writeCase(passage, { llm, signal: stop, cache });
   const cases: RetrievalCase[] = [];
-  const rejected = { form: 0, quote: 0, unanswerable: 0 };
   let read = 0;
   for await (const outcome of runAhead(passages, concurrency, write, signal)) {
-    if (outcome.case) cases.push(outcome.case);
-    else rejected[outcome.rejected] += 1;
+    if (typeof outcome === 'string') rejected[outcome] += 1;
+    else cases.push(outcome);
     read += 1;
     onProgress?.({ cases: cases.length, total: count, passages: read });
     if (cases.length === count) break;
@@ -139,10 +136,6 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   return { cases, rejected, cost };
 }
 
-type Outcome =
-  | { readonly case: RetrievalCase; readonly rejected?: never }
-  | { readonly case?: never; readonly rejected: RejectionReason };
-
 /** Returns the passages that cases are made of. */
 export async function* passagesOf(documents: GenerateCasesOptions['documents']): AsyncGenerator<CasePassage> {
   for await (const document of documents)
@@ -152,24 +145,20 @@ export async function* passagesOf(documents: GenerateCasesOptions['documents']):
     }
 }
 
-const text = { type: 'string', minLength: 1 } as const;
-const writtenSchema: JsonSchema = {
+const schemaOf = (properties: Record<string, JsonSchema>): JsonSchema => ({
   type: 'object',
-  properties: { question: text, quote: text },
-  required: ['question', 'quote'],
+  properties,
+  required: Object.keys(properties),
   additionalProperties: false,
-};
-const checkedSchema: JsonSchema = {
-  type: 'object',
-  properties: { answerable: { type: 'boolean' }, answer: { type: 'string' } },
-  required: ['answerable', 'answer'],
-  additionalProperties: false,
-};
+});
+const writtenText = { type: 'string', minLength: 1 } as const;
+const writtenSchema = schemaOf({ question: writtenText, quote: writtenText });
+const checkedSchema = schemaOf({ answerable: { type: 'boolean' }, answer: { type: 'string' } });
 
 async function writeCase(
   passage: CasePassage,
   request: { llm: LanguageModelInput; signal: AbortSignal; cache: AnswerCache | undefined },
-): Promise<Outcome> {
+): Promise<RetrievalCase | RejectionReason> {
   const ask = (prompt: string, schema: JsonSchema): Promise<unknown> => {
     const key = createHash('sha256').update(`case ${prompt}`).digest('hex');
     // Also when the model ignores the signal.
@@ -179,14 +168,14 @@ async function writeCase(
     const written = await ask(questionPrompt(passage.text), writtenSchema);
     const { question, quote } = written as { question: string; quote: string };
     const letters = toLetters(quote);
-    if (letters === '' || !toLetters(passage.text).includes(letters)) return { rejected: 'quote' };
+    if (letters === '' || !toLetters(passage.text).includes(letters)) return 'quote';
     const checked = await ask(answerPrompt(passage.text, question), checkedSchema);
     const { answerable, answer } = checked as { answerable: boolean; answer: string };
-    if (!answerable || question.trim() === '') return { rejected: 'unanswerable' };
+    if (!answerable || question.trim() === '') return 'unanswerable';
     const { source } = passage;
-    return { case: { question, relevant: [source === undefined ? { quote } : { quote, source }], answer } };
+    return { question, relevant: [source === undefined ? { quote } : { quote, source }], answer };
   } catch (error) {
-    if (isQuiverError(error, 'EXTRACT_ANSWER_INVALID')) return { rejected: 'form' };
+    if (isQuiverError(error, 'EXTRACT_ANSWER_INVALID')) return 'form';
     throw error;
   }
 }

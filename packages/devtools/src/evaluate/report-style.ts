@@ -6,10 +6,8 @@ export const reportStyle: string = `${baseStyle}
 header, main { max-width: 1180px; margin: 0 auto; padding: 16px 22px; }
 header { padding-bottom: 0; }
 header p { margin: 0; color: var(--soft); }
-h1 { margin: 0; font-size: 22px; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { margin: 26px 0 8px; font-size: 16px; }
 h3 { margin: 14px 0 0; font-size: 14px; overflow-wrap: anywhere; }
-.note { margin: 4px 0; font-size: 13px; color: var(--soft); }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 8px 12px; text-align: right; vertical-align: top; border-top: 1px solid var(--line); white-space: nowrap; }
@@ -17,9 +15,6 @@ thead th { border-top: 0; font-size: 13px; color: var(--soft); background: var(-
 th:first-child { text-align: left; white-space: normal; min-width: 9em; overflow-wrap: anywhere; }
 td b, td small, td meter { display: block; margin-left: auto; }
 td small { color: var(--soft); font-size: 12px; }
-meter { width: 72px; height: 7px; background: var(--line); border: 0; border-radius: 4px; }
-meter::-webkit-meter-bar { height: 7px; background: var(--line); border: 0; border-radius: 4px; }
-meter::-webkit-meter-optimum-value { border-radius: 4px; }
 ol, ul { padding-left: 1.6em; margin: 6px 0; }
 .differences { list-style: none; padding: 0; font-size: 14px; }
 details > .differences { padding: 0 14px 10px; }

@@ -119,9 +119,8 @@ export interface TuneResult {
   finding?: string;
 }
 
-/** Fewest cases of each part. */
+/** Fewest cases of each part, and for the choice of one weight. */
 const minCases = { tuning: 30, heldOut: 10 };
-/** For the choice of one weight. */
 const minCasesOfWeight = { tuning: 14, heldOut: 6 };
 /** Weights that are tried by default. Of weights that are equally good within the tolerance, the first one wins. */
 const weights: readonly FusionWeights[] = [1, 0.5, 2, 0.25, 4].map((vector) => ({ vector }));
@@ -154,24 +153,21 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const own = options.cases === undefined ? undefined : checkCases(options.cases);
   const settings = combine(options.grid, { k, fusion: own ? weights : [] });
   const cases = own ?? (await makeCases({ passages: passagesOf(documents), signal }));
-  const others = new Set(settings.map(({ fusion: _weight, ...rest }) => JSON.stringify(rest)));
+  const others = new Set(settings.map((one) => JSON.stringify({ ...one, fusion: undefined })));
   const isWeight = settings.length > 1 && others.size === 1;
   const parts = splitCases(cases, heldOut, isWeight ? minCasesOfWeight : minCases);
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
   const existing = await store.listIndexes({ signal });
   const taken = [...indexNames.values()].find((name) => existing.includes(name));
   if (taken !== undefined) throw invalidOptions(`The index '${taken}' exists. Delete it, or pass another store.`);
-  const candidates = settings.map((one): [SearchConfiguration, TunedSettings] => {
+  const configurations = settings.map((one): SearchConfiguration => {
     const { chunkSize, ...search } = one;
-    const indexName = indexNames.get(chunkSize) as string;
-    return [{ name: JSON.stringify(one), indexName, model, ...search }, one];
+    return { name: JSON.stringify(one), indexName: indexNames.get(chunkSize) as string, model, ...search };
   });
   const common = { vectorStore: store, metrics: [metric], signal };
   try {
-    for (const [maxSize, indexName] of indexNames) {
+    for (const [maxSize, indexName] of indexNames)
       await ingest({ documents, vectorStore: store, indexName, model, chunkOptions: { maxSize }, signal });
-    }
-    const configurations = candidates.map(([configuration]) => configuration);
     const progress = onProgress ? { onProgress } : {};
     const measured = await evaluateRetrieval({ ...common, ...progress, cases: parts.tuning, configurations });
     const ranked = measured.configurations
@@ -200,9 +196,8 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     };
   } finally {
     // Without the signal: an aborted run also leaves nothing behind.
-    for (const indexName of indexNames.values()) {
+    for (const indexName of indexNames.values())
       if ((await store.listIndexes()).includes(indexName)) await store.deleteIndex({ indexName });
-    }
   }
 }
 
@@ -210,7 +205,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 function splitCases(
   cases: readonly RetrievalCase[],
   heldOut: number,
-  least: { readonly tuning: number; readonly heldOut: number },
+  least: TuneResult['cases'],
 ): { tuning: RetrievalCase[]; heldOut: RetrievalCase[] } {
   const shuffled = cases
     .map((one, index) => ({ one, key: createHash('sha256').update(`${index} ${one.question}`).digest('hex') }))
@@ -228,19 +223,13 @@ function splitCases(
 /** Returns every combination. @throws `OPTIONS_INVALID` */
 function combine(grid: TuneGrid, defaults: { k: number; fusion: readonly FusionWeights[] }): TunedSettings[] {
   const { chunkSize, mode = ['keyword'], fusion = defaults.fusion, topK = [defaults.k] } = grid ?? {};
-  for (const [name, values] of Object.entries({ chunkSize, mode, topK })) {
+  for (const [name, values] of Object.entries({ chunkSize, mode, topK }))
     if (!Array.isArray(values) || values.length === 0) throw invalidOptions(`grid.${name} must be a list of values.`);
-  }
+  const counts = [...new Set(topK)];
+  const searches = [...new Set(mode)].flatMap((one) =>
+    one === 'hybrid' && fusion.length > 0 ? fusion.map((weight) => ({ mode: one, fusion: weight })) : [{ mode: one }],
+  );
   return [...new Set(chunkSize)].flatMap((size) =>
-    [...new Set(mode)].flatMap((one) =>
-      (one === 'hybrid' && fusion.length > 0 ? fusion : [undefined]).flatMap((weights) =>
-        [...new Set(topK)].map((count) => ({
-          chunkSize: size,
-          mode: one,
-          ...(weights && { fusion: weights }),
-          topK: count,
-        })),
-      ),
-    ),
+    searches.flatMap((search) => counts.map((count) => ({ chunkSize: size, ...search, topK: count }))),
   );
 }

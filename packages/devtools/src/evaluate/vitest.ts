@@ -43,12 +43,10 @@ export const retrievalMatchers: {
     const metrics = Object.keys(minimum ?? {}) as MetricName[];
     for (const metric of metrics) {
       const least = minimum[metric];
-      if (!(typeof least === 'number' && least >= 0 && least <= 1)) {
+      if (!(typeof least === 'number' && least >= 0 && least <= 1))
         throw invalidOptions(`The least ${metric} must be a number from 0 to 1, not ${String(least)}.`);
-      }
     }
-    const given = (received ?? {}) as RetrievalUnderTest;
-    const { vectorStore, ...configuration } = given;
+    const { vectorStore, ...configuration } = (received ?? {}) as RetrievalUnderTest;
     const configurations = [{ name: configuration.indexName, ...configuration }];
     const evaluation = await evaluateRetrieval({ vectorStore, cases, configurations, metrics });
     const report = evaluation.configurations[0] as ConfigurationReport;

@@ -9,7 +9,11 @@ export const baseStyle = `
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
 .overline { margin: 0; font-size: 12px; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); }
-meter::-webkit-meter-optimum-value { background: var(--focus); }
+h1 { margin: 0; font-size: 20px; font-weight: 650; line-height: 1.3; overflow-wrap: anywhere; }
+.note { margin: 4px 0 8px; font-size: 14px; color: var(--soft); }
+meter { width: 64px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
+meter::-webkit-meter-bar { height: 9px; background: var(--line); border: 0; border-radius: 5px; }
+meter::-webkit-meter-optimum-value { background: var(--focus); border-radius: 5px; }
 meter::-moz-meter-bar { background: var(--focus); }
 summary { cursor: pointer; list-style: none; border-radius: 8px; }
 summary::-webkit-details-marker { display: none; }
@@ -27,7 +31,6 @@ export const pageStyle: string = `${baseStyle}
 html, body { height: 100%; margin: 0; }
 body { display: flex; flex-direction: column; }
 header { padding: 14px 22px 12px; border-bottom: 1px solid var(--line); }
-h1 { margin: 0; font-size: 20px; font-weight: 650; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { margin: 18px 0 6px; font-size: 13px; font-weight: 650; color: var(--soft); }
 h3 { margin-top: 12px; margin-bottom: 4px; font-size: 12px; font-weight: 650; color: var(--soft); }
 main { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(0, 1fr) minmax(320px, 400px); }
@@ -39,7 +42,6 @@ aside { overflow-y: auto; padding: 16px 18px 32px; background: var(--raised); bo
 search { display: grid; gap: 4px; }
 search label { font-size: 12px; font-weight: 650; color: var(--soft); }
 input[type=search] { font: inherit; width: 100%; padding: 7px 10px; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; }
-.note { margin: 0 0 8px; font-size: 14px; color: var(--soft); }
 #matches { margin: 4px 0 0; font-size: 13px; color: var(--soft); }
 ol, ul { margin: 0; padding: 0; list-style: none; }
 #found > li, #others > li { margin-bottom: 6px; }
@@ -54,10 +56,8 @@ summary b { min-width: 1.3em; font-variant-numeric: tabular-nums; color: var(--s
 .title { display: block; font-weight: 600; line-height: 1.35; overflow-wrap: anywhere; }
 details:not([open]) :is(.title, .source) { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .score { display: flex; align-items: center; gap: 6px; font-size: 13px; font-variant-numeric: tabular-nums; color: var(--soft); }
-meter { width: 64px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
-meter::-webkit-meter-bar { height: 9px; background: var(--line); border: 0; border-radius: 5px; }
-meter::-webkit-meter-optimum-value { min-width: 7px; border-radius: 5px; }
-meter::-moz-meter-bar { min-width: 7px; border-radius: 5px; }
+meter::-webkit-meter-optimum-value { min-width: 7px; }
+meter::-moz-meter-bar { min-width: 7px; }
 .source { display: block; font-size: 12px; line-height: 1.35; color: var(--soft); overflow-wrap: anywhere; }
 .text { margin-top: 6px; margin-bottom: 0; max-height: 16em; overflow-y: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .path, .edges, details p { font-size: 14px; }
