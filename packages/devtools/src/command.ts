@@ -12,7 +12,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { MCPClient, type ProtocolTool, type ServerDefinition } from '@quiver/mcp/client';
-import { isObject } from './json.js';
+import { isObject } from '@quiver/mcp/internal';
 import type { LintProvider, LintRule } from './testing/lint-rules.js';
 import { lintTools } from './testing/lint-tools.js';
 import { pascalCase } from './tool-types/type-text.js';
@@ -47,7 +47,8 @@ try {
 async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args);
   if (values.help || values.version) {
-    process.stdout.write(`${values.help ? usage : packageVersion()}\n`);
+    const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+    process.stdout.write(`${values.help ? usage : version}\n`);
     return 0;
   }
   const [command, ...target] = positionals;
@@ -91,10 +92,6 @@ function lint(definitions: ToolDefinitions, { provider, ignore }: Arguments['val
   return problems.some(({ effect }) => effect === 'rejected') ? 1 : 0;
 }
 
-function packageVersion(): string {
-  return String((createRequire(import.meta.url)('../package.json') as { version?: unknown }).version);
-}
-
 function readArguments(args: string[]): Arguments {
   try {
     return parseArgs({ args, allowPositionals: true, options: argumentOptions });
@@ -109,8 +106,8 @@ function nameOf(
   output: string | undefined,
   definitions: ToolDefinitions,
 ): { name?: string } {
-  const isOne = Array.isArray(definitions) || Object.keys(definitions).length === 1;
-  if (given !== undefined || !isOne) return given === undefined ? {} : { name: given };
+  if (given !== undefined) return { name: given };
+  if (!Array.isArray(definitions) && Object.keys(definitions).length !== 1) return {};
   if (output !== undefined) return { name: pascalCase(basename(output).replace(/\..*/, '')) };
   if (Array.isArray(definitions)) throw new Error(`The interface needs a name: --name Weather. ${usage}`);
   return {};
@@ -129,8 +126,7 @@ async function readDefinitions(target: string[], headers: string[]): Promise<Too
 }
 
 function toDefinition(target: string[], headers: string[]): ServerDefinition {
-  const words = target.length === 1 ? splitWords(target[0] ?? '') : target;
-  const [command = '', ...args] = words;
+  const [command = '', ...args] = target.length === 1 ? splitWords(target[0] ?? '') : target;
   if (isUrl(command)) return { url: command, headers: Object.fromEntries(headers.map(splitHeader)) };
   if (headers.length > 0) throw new Error(`--header applies to a URL, not to '${command}'.`);
   const isScript = args.length === 0 && /\.([cm]?[jt]s|py)$/.test(command);
@@ -173,14 +169,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Writes one line to standard error. */
 function report(text: string): void {
-  process.stderr.write(
-    `${escapeForLog(
-      text
-        .split(/\n/)
-        .map((line) => line.trim())
-        .join(' '),
-    )}\n`,
-  );
+  const line = text.split('\n').map((part) => part.trim());
+  process.stderr.write(`${escapeForLog(line.join(' '))}\n`);
 }

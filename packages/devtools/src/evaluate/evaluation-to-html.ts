@@ -43,6 +43,15 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
   const questions = order.slice(0, maxQuestions).map(({ index }) => question(index, configurations, metrics));
   const hasSeparation = configurations.some((one) => one.separation);
   const hidden = cases - questions.length;
+  const columns: (readonly [label: string, cell: (one: ConfigurationReport) => string | number | undefined])[] = [
+    ...metrics.map((name) => [labelOf(name), (one: ConfigurationReport) => metricCell(one.metrics[name])] as const),
+    ...(hasSeparation ? [['AUC', ({ separation }: ConfigurationReport) => separation?.auc.toFixed(3)] as const] : []),
+    ['p50 ms', ({ latency }) => latency.p50.toFixed(1)],
+    ['p95 ms', ({ latency }) => latency.p95.toFixed(1)],
+    ['Calls', ({ cost }) => cost?.calls],
+    ['Tokens', ({ cost }) => cost?.tokens],
+    ['Context', ({ contextCharacters }) => contextCharacters],
+  ];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -59,9 +68,9 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
 <main>
 <h2>Configurations</h2>
 <div class="wide" tabindex="0" role="region" aria-label="Metrics of the configurations"><table>
-<thead><tr><th scope="col">Configuration</th>${metrics.map((name) => `<th scope="col">${escapeHtml(labelOf(name))}</th>`).join('')}${hasSeparation ? '<th scope="col">AUC</th>' : ''}<th scope="col">p50 ms</th><th scope="col">p95 ms</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Context</th></tr></thead>
+<thead><tr><th scope="col">Configuration</th>${columns.map(([label]) => `<th scope="col">${escapeHtml(label)}</th>`).join('')}</tr></thead>
 <tbody>
-${configurations.map((one) => configurationRow(one, metrics, hasSeparation)).join('\n')}
+${configurations.map((one) => `<tr>${rowTitle(one)}${columns.map(([, cell]) => `<td>${cell(one) ?? ''}</td>`).join('')}</tr>`).join('\n')}
 </tbody></table></div>
 <p class="note">Small figures are 95 % confidence intervals; with fewer than 20 questions they are too narrow. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.${hasSeparation ? ' AUC: how often a question with an answer has a larger confidence than one without.' : ''}</p>
 ${comparisons.length === 0 ? '' : `<h2>Differences from ${escapeHtml(configurations[0]?.name ?? '')}</h2>\n${differences(comparisons)}`}
@@ -104,26 +113,15 @@ function labelOf(metric: MetricName): string {
   return metric.replace('At', '@');
 }
 
-function configurationRow(report: ConfigurationReport, metrics: readonly MetricName[], hasSeparation: boolean): string {
-  const { name, identicalTo, separation, latency, cost, contextCharacters } = report;
+function rowTitle({ name, identicalTo }: ConfigurationReport): string {
   const note = identicalTo === undefined ? '' : `<br><small>identical to ${escapeHtml(identicalTo)}</small>`;
-  const cells = [
-    ...(hasSeparation ? [separation?.auc.toFixed(3) ?? ''] : []),
-    latency.p50.toFixed(1),
-    latency.p95.toFixed(1),
-    cost?.calls ?? '',
-    cost?.tokens ?? '',
-    contextCharacters,
-  ];
-  return `<tr><th scope="row">${escapeHtml(name)}${note}</th>${metrics
-    .map((metric) => metricCell(report.metrics[metric]))
-    .join('')}${cells.map((cell) => `<td>${escapeHtml(String(cell))}</td>`).join('')}</tr>`;
+  return `<th scope="row">${escapeHtml(name)}${note}</th>`;
 }
 
 function metricCell(interval: Interval | undefined): string {
-  if (!interval) return '<td></td>';
+  if (!interval) return '';
   const { mean, low, high } = interval;
-  return `<td><b>${mean.toFixed(3)}</b><meter min="0" max="1" value="${mean.toFixed(4)}"></meter><small>${low.toFixed(2)}–${high.toFixed(2)}</small></td>`;
+  return `<b>${mean.toFixed(3)}</b><meter min="0" max="1" value="${mean.toFixed(4)}"></meter><small>${low.toFixed(2)}–${high.toFixed(2)}</small>`;
 }
 
 function question(

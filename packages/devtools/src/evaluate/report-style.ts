@@ -1,6 +1,5 @@
 import { baseStyle } from '../graph/page-style.js';
 
-/** The style sheet of the report. */
 export const reportStyle: string = `${baseStyle}
 :root { --good: light-dark(#0b6b4f, #5fd3a8); --bad: light-dark(#b3261e, #ff9a8f); }
 header, main { max-width: 1180px; margin: 0 auto; padding: 16px 22px; }

@@ -86,10 +86,7 @@ declare module 'vitest' {
   // The parameters must be those of Vitest 5; Vitest 4 has others, which matters with `skipLibCheck: false` only.
   // oxlint-disable-next-line no-unused-vars
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> {
-    /**
-     * Evaluates retrieval with cases, and requires a least mean of metrics: `await expect({ vectorStore, indexName, mode }).toReach(cases,
-     * { recallAt5: 0.85 })`.
-     */
+    /** Evaluates retrieval with cases, and requires a least mean of metrics: see {@link retrievalMatchers}. */
     toReach: (cases: readonly RetrievalCase[], minimum: MinimumMetrics) => Promise<void>;
   }
 }

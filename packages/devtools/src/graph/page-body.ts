@@ -13,6 +13,14 @@ export function pageBody(view: GraphView): string {
     return node ? [passage(node, context, rank, position)] : [];
   });
   const others = view.nodes.filter(({ id }) => !ranked.has(id)).map((node) => passage(node, context));
+  const {
+    nodes: { length },
+    edges,
+    ranking,
+  } = view;
+  const summary = `A graph of ${length} passages and ${edges.length} connections. The list beside it holds the same: ${ranking.length} passages found, with the reasons.`;
+  // The search found every passage, so that the graph adds nothing.
+  const isDirect = ranking.length > 0 && ranking.every(({ path }) => path.every(({ kind }) => kind === 'title'));
   const kinds = [...new Set(view.edges.map(({ kind }) => kind))].toSorted();
   return `<header>
 <p class="overline">Query</p>
@@ -20,7 +28,7 @@ export function pageBody(view: GraphView): string {
 </header>
 <main>
 <section class="stage" aria-label="Graph">
-<div id="graph" role="img" aria-label="${escapeHtml(summary(view))}"></div>
+<div id="graph" role="img" aria-label="${summary}"></div>
 <fieldset class="legend" id="kinds" hidden><legend>Connections</legend>
 ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}" checked><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}</label>`).join('\n')}
 </fieldset>
@@ -31,19 +39,10 @@ ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}"
 <search><label for="search">Search the passages</label><input id="search" type="search" autocomplete="off" placeholder="Words of a passage"></search>
 <p id="matches" role="status"></p>
 <h2>Found</h2>
-${isDirect(view) ? '<p class="note">These results match the query directly: no connection led to another passage.</p>\n' : ''}<ol id="found">${found.join('\n')}</ol>
+${isDirect ? '<p class="note">These results match the query directly: no connection led to another passage.</p>\n' : ''}<ol id="found">${found.join('\n')}</ol>
 ${others.length > 0 ? `<h2>Around them</h2>\n<ul id="others">${others.join('\n')}</ul>` : ''}
 </aside>
 </main>`;
-}
-
-/** Whether the search found every passage, so that the graph adds nothing. */
-function isDirect({ ranking }: GraphView): boolean {
-  return ranking.length > 0 && ranking.every(({ path }) => path.every(({ kind }) => kind === 'title'));
-}
-
-function summary({ nodes, edges, ranking }: GraphView): string {
-  return `A graph of ${nodes.length} passages and ${edges.length} connections. The list beside it holds the same: ${ranking.length} passages found, with the reasons.`;
 }
 
 interface Context {

@@ -9,7 +9,6 @@ import {
   required,
 } from '@quiver/core/internal';
 import {
-  type ChunkGraph,
   type GraphOptions,
   type EmbedderInput,
   type QueryMode,
@@ -17,7 +16,6 @@ import {
   toEmbedder,
   type VectorRecord,
 } from '@quiver/rag';
-import type { ChunkEdge } from '@quiver/rag/graph';
 import {
   describePlace,
   type IndexAnswer,
@@ -120,7 +118,7 @@ async function toView(query: IndexQuery, answer: IndexAnswer): Promise<GraphView
   return {
     query: query.queryText,
     nodes,
-    edges: edgesAmong(graph, shown),
+    edges: nodes.flatMap(({ id }) => graph.neighbors(id).filter(({ to }) => id < to && shown.has(to))),
     ranking: found.map(({ record: { id }, score, path }) => ({ id, score, path })),
   };
 }
@@ -134,18 +132,13 @@ function chooseNodes({ graph, found, seeds, isAllowed }: IndexAnswer): Set<strin
   }
   const further = [
     ...seeds.map(({ id }) => id),
-    ...found.flatMap(({ record: { id } }) => heaviest(graph.neighbors(id)).map(({ to }) => to)),
+    ...found.flatMap(({ record: { id } }) => {
+      const heaviest = graph.neighbors(id).toSorted((a, b) => b.weight - a.weight);
+      return heaviest.slice(0, neighborsPerPassage).map(({ to }) => to);
+    }),
   ];
   for (const id of further) if (ids.size < maxNodes && isAllowed(id)) ids.add(id);
   return ids;
-}
-
-function heaviest(edges: readonly ChunkEdge[]): ChunkEdge[] {
-  return edges.toSorted((a, b) => b.weight - a.weight).slice(0, neighborsPerPassage);
-}
-
-function edgesAmong(graph: ChunkGraph, ids: ReadonlySet<string>): ChunkEdge[] {
-  return [...ids].flatMap((id) => graph.neighbors(id).filter(({ to }) => id < to && ids.has(to)));
 }
 
 function toNode(record: VectorRecord, title: string, seedScore: number | undefined): GraphViewNode {

@@ -7,7 +7,6 @@ import type { GraphView, GraphViewEdge } from './graph-view.js';
 declare const cytoscape: typeof import('cytoscape');
 
 const view = JSON.parse(element('view').textContent) as GraphView;
-/** Id of the node of the query. */
 const query = 'query';
 /** Distance from the query at first, by the class of the entry of a passage. */
 const radii: Readonly<Record<string, number>> = { seed: 170, reached: 320, near: 430 };

@@ -10,8 +10,7 @@ import {
   required,
 } from '@quiver/core/internal';
 import type { MessageTransport, ServerDefinition } from '@quiver/mcp/client';
-import { parseServerDefinition } from '@quiver/mcp/internal';
-import { isObject, type ListMethod, type RpcResponse } from '../json.js';
+import { errorCodes, isObject, type ListMethod, parseServerDefinition } from '@quiver/mcp/internal';
 import { createSecretCutter } from './cut-secrets.js';
 import { describeChanges } from './describe-changes.js';
 import {
@@ -22,7 +21,7 @@ import {
   type Ask,
   type CassetteConnection,
 } from './recorded-server.js';
-import { Recording } from './recording.js';
+import { Recording, type RpcResponse } from './recording.js';
 
 /** Options of `createCassette()`. */
 export interface CassetteOptions {
@@ -113,15 +112,14 @@ export function createCassette(options: CassetteOptions): Cassette {
   };
 }
 
-function outdated(file: string, problem: string, changes: readonly string[]): QuiverError {
+const maxChanges = 20;
+
+function outdated(file: string, problem: string, differences: readonly string[]): QuiverError {
+  const more = differences.length - maxChanges;
+  const changes = [...differences.slice(0, maxChanges), ...(more > 0 ? [`and ${more} more`] : [])];
   const list = changes.length > 0 ? `:\n${changes.join('\n')}` : '.';
-  return new QuiverError(
-    'CASSETTE_OUTDATED',
-    `The cassette ${file} ${problem}. Record it again with mode 'record'${list}`,
-    {
-      details: { changes },
-    },
-  );
+  const message = `The cassette ${file} ${problem}. Record it again with mode 'record'${list}`;
+  return new QuiverError('CASSETTE_OUTDATED', message, { details: { changes } });
 }
 
 /** Returns what a difference is about: the result of a list, or its error. */
@@ -179,12 +177,11 @@ function createPlayer(
         .slice(0, maxShown)
         .map((request) => JSON.stringify(request.params));
       const message = `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`;
-      return { error: { code: invalidParams, message } };
+      return { error: { code: errorCodes.invalidParams, message } };
     },
     close: async () => {},
   };
 }
 
-const invalidParams = -32_602;
 /** Similar requests in an error message. */
 const maxShown = 3;

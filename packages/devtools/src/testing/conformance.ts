@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -147,16 +146,14 @@ function unavailable(problem: string): QuiverError {
   return new QuiverError('CONFORMANCE_UNAVAILABLE', `The conformance suite ${problem}`);
 }
 
-async function run(program: string, args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => void (output += text));
-  await once(child, 'close');
-  return output;
+/** Returns the output also of a run with failures. */
+function run(program: string, args: string[]): Promise<string> {
+  const options = { maxBuffer: Number.POSITIVE_INFINITY };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
 }
 
-/** Returns the checks by scenario. */
 async function readResults(folder: string): Promise<[scenario: string, checks: Check[]][]> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('server-')).toSorted();
   return Promise.all(

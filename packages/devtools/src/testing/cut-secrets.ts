@@ -1,20 +1,9 @@
 import { unescape } from 'node:querystring';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
-import { redactToken } from '@quiver/mcp/internal';
-import { isObject } from '../json.js';
+import { isObject, redactToken } from '@quiver/mcp/internal';
 
 /** Names of members and headers whose values are secrets: equal to one of these, or ending with it. */
-const secretNames = [
-  'authorization',
-  'cookie',
-  'password',
-  'pwd',
-  'passphrase',
-  'secret',
-  'apikey',
-  'privatekey',
-  'credentials',
-];
+const secretEnds = /(authorization|cookie|password|pwd|passphrase|secret|apikey|privatekey|credentials)$/;
 /** `nextPageToken` and `compass` are not secrets. */
 const wholeNames = /^((access|auth|api|bearer|client|id|personalaccess|refresh|session|x)?token|(db|user)?pass)$/;
 /** Names of secrets in the query of an address only. */
@@ -32,9 +21,9 @@ export function createSecretCutter(
   const further = new Set(names.map(normalize));
   const isSecret = (name: string): boolean => {
     const plain = normalize(name);
-    return further.has(plain) || wholeNames.test(plain) || secretNames.some((secret) => plain.endsWith(secret));
+    return further.has(plain) || wholeNames.test(plain) || secretEnds.test(plain);
   };
-  const values = secretsOf(definition, isSecret);
+  const values = secretsOf((definition ?? {}) as Sources, isSecret);
   const cut = (value: unknown, isCut: boolean): unknown => {
     if (Array.isArray(value)) return value.map((item) => cut(item, isCut));
     if (isObject(value))
@@ -58,27 +47,26 @@ function cutJson(text: string, cut: (value: unknown, isCut: boolean) => unknown)
   }
 }
 
+/** Parts of a definition that may contain secrets. */
+interface Sources {
+  headers?: unknown;
+  requestInit?: RequestInit;
+  env?: Record<string, string>;
+  args?: string[];
+  url?: string | URL;
+}
+
 /** Returns the secrets of headers, environment variables, arguments and the address, which a server may repeat. */
-function secretsOf(definition: MastraMCPServerDefinition | undefined, isSecret: (name: string) => boolean): string[] {
-  const {
-    headers,
-    requestInit,
-    env,
-    args = [],
-    url = '',
-  } = (definition ?? {}) as {
-    headers?: unknown;
-    requestInit?: RequestInit;
-    env?: Record<string, string>;
-    args?: string[];
-    url?: string | URL;
-  };
+function secretsOf(
+  { headers, requestInit, env, args = [], url }: Sources,
+  isSecret: (name: string) => boolean,
+): string[] {
   const named: Named[] = [
     ...(isObject(headers) ? Object.entries(headers) : []),
     ...new Headers(requestInit?.headers),
     ...Object.entries(env ?? {}),
     ...args.flatMap(nameArgument),
-    ['url', url],
+    ['url', url ?? ''],
   ];
   return [...named, ...named.flatMap(([, value]) => nameParts(String(value)))].flatMap(([name, value]) => {
     // `Bearer` and `Basic` are not part of the secret.

@@ -1,26 +1,19 @@
-import { isObject } from '../json.js';
+import { isObject } from '@quiver/mcp/internal';
+import { show } from './matchers.js';
 
-const maxChanges = 20;
+const maxShown = 120;
 
 /** Returns the differences between two JSON values, one line each: the path, the value before and the value after. */
-export function describeChanges(before: unknown, after: unknown, path = ''): string[] {
-  const changes: string[] = [];
-  compare(before, after, path, changes);
-  const more = changes.length - maxChanges;
-  return more > 0 ? [...changes.slice(0, maxChanges), `and ${more} more`] : changes;
-}
-
-function compare(before: unknown, after: unknown, path: string, changes: string[]): void {
+export function describeChanges(before: unknown, after: unknown, path: string): string[] {
   if (isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after)) {
     const [old, now] = [byName(before), byName(after)];
-    for (const name of new Set([...old.keys(), ...now.keys()]))
-      compare(old.get(name), now.get(name), `${path}/${name}`, changes);
-    return;
+    const names = [...new Set([...old.keys(), ...now.keys()])];
+    return names.flatMap((name) => describeChanges(old.get(name), now.get(name), `${path}/${name}`));
   }
-  if (JSON.stringify(before) === JSON.stringify(after)) return;
-  if (before === undefined) changes.push(`${path} was added: ${show(after)}`);
-  else if (after === undefined) changes.push(`${path} was removed`);
-  else changes.push(`${path} was ${show(before)}, and is ${show(after)}`);
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (before === undefined) return [`${path} was added: ${show(after, maxShown)}`];
+  if (after === undefined) return [`${path} was removed`];
+  return [`${path} was ${show(before, maxShown)}, and is ${show(after, maxShown)}`];
 }
 
 function isBranch(value: unknown): value is Record<string, unknown> | unknown[] {
@@ -35,11 +28,4 @@ function byName(value: Record<string, unknown> | unknown[]): Map<string, unknown
 
 function nameOf(item: unknown): unknown {
   return isObject(item) ? (item['name'] ?? item['uri'] ?? item['uriTemplate']) : undefined;
-}
-
-const maxShownLength = 120;
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }

@@ -16,7 +16,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
-import { isObject } from '../json.js';
+import { isObject } from '@quiver/mcp/internal';
 import { includesMembers } from './includes-members.js';
 
 /** A request of a user, and what a model should do with it. */
@@ -87,7 +87,6 @@ export interface ToolEvaluation {
   confusions: { expected: string; called: string; count: number }[];
 }
 
-const defaultMaxSteps = 5;
 const none = 'none';
 
 const checks: OptionChecks<EvaluateToolsOptions> = {
@@ -120,7 +119,7 @@ export async function evaluateTools(options: EvaluateToolsOptions): Promise<Tool
   checkOptions('evaluateTools', options, checks);
   const { tools, cases, runs = 1, onProgress, signal } = options;
   checkCases(tools, cases);
-  const { model, instructions, execute = false, maxSteps = defaultMaxSteps, ai } = options;
+  const { model, instructions, execute = false, maxSteps = 5, ai } = options;
   const agent = new Agent({
     id: 'evaluation',
     model,
@@ -173,24 +172,19 @@ function findProblem({ expect, forbid = [] }: ToolCase, calls: readonly Evaluate
   const forbidden = calls.find(({ tool }) => forbid.includes(tool));
   if (forbidden) return `called '${forbidden.tool}', which is forbidden`;
   if (!expect) return undefined;
-  if (!isChosen(expect.tool, calls))
-    return `called ${namesOf(calls)} instead of ${expect.tool === null ? 'no tool' : `'${expect.tool}'`}`;
   const { tool, args } = expect;
-  if (
-    args === undefined ||
-    calls.some((call) => call.tool === tool && includesMembers(call.args, args, isDeepStrictEqual))
-  )
-    return undefined;
-  const given = calls.filter((call) => call.tool === tool).map((call) => JSON.stringify(call.args));
-  return `called '${tool}' with ${given.join(' and ')}, without ${JSON.stringify(args)}`;
+  if (!isChosen(tool, calls)) {
+    const called = calls.map((call) => `'${call.tool}'`).join(', ') || 'no tool';
+    return `called ${called} instead of ${tool === null ? 'no tool' : `'${tool}'`}`;
+  }
+  const given = calls.filter((call) => call.tool === tool).map((call) => call.args);
+  if (args === undefined || given.some((own) => includesMembers(own, args, isDeepStrictEqual))) return undefined;
+  const shown = given.map((own) => JSON.stringify(own)).join(' and ');
+  return `called '${tool}' with ${shown}, without ${JSON.stringify(args)}`;
 }
 
 function isChosen(tool: string | null, calls: readonly EvaluatedCall[]): boolean {
   return tool === null ? calls.length === 0 : calls.some((call) => call.tool === tool);
-}
-
-function namesOf(calls: readonly EvaluatedCall[]): string {
-  return calls.length === 0 ? 'no tool' : calls.map(({ tool }) => `'${tool}'`).join(', ');
 }
 
 function shareOf(runs: readonly ToolRun[], isCounted: (run: ToolRun) => boolean): number {

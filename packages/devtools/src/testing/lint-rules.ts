@@ -1,7 +1,6 @@
 import type { ProtocolTool } from '@quiver/mcp/client';
-import { hasInvisibleText } from '@quiver/mcp/internal';
+import { hasInvisibleText, isObject } from '@quiver/mcp/internal';
 import { resolvePointer } from '@quiver/core/internal';
-import { isObject } from '../json.js';
 
 /**
  * Provider whose API reads tool definitions. `openai-strict` is OpenAI with `strict: true`. `gemini` is the field `parametersJsonSchema` of

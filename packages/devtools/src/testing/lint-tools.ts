@@ -1,8 +1,7 @@
 import { checkOptions, listOf, oneOf, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { toolTokens } from '@quiver/core/tool-search';
 import type { ProtocolTool } from '@quiver/mcp/client';
-import { isObject } from '../json.js';
-import { parseToolDefinitions } from '@quiver/mcp/internal';
+import { isObject, parseToolDefinitions } from '@quiver/mcp/internal';
 import {
   defaultLintProviders,
   lintProviders,
@@ -112,8 +111,8 @@ function textsOf(schema: Readonly<Record<string, unknown>>): string {
 }
 
 const schemaKeys = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
-const listKeys = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const mapKeys = ['properties', 'patternProperties', '$defs', 'definitions'];
+/** Lists and objects of schemas. */
+const nestedKeys = 'anyOf oneOf allOf prefixItems properties patternProperties $defs definitions'.split(' ');
 
 /** Returns all parts of an input schema with their paths. */
 function* partsOf(root: unknown): Generator<[string, SchemaPart]> {
@@ -127,7 +126,7 @@ function* partsOf(root: unknown): Generator<[string, SchemaPart]> {
     if (!isObject(part)) continue;
     yield [path, { schema: part, keyword, root }];
     for (const key of schemaKeys) waiting.push([`${path}/${key}`, part[key], key]);
-    for (const key of [...listKeys, ...mapKeys])
+    for (const key of nestedKeys)
       for (const [name, value] of Object.entries(part[key] ?? {}))
         waiting.push([`${path}/${key}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, value, key]);
   }

@@ -3,7 +3,7 @@ import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { CallToolResult, ProtocolTool } from '@quiver/mcp/client';
-import { isObject } from '../json.js';
+import { isObject } from '@quiver/mcp/internal';
 import { includesMembers } from './includes-members.js';
 import type { AskedKind, TestCall, TestClient } from './test-client.js';
 
@@ -75,13 +75,15 @@ export function createMatchers(equals: (actual: unknown, expected: unknown) => b
       return outcome(pass, `'${call.tool}' to fail with ${show(expected)}`, problem);
     },
     async toAsk(received, kind, expected = '') {
-      const { tool, asked, ...call } = await readCall('toAsk', received);
-      const texts = asked.map((request) => `${request.kind} ${textOf(request.params)}`);
-      const pass = asked.some((request) => request.kind === kind && matches(textOf(request.params), expected));
+      const call = await readCall('toAsk', received);
+      const { tool, asked } = call;
+      const sent = asked.map((request) => ({ kind: request.kind, text: JSON.stringify(request.params) }));
+      const pass = sent.some((request) => request.kind === kind && matches(request.text, expected));
       const what = `'${tool}' to send an ${kind} request${expected === '' ? '' : ` with ${show(expected)}`}`;
-      const failure = failureOf({ tool, asked, ...call });
+      const failure = failureOf(call);
       const rest = failure === undefined ? '' : `, and it failed: ${failure}`;
-      return outcome(pass, what, `${texts.length === 0 ? 'it sent no request' : `it sent ${texts.join('; ')}`}${rest}`);
+      const all = sent.map((request) => `${request.kind} ${request.text}`).join('; ') || 'no request';
+      return outcome(pass, what, `it sent ${all}${rest}`);
     },
   };
 }
@@ -175,17 +177,12 @@ function parseJson(text: string): unknown[] {
   }
 }
 
-function textOf(params: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(params);
-}
-
 function matches(text: string, expected: TextPattern): boolean {
   return typeof expected === 'string' ? text.includes(expected) : expected.test(text);
 }
 
-const maxShownLength = 500;
-
-function show(value: unknown): string {
+/** @param maxLength - in characters; the rest is cut off */
+export function show(value: unknown, maxLength = 500): string {
   const text = value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

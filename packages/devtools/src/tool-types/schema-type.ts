@@ -3,6 +3,7 @@ import {
   docComment,
   intersection,
   neverType,
+  operand,
   propertyName,
   quote,
   single,
@@ -11,7 +12,7 @@ import {
   type TypeText,
 } from './type-text.js';
 import { resolvePointer } from '@quiver/core/internal';
-import { isObject } from '../json.js';
+import { isObject } from '@quiver/mcp/internal';
 
 type Schema = Record<string, unknown>;
 
@@ -138,21 +139,10 @@ export class SchemaType {
   }
 
   #value(name: unknown, schema: Schema, place: Place): TypeText {
-    switch (name) {
-      case 'string':
-      case 'number':
-      case 'boolean':
-      case 'null':
-        return single(name);
-      case 'integer':
-        return single('number');
-      case 'array':
-        return this.#array(schema, { ...place, owner: undefined });
-      case 'object':
-        return this.#object(schema, { ...place, owner: undefined });
-      default:
-        return unknownType;
-    }
+    if (name === 'array') return this.#array(schema, { ...place, owner: undefined });
+    if (name === 'object') return this.#object(schema, { ...place, owner: undefined });
+    const isSimple = ['string', 'number', 'boolean', 'null'].includes(String(name));
+    return isSimple ? single(String(name)) : name === 'integer' ? single('number') : unknownType;
   }
 
   /** Writes an array, or a tuple. Its elements are required, unless `minItems` specifies another number; it has no others, unless their schema is there. */
@@ -163,8 +153,7 @@ export class SchemaType {
     const required = typeof minItems === 'number' ? minItems : elements.length;
     const texts = elements.map((element, index) => {
       const type = this.#write(element, place);
-      if (index < required) return type.text;
-      return type.kind === 'single' ? `${type.text}?` : `(${type.text})?`;
+      return index < required ? type.text : `${operand(type)}?`;
     });
     if (rest !== undefined && rest !== false) texts.push(`...${arrayOf(this.#write(rest, place)).text}`);
     return single(`[${texts.join(', ')}]`);
@@ -206,11 +195,7 @@ export class SchemaType {
     // Schemas that contain themselves.
     this.#alternatives.set(schema, Infinity);
     const count = (each: unknown): number => this.#countAlternatives(each, depth + 1);
-    const sum = (list: readonly unknown[]): number =>
-      Math.max(
-        list.map(count).reduce((a, b) => a + b, 0),
-        1,
-      );
+    const sum = (list: readonly unknown[]): number => list.reduce<number>((total, each) => total + count(each), 0) || 1;
     const factors = [
       Math.max(listOf(schema['enum']).length, listOf(schema['type']).length, 1),
       sum(listOf(schema['anyOf'])),

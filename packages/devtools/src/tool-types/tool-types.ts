@@ -1,8 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { type DefinitionChanges, type ProtocolTool, type ToolCatalogue, fingerprintTool } from '@quiver/mcp/client';
-import { parseToolDefinitions } from '@quiver/mcp/internal';
-import { isObject } from '../json.js';
+import { isObject, parseToolDefinitions } from '@quiver/mcp/internal';
 import { SchemaType } from './schema-type.js';
 import { docComment, pascalCase, propertyName, quote } from './type-text.js';
 
@@ -70,7 +69,6 @@ export function compareToolTypes(
 }
 
 interface Server {
-  /** Name of the interface. */
   readonly name: string;
   readonly tools: readonly ProtocolTool[];
 }
@@ -92,13 +90,9 @@ function readServers(definitions: unknown, { name }: ToolTypesOptions): Server[]
   const taken = new Set<string>();
   return entries.map(([server, list]) => {
     if (!Array.isArray(list)) throw invalid(`The definitions of the server ${quote(server)} are not a list.`);
-    return { name: unique(name ?? serverInterface(server), taken), tools: readTools(list) };
+    const own = pascalCase(server);
+    return { name: unique(name ?? (/^[A-Z]/.test(own) ? own : `Server${own}`), taken), tools: readTools(list) };
   });
-}
-
-function serverInterface(server: string): string {
-  const name = pascalCase(server);
-  return /^[A-Z]/.test(name) ? name : `Server${name}`;
 }
 
 /** Returns the tools by name. Of two with the same name, the client calls one: the last one counts. */
@@ -121,9 +115,8 @@ function writeServer(name: string, tools: readonly ProtocolTool[], taken: Set<st
       declarations.push(...type.declarations());
       return `    ${kind.toLowerCase()}: ${text};\n`;
     };
-    const texts = [title, description].filter((text) => text !== undefined);
     return `  // sha256 ${hashOf(tool)} ${quote(tool.name)}
-${docComment(texts, '  ')}  ${propertyName(tool.name)}: {
+${docComment([title, description], '  ')}  ${propertyName(tool.name)}: {
 ${write('Input', inputSchema)}${write('Output', outputSchema)}  };
 `;
   });

@@ -30,13 +30,17 @@ export function intersection(types: readonly TypeText[]): TypeText {
 }
 
 export function arrayOf(item: TypeText): TypeText {
-  return single(item.kind === 'single' ? `${item.text}[]` : `(${item.text})[]`);
+  return single(`${operand(item)}[]`);
 }
 
 function join(types: readonly TypeText[], kind: 'union' | 'intersection', separator: string): TypeText | undefined {
   if (types.length < 2) return types[0];
-  const isInner = (type: TypeText): boolean => type.kind !== 'single' && type.kind !== kind;
-  return { text: types.map((type) => (isInner(type) ? `(${type.text})` : type.text)).join(separator), kind };
+  return { text: types.map((type) => operand(type, kind)).join(separator), kind };
+}
+
+/** Returns the text of a type as a part of another one. @param kind - of the other one */
+export function operand(type: TypeText, kind?: TypeText['kind']): string {
+  return type.kind === 'single' || type.kind === kind ? type.text : `(${type.text})`;
 }
 
 /** Returns a text as a string literal. */
