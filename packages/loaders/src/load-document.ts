@@ -10,8 +10,7 @@ import {
   valueThat,
   invalidOptions,
 } from '@quiver/core/internal';
-import type { Metadata } from '@quiver/rag/document';
-import { MDocument } from '@quiver/rag/document';
+import { MDocument, type Metadata } from '@quiver/rag/document';
 import { readInWorker } from './document-worker-pool.js';
 import {
   tooLargeDocument,

@@ -1,6 +1,5 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import type { CodeLanguage } from '@quiver/rag/document';
-import type { DocumentType, SourceDocument } from '@quiver/rag/document';
+import type { CodeLanguage, DocumentType, SourceDocument } from '@quiver/rag/document';
 
 /**
  * Reason for which a file was not loaded. `unknown encoding`: text that is neither UTF-8 nor UTF-16 with a byte order mark, and whose

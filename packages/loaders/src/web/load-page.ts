@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isQuiverError } from '@quiver/core';
-import { toSkippedFile, type LoadedDocument, type SkipReason } from '../formats/document-loader.js';
-import type { PageContent } from '../formats/document-loader.js';
+import { toSkippedFile, type LoadedDocument, type PageContent, type SkipReason } from '../formats/document-loader.js';
 import { readBytes, type LoadDocumentOptions } from '../load-document.js';
 import {
   parsePageUrl,

@@ -1,8 +1,7 @@
 import { anyValue, checkOptions, oneOf, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
 import { canonicalJson, contentHash, createPartHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
-import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
-import type { ChunkParams } from './chunking/chunking-strategy.js';
+import { createChunker, type ChunkParams, type StrategyName } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
 import type { HtmlChunkOptions } from './chunking/html.js';
 import type { Span } from './chunking/pack-spans.js';

@@ -55,8 +55,7 @@ export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
     throw invalidOptions('sources must be a list of the values of metadata.source, without undefined and null.');
-  const sources: Sources = new Map();
-  for (const source of options.sources) addSource(sources, source);
+  const sources: Sources = new Map(options.sources.map((source) => [canonicalJson(source), source]));
   const access = { store, indexName, maxRetries, signal };
   await requireScope(access, scope);
   let deleted = 0;
@@ -119,8 +118,3 @@ function toFilters(sources: Sources | undefined, scope: RunScope): VectorFilter[
 
 /** Values of `metadata.source` of documents, by their canonical JSON. */
 export type Sources = Map<string, unknown>;
-
-/** Adds a source, unless it is absent. */
-export function addSource(sources: Sources, source: unknown): void {
-  if (source !== undefined) sources.set(canonicalJson(source), source);
-}

@@ -17,6 +17,7 @@ import type { Chunk } from '../document/chunk.js';
 import { contextKey } from '../document/metadata-keys.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
+import { canonicalJson } from '../document/content-hash.js';
 import { addSkipped, type SkippedCounts } from '../document/skipped-text.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { IngestEstimate } from './dry-run.js';
@@ -29,7 +30,7 @@ import { defaultMaxRetries, openTarget, type IngestTarget } from './ingest-targe
 import { readIfStored, storeChunks, type StoredCounts } from './store-chunks.js';
 import { checkChunkVectors, keysOfVectors, toVectors, type ChunkVector, type ChunkVectors } from './chunk-vectors.js';
 import { addScope, parseScope, type IngestScope } from '../store/scope.js';
-import { addSource, removeStale, type Sources } from './delete-documents.js';
+import { removeStale, type Sources } from './delete-documents.js';
 
 /** Number of documents and chunks that `ingest()` processed. */
 export interface IngestReport {
@@ -257,8 +258,10 @@ async function* readBatches(run: IngestRun): AsyncGenerator<Batch> {
     if (!Array.isArray(document?.sources))
       throw invalidOptions(`documents contains ${String(document)}, which is not an MDocument.`);
     // The document names its source even if it has become empty and has no chunks.
-    for (const { metadata } of document.sources)
-      addSource(document.isUnavailable ? unavailable : sources, metadata['source']);
+    for (const { metadata } of document.sources) {
+      const { source } = metadata;
+      if (source !== undefined) (document.isUnavailable ? unavailable : sources).set(canonicalJson(source), source);
+    }
     if (document.isUnavailable) continue;
     const { chunks, stored } = await chunkDocument(run, document);
     // A page in HTML is read when it is chunked.

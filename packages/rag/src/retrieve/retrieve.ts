@@ -27,12 +27,13 @@ import { checkQuestion, Question } from '../search/question.js';
 import { rerankConfigValue, selectByReranker, type RerankConfig } from '../search/rerank.js';
 import { fusedDepth, rerankDepth } from '../store/depths.js';
 import { fuseScores } from '../store/score-fusion.js';
-import { toIndexRead, type DatabaseConfig } from '../store/scope.js';
 import {
   parseScope,
   readTrustedFilter,
   requireScope,
+  toIndexRead,
   trustedFilterChecks,
+  type DatabaseConfig,
   type TrustedFilterOptions,
 } from '../store/scope.js';
 import {

@@ -5,10 +5,9 @@ import { canonicalJson } from '../document/content-hash.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter, type CheckedFilter } from '../filter/index.js';
 import { checkQuestion, Question } from '../search/question.js';
-import { toIndexRead, type IndexRead } from '../store/scope.js';
 import { defaultTopK } from '../store/options.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
-import { parseScope, type RunScope, toScopeFilter } from '../store/scope.js';
+import { parseScope, toIndexRead, toScopeFilter, type IndexRead, type RunScope } from '../store/scope.js';
 import { type ModelFilter, readModelFilter } from './model-filter.js';
 import {
   isRegistry,

@@ -13,10 +13,9 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { expandValue, type PassageExpansion } from '../search/expand-passages.js';
 import { rerankConfigValue, type RerankConfig } from '../search/rerank.js';
 import { confidenceValue, mmrValue, fusionValue, modeValue, objectsByName, topKValue } from '../store/options.js';
-import { trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
+import { trustedFilterChecks, type DatabaseConfig, type TrustedFilterOptions } from '../store/scope.js';
 import type { MmrOptions, FusionWeights, QueryMode, VectorStore } from '../store/index.js';
 import { fieldsValue } from '../filter/declared-fields.js';
-import type { DatabaseConfig } from '../store/scope.js';
 import type { FilterFields } from './model-filter.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */

@@ -1,5 +1,4 @@
-import type { QuiverError } from '@quiver/core';
-import { isQuiverError, toErrorMessage } from '@quiver/core';
+import { isQuiverError, toErrorMessage, type QuiverError } from '@quiver/core';
 import {
   anyValue,
   unchecked,

@@ -1,5 +1,4 @@
-import type { QuiverError } from '@quiver/core';
-import { toErrorMessage } from '@quiver/core';
+import { toErrorMessage, type QuiverError } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import { type ServiceCalls, serviceCalls } from '../store-call.js';
 import type { SqlDatabase } from './database.js';
