@@ -5,6 +5,7 @@ import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { afterTest } from '../test/after-test.ts';
+import { toRequest } from '../test/clients/wire.ts';
 import { eventually } from '../test/eventually.ts';
 import { MCPClient } from './client/index.js';
 import { MCPServer } from './server/index.js';
@@ -206,11 +207,7 @@ test('published notifications of a client arrive with the members of subscribers
 test('notifications without a session have the transport of their request', async () => {
   const server = createServer();
   const { ended } = collect();
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-  });
+  const request = toRequest({ body: { jsonrpc: '2.0', method: 'notifications/initialized' } });
   expect((await server.fetch(request, { serverless: true })).status).toBe(202);
   expect(find(ended, 'server', 'notifications/initialized').transport).toBe('http');
 });

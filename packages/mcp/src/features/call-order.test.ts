@@ -2,7 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp/server';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { TaskCaller, type Answer } from '../../test/clients/task-caller.ts';
-import { rpc } from '../../test/clients/wire.ts';
+import { rpc, toRequest } from '../../test/clients/wire.ts';
 import { eventually } from '../../test/eventually.ts';
 import type { CallExtension } from '../server/call-extension.js';
 import { ResultLimits } from './result-limit/limit-result.js';
@@ -73,16 +73,7 @@ const order = [
 
 test('calls run through search, task, limit, hooks and the tool (legacy)', async () => {
   const { server, log } = serve();
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2025-03-26',
-    },
-    body: JSON.stringify(rpc('tools/call', call)),
-  });
+  const request = toRequest({ headers: { 'mcp-protocol-version': '2025-03-26' }, body: rpc('tools/call', call) });
   const { result } = (await (await server.fetch(request, { serverless: true })).json()) as Answer;
   expect(log).toEqual(order);
   expect(result.content[0].text.length).toBeLessThanOrEqual(500);

@@ -1,7 +1,7 @@
 import { completable, createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { initializeParams, modern, rpc } from '../../test/clients/wire.ts';
+import { initializeParams, modern, rpc, toRequest } from '../../test/clients/wire.ts';
 import { MCPServer } from './mcp-server.js';
 
 /**
@@ -89,16 +89,7 @@ function createTwin(): McpServer {
 const twins = createMcpHandler(() => createTwin());
 
 async function answersTo(body: object, headers: object = {}): Promise<[ours: unknown, theirs: unknown]> {
-  const request = (): Request =>
-    new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...headers,
-      },
-      body: JSON.stringify(body),
-    });
+  const request = (): Request => toRequest({ headers, body });
   const responses = await Promise.all([ours.fetch(request(), { serverless: true }), twins.fetch(request())]);
   const [mine, theirs] = await Promise.all(responses.map(read));
   return [mine, theirs];

@@ -1,5 +1,5 @@
 import type { FetchOptions, MCPServer } from '@quiver/mcp/server';
-import { modern, rpc } from './wire.ts';
+import { modern, rpc, toRequest } from './wire.ts';
 
 export type Answered = {
   status: number;
@@ -21,18 +21,10 @@ export async function callServer(
 ): Promise<Answered> {
   const wire = era === 'modern' ? modern(method, params) : { headers: {}, body: rpc(method, params) };
   const repeated = typeof params['uri'] === 'string' && era === 'modern' ? { 'mcp-name': params['uri'] } : {};
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...wire.headers,
-      ...repeated,
-      ...headers,
-    },
-    body: JSON.stringify(wire.body),
-    ...(signal && { signal }),
-  });
+  const request = toRequest(
+    { headers: { ...wire.headers, ...repeated, ...headers }, body: wire.body },
+    signal ? { signal } : {},
+  );
   const response = await server.fetch(request, { serverless: true, ...options });
   const text = await response.text();
   const json = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined;

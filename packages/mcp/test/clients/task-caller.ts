@@ -1,5 +1,5 @@
 import type { MCPServer } from '../../src/server/index.js';
-import { modern } from './wire.ts';
+import { modern, toRequest } from './wire.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
@@ -38,17 +38,9 @@ export class TaskCaller {
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': clientCapabilities };
     const { headers, body } = modern(method, { ...params, _meta }, this.#id);
     const name = params['taskId'] ?? params['name'];
-    const request = new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: {
-        host: 'localhost',
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        ...(headers as Record<string, string>),
-        ...(typeof name === 'string' && { 'mcp-name': name }),
-        ...more,
-      },
-      body: JSON.stringify(body),
+    const request = toRequest({
+      headers: { ...headers, ...(typeof name === 'string' && { 'mcp-name': name }), ...more },
+      body,
     });
     return this.#server.fetch(request, { ...(authInfo && { authInfo }) });
   }

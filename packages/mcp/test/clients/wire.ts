@@ -21,6 +21,8 @@ export interface WireRequest {
   path?: string;
 }
 
+const usualHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
 /** One HTTP request without any help of a client library, so that wrong requests can be sent too. */
 export function send(
   url: string,
@@ -30,7 +32,7 @@ export function send(
     body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const options: RequestOptions = {
     method,
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    headers: { ...usualHeaders, ...headers },
     ...(path !== undefined && { path }),
   };
   return new Promise((resolve, reject) => {
@@ -47,6 +49,16 @@ export function send(
     });
     req.on('error', reject);
     req.end(bytes);
+  });
+}
+
+/** The same request for a handler of the web platform. */
+export function toRequest({ headers, body }: { headers?: object; body: unknown }, init: RequestInit = {}): Request {
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { ...usualHeaders, ...headers } as Record<string, string>,
+    body: JSON.stringify(body),
+    ...init,
   });
 }
 

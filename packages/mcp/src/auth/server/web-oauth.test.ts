@@ -6,7 +6,7 @@ import { MCPServer } from '@quiver/mcp/server';
 import express from 'express';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
 const oauth = {
   resource: 'http://localhost/mcp',
@@ -32,16 +32,7 @@ const createServer = (): MCPServer =>
 
 const post = (name: string, token?: string): Request => {
   const { headers, body } = modern('tools/call', { name, arguments: {} });
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(headers as Record<string, string>),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  });
+  return toRequest({ headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, body });
 };
 
 describe('createWebOAuth', () => {

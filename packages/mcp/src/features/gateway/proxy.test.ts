@@ -9,7 +9,7 @@ import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { describe, expect, test, vi } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { z } from 'zod';
-import { modern } from '../../../test/clients/wire.ts';
+import { modern, toRequest } from '../../../test/clients/wire.ts';
 import { eventually } from '../../../test/eventually.ts';
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
@@ -122,20 +122,12 @@ async function callAs(
   params: Record<string, unknown>,
 ): Promise<string> {
   const { headers, body } = modern(method, params);
-  const init = {
-    method: 'POST',
-    headers: {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer token-of-${subject}`,
-      ...(typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] }),
-      ...(headers as Record<string, string>),
-    },
-    body: JSON.stringify(body),
+  const own = {
+    authorization: `Bearer token-of-${subject}`,
+    ...(typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] }),
   };
   const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
-  return (await server.fetch(new Request('http://localhost/mcp', init), { authInfo })).text();
+  return (await server.fetch(toRequest({ headers: { ...own, ...headers }, body }), { authInfo })).text();
 }
 
 const textOf = ({ content }: { content: unknown[] }): string => (content[0] as { text: string }).text;

@@ -7,7 +7,7 @@ import { MCPServer, rateLimit, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
-import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 
 const opened: { disconnect(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -215,14 +215,7 @@ describe.each(['legacy', 'modern'] as const)('the search of a server (%s)', (pro
 test('finds, counts and calls no tool that the caller cannot see', async () => {
   const server = createServer({ search: { maxResults: 1 } });
   const ask = async (scopes: string[], name: string, args: object): Promise<string> => {
-    const { headers, body } = modern('tools/call', { name, arguments: args });
-    const init = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-    const common = {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
-    const request = new Request('http://localhost/mcp', { ...init, headers: { ...common, ...init.headers } });
+    const request = toRequest(modern('tools/call', { name, arguments: args }));
     const response = await server.fetch(request, { authInfo: { scopes, extra: { subject: 'one' } } });
     return ((await response.json()) as { result: { content: { text: string }[] } }).result.content[0]?.text ?? '';
   };
@@ -246,19 +239,10 @@ test('checks the scopes of the inner tool, in single calls and in batches', asyn
     },
   });
   const post = async (token: string, body: unknown, headers: object = {}): Promise<Response> => {
-    const common = {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
-    const init = {
-      method: 'POST',
-      headers: { ...common, authorization: `Bearer ${token}`, ...headers },
-      body: JSON.stringify(body),
-    };
-    const guarded = await protect(new Request('http://localhost/mcp', init));
+    const request = { headers: { authorization: `Bearer ${token}`, ...headers }, body };
+    const guarded = await protect(toRequest(request));
     if (!guarded.proceed) throw new Error('refused');
-    return server.fetch(new Request('http://localhost/mcp', init), { authInfo: guarded.authInfo });
+    return server.fetch(toRequest(request), { authInfo: guarded.authInfo });
   };
   const args = { name: 'call_read_tool', arguments: { name: 'get_forecast', arguments: { city: 'Oslo' } } };
   const { headers, body } = modern('tools/call', args);

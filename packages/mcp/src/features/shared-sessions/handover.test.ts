@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { openSharedStore } from '../../../test/stores/shared-tasks.ts';
-import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { ask } from '../../../test/servers/example-tools.ts';
 import { MCPClient } from '../../client/index.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -109,7 +109,6 @@ for (const [service, open, isAvailable] of stores) {
       return stream;
     }
 
-    const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const interrupted = { id: 7, error: { code: -32603, data: { code: 'REQUEST_INTERRUPTED' } } };
 
     test('answers a call with an error, on its stream and to clients that resume elsewhere', async () => {
@@ -173,18 +172,12 @@ for (const [service, open, isAvailable] of stores) {
       expect([status, headers.connection]).toEqual([200, 'close']);
       const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
       expect((await send(b.url, { headers: session, body: rpc('ping') })).status).toBe(200);
-      const refusing = await a.server.fetch(
-        new Request(a.url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) }),
-        { refuseSessionsWhileDraining: true },
-      );
+      const refusing = await a.server.fetch(toRequest({ body }), { refuseSessionsWhileDraining: true });
       expect([refusing.status, refusing.headers.get('retry-after')]).toEqual([503, '5']);
       await a.server.close();
       await b.server.drain();
       // No other instance is left.
-      const alone = await b.server.fetch(
-        new Request(b.url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) }),
-        { refuseSessionsWhileDraining: true },
-      );
+      const alone = await b.server.fetch(toRequest({ body }), { refuseSessionsWhileDraining: true });
       expect(alone.status).toBe(200);
     });
 

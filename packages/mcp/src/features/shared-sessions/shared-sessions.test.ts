@@ -9,6 +9,7 @@ import {
   rpc,
   send,
   type WireAnswer,
+  toRequest,
 } from '../../../test/clients/wire.ts';
 import { ask } from '../../../test/servers/example-tools.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -121,11 +122,7 @@ describe('a session of several instances', () => {
 
     const { server } = await startInstance();
     const request = (): Request =>
-      new Request('http://localhost/mcp', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session },
-        body: JSON.stringify(rpc('tools/call', { name: 'whoAmI', arguments: {} })),
-      });
+      toRequest({ headers: session, body: rpc('tools/call', { name: 'whoAmI', arguments: {} }) });
     expect((await server.fetch(request())).status).toBe(200);
     const stranger = await server.fetch(request(), { authInfo: { token: 'secret', clientId: 'c', scopes: [] } });
     expect(stranger.status).toBe(404);
@@ -133,9 +130,7 @@ describe('a session of several instances', () => {
 
   test('keeps no token in the store', async () => {
     const { server } = await startInstance();
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    const body = JSON.stringify(rpc('initialize', initializeParams));
-    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+    const request = toRequest({ body: rpc('initialize', initializeParams) });
     const authInfo = { token: 'very-secret', clientId: 'c', scopes: [] };
     expect((await server.fetch(request, { authInfo })).status).toBe(200);
     const records = await Promise.all((await store.keys('')).map((key) => store.get(key)));

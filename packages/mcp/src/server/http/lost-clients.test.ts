@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { modern, openSession, send } from '../../../test/clients/wire.ts';
+import { modern, openSession, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 let running = 0;
@@ -31,14 +31,6 @@ const create = (): MCPServer => {
   afterTest(() => server.close({ grace: 50 }));
   return server;
 };
-const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const toWeb = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortSignal): Request =>
-  new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: { ...accept, ...(headers as Record<string, string>) },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  });
 
 describe('a client that left before its request was looked at', () => {
   test('keeps no stream: another one may read it', async () => {
@@ -74,11 +66,11 @@ describe('a client that left before its request was looked at', () => {
   test('cancels its call and ends its stream', async () => {
     const server = create();
     const signal = AbortSignal.abort();
-    const call = await server.fetch(toWeb(modern('tools/call', { name: 'never' }), signal));
+    const call = await server.fetch(toRequest(modern('tools/call', { name: 'never' }), { signal }));
     expect(call.status).toBe(202);
     expect(running).toBe(0);
     const listening = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
-    const response = await server.fetch(toWeb(listening, signal));
+    const response = await server.fetch(toRequest(listening, { signal }));
     await expect(response.text()).rejects.toThrow('aborted');
   });
 });
@@ -86,7 +78,7 @@ describe('a client that left before its request was looked at', () => {
 test('ends the body of a response when the request ends', async () => {
   const controller = new AbortController();
   const listening = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  const response = await create().fetch(toWeb(listening, controller.signal));
+  const response = await create().fetch(toRequest(listening, { signal: controller.signal }));
   const text = response.text();
   controller.abort();
   await expect(text).rejects.toThrow('aborted');
@@ -98,5 +90,5 @@ test('one message may be longer than all that may wait for a slow reader', async
   const call = modern('tools/call', { name: 'long', _meta: { progressToken: 1 } });
   const { events } = await send(url, call);
   expect(events.at(-1).result.content[0].text).toHaveLength(20_000_000);
-  expect((await (await server.fetch(toWeb(call))).text()).length).toBeGreaterThan(20_000_000);
+  expect((await (await server.fetch(toRequest(call))).text()).length).toBeGreaterThan(20_000_000);
 });

@@ -4,7 +4,7 @@ import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { serveHttp } from '../../../test/after-test.ts';
 import { exampleTools, waiting } from '../../../test/servers/example-tools.ts';
-import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { sessionCallerOf, SessionStore, type HttpSession } from './sessions.js';
 import type { HttpRequest } from './message.js';
@@ -104,13 +104,7 @@ describe('over HTTP', () => {
   test('no caller takes all sessions of a small server by default', async () => {
     const users = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
     const open = async (user: string): Promise<number> => {
-      const headers = {
-        host: 'localhost',
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      };
-      const body = JSON.stringify(rpc('initialize', initializeParams));
-      const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+      const request = toRequest({ body: rpc('initialize', initializeParams) });
       return (await users.fetch(request, { maxSessions: 5, authInfo: { extra: { sub: user } } })).status;
     };
     expect([await open('ada'), await open('ada'), await open('ada')]).toEqual([200, 200, 429]);

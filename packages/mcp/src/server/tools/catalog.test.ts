@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
-import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 
@@ -129,15 +129,10 @@ describe('a hidden item has the response of an unknown one', () => {
       },
     });
     const post = async (scopes: string, body: unknown, headers: object = {}): Promise<string> => {
-      const base = {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        host: 'localhost',
-      };
-      const init = { method: 'POST', headers: { ...base, ...as(scopes), ...headers }, body: JSON.stringify(body) };
-      const guarded = await protect(new Request('http://localhost/mcp', init));
+      const request = { headers: { ...as(scopes), ...headers }, body };
+      const guarded = await protect(toRequest(request));
       if (!guarded.proceed) throw new Error('refused');
-      const response = await server.fetch(new Request('http://localhost/mcp', init), {
+      const response = await server.fetch(toRequest(request), {
         authInfo: guarded.authInfo,
         serverless: true,
       });
@@ -512,26 +507,11 @@ test('every page of a list, every completion and every call agree, for any set o
     const headers =
       era === 'modern' ? named : { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': sessions.get(era) };
     const response = await server.fetch(
-      new Request('http://localhost/mcp', {
-        method: 'POST',
-        headers: {
-          host: 'localhost',
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          ...(headers as Record<string, string>),
-        },
-        body: JSON.stringify(era === 'modern' ? call.body : rpc(method, params, id)),
-      }),
+      toRequest({ headers, body: era === 'modern' ? call.body : rpc(method, params, id) }),
     );
     return JSON.parse(await response.text()) as { result: Record<string, never>; error?: { message: string } };
   };
-  const opening = await server.fetch(
-    new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(rpc('initialize', initializeParams)),
-    }),
-  );
+  const opening = await server.fetch(toRequest({ body: rpc('initialize', initializeParams) }));
   sessions.set('legacy', opening.headers.get('mcp-session-id') ?? '');
   const readAll = async (era: string, method: string, member: string): Promise<string[]> => {
     const found: string[] = [];
