@@ -52,11 +52,7 @@ export function classifyEra(message: JsonRpcRequest | JsonRpcNotification, heade
   return 'modern';
 }
 
-/**
- * Refuses a batch with a modern message: that era has no batches.
- *
- * @throws ProtocolError -32600 with HTTP status 400
- */
+/** @throws ProtocolError -32600 with HTTP status 400 for a batch with a modern message: that era has no batches */
 export function requireLegacyBatch(messages: readonly unknown[]): void {
   const isModern = messages.some(
     (message) => isObject(message) && isObject(message['params']) && envelopeOf(message['params']),

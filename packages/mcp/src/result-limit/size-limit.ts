@@ -29,11 +29,7 @@ const checks: OptionChecks<ResultLimitOptions> = {
   countTokens: functionValue,
 };
 
-/**
- * Parses a limit of results.
- *
- * @throws `OPTIONS_INVALID`
- */
+/** @throws `OPTIONS_INVALID` */
 export function parseResultLimit(limit: ResultLimit): SizeLimit {
   const given: ResultLimitOptions = limit;
   checkOptions('resultLimit', given, checks);

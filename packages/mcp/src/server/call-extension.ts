@@ -5,7 +5,6 @@ import type { ParamHeader } from '../protocol/param-headers.js';
 import type { CatalogItem, ListedTool, ToolType } from './tools/catalog.js';
 import type { JsonRpcRequest } from '../protocol/json-rpc.js';
 import type { Continuation } from './continued-run.js';
-import type { ServerState } from './definition/server-state.js';
 import type { ServerRequest } from './request.js';
 
 /** A tool that a server offers. */
@@ -65,14 +64,4 @@ export interface CallExtension {
    * counts.
    */
   continuation?(request: ServerRequest, registered: RegisteredTool): Continuation | undefined;
-}
-
-/** Returns the call that a request stands for; `undefined` for the one that it names, and for other methods. */
-export function resolveCall({ calls }: ServerState, message: JsonRpcRequest): ResolvedCall | undefined {
-  if (message.method !== 'tools/call') return undefined;
-  for (const extension of calls) {
-    const resolved = extension.resolve?.(message);
-    if (resolved) return resolved;
-  }
-  return undefined;
 }

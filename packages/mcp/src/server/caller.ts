@@ -136,7 +136,7 @@ function issuerOf({ extra }: McpAuthInfo): string {
  * @returns `undefined` for an unknown address, and for a loopback address, which may stand for many clients: of a reverse proxy
  * @see [RFC 6177, IPv6 address assignment to end sites](https://www.rfc-editor.org/rfc/rfc6177.html)
  */
-export function addressKeyOf(address: string | undefined): string | undefined {
+function addressKeyOf(address: string | undefined): string | undefined {
   if (address === undefined || isLoopback(address)) return undefined;
   const ipv4 = /^(?:::ffff:)?([^:]+)$/i.exec(address)?.[1];
   // The link-local addresses of all hosts of a network have one prefix.

@@ -7,7 +7,7 @@ import { errorText, isObject, type JsonRpcRequest, type Params, type RequestId }
 import { requireParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import { methodNotFound, type ProtocolError } from '../protocol/protocol-error.js';
 import { requestEntriesOf } from '../request-entries.js';
-import { resolveCall, type ResolvedCall } from './call-extension.js';
+import type { ResolvedCall } from './call-extension.js';
 import type { Continuation, ProgressUpdate } from './continued-run.js';
 import type { Caller } from './caller.js';
 import type { ClientRequest } from './client/client-requests.js';
@@ -370,4 +370,14 @@ export abstract class ServerRequest implements Work {
     result.catch(() => {});
     return result;
   }
+}
+
+/** Returns the call that a request stands for; `undefined` for the one that it names, and for other methods. */
+export function resolveCall({ calls }: ServerState, message: JsonRpcRequest): ResolvedCall | undefined {
+  if (message.method !== 'tools/call') return undefined;
+  for (const extension of calls) {
+    const resolved = extension.resolve?.(message);
+    if (resolved) return resolved;
+  }
+  return undefined;
 }

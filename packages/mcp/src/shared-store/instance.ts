@@ -140,11 +140,7 @@ export class Instance {
     await this.#publish(this.#allInboxes, kind, payload);
   }
 
-  /**
-   * Receives the messages of one kind, once the instance has started.
-   *
-   * @returns a function that removes the listener
-   */
+  /** Receives the messages of one kind, once the instance has started. @returns a function that removes the listener */
   on<Payload>(kind: string, listener: InstanceListener<Payload>): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set();
     this.#listeners.set(kind, listeners.add(listener));

@@ -26,7 +26,6 @@ export const oauthFetchChecks: OptionChecks<OAuthFetchOptions> = {
   serverFetch: functionValue,
 };
 
-/** Adopts a provider and binds it to its server. */
 export function toTarget(options: OAuthFetchOptions): AuthorizationTarget & { readonly serverFetch: Fetch } {
   const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
   const serverUrl = new URL(options.serverUrl);

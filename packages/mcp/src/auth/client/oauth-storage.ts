@@ -12,7 +12,6 @@ export interface OAuthStorage {
   exclusive?<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 
-/** Accepts a storage. */
 export const storageValue: OptionCheck = objectWith('a storage', 'get', 'set', 'delete');
 
 /** Stores everything in memory, until the process ends. */

@@ -23,7 +23,6 @@ interface RegisteredClientOptions {
   storage?: OAuthStorage;
 }
 
-/** Returns a provider for a registered client that uses one grant. */
 function createRegisteredClient(
   grantType: string,
   { clientId, clientSecret, issuer, scope, storage }: RegisteredClientOptions,

@@ -242,7 +242,6 @@ export class SignIn {
     await this.provider.invalidateCredentials?.(scope);
   }
 
-  /** Whether there is an access token that has not expired. */
   async hasValidTokens(): Promise<boolean> {
     const tokens = await this.tokens();
     return tokens !== undefined && !this.isExpired(tokens);
@@ -266,7 +265,6 @@ export class SignIn {
       : undefined;
   }
 
-  /** Deletes the stored values of a scope. */
   async deleteValues(scope: CredentialScope): Promise<void> {
     const found = scope === 'all' || scope === 'client' ? await this.discoveryState() : undefined;
     if (found) await this.#values.write('client_info', undefined, issuerOf(found));

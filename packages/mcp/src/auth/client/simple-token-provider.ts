@@ -26,9 +26,7 @@ const checks: OptionChecks<SimpleTokenProviderOptions> = {
   ...unchecked<SimpleTokenProviderOptions>()('tokenType', 'refreshToken', 'expiresIn', 'scope'),
 };
 
-/**
- * Returns a provider with a given token: for tests, and for tokens from other sources.
- */
+/** Returns a provider with a given token: for tests, and for tokens from other sources. */
 export function createSimpleTokenProvider(
   accessToken: string,
   given: SimpleTokenProviderOptions,

@@ -52,7 +52,6 @@ export function createOAuthFetch(
   };
 }
 
-/** Sends a request with authorization headers, and returns the response with its head. */
 export async function fetchHead(
   fetch: Fetch,
   url: string | URL,

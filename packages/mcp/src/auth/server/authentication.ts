@@ -62,11 +62,7 @@ function resourceMissing(validator: string): QuiverError {
   );
 }
 
-/**
- * Returns a function that authorizes requests by the `authenticate` option of a server.
- *
- * @throws as `createOAuthMiddleware()` for OAuth options
- */
+/** @throws as `createOAuthMiddleware()` for OAuth options */
 export function createAuthenticator(
   authenticate: Authenticate | OAuthServerOptions,
   logger: Logger,

@@ -1,6 +1,5 @@
 import type { ToolModelOutput, ToolModelOutputPart } from '@quiver/core/tools';
-import { cutTexts, describeCut } from '../../result-limit/cut-texts.js';
-import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
+import { cutTexts, describeCut, describeFile, fitFiles, type FileBlock } from '../../result-limit/cut-texts.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 
 /** Cuts what a model receives of a tool's result, and adds what is missing. Images, audio and files over the limit are left out. */

@@ -1,7 +1,13 @@
 import { Result } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { cutTexts, describeCut, type CutTexts } from '../../result-limit/cut-texts.js';
-import { describeFile, fitFiles, type FileBlock } from '../../result-limit/fit-files.js';
+import {
+  cutTexts,
+  describeCut,
+  describeFile,
+  fitFiles,
+  type CutTexts,
+  type FileBlock,
+} from '../../result-limit/cut-texts.js';
 import { type SizeLimit, parseResultLimit } from '../../result-limit/size-limit.js';
 import type { ResultLimit } from '@quiver/core/tools';
 import type { CallExtension, RegisteredTool } from '../../server/call-extension.js';
@@ -18,7 +24,7 @@ type Block = Record<string, unknown>;
  *
  * @see [MCP, tool results](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
  */
-export function limitResult(encoded: Result, limit: SizeLimit): Result {
+function limitResult(encoded: Result, limit: SizeLimit): Result {
   const { json } = encoded;
   if (json.length <= limit.fileCharacters && limit.lengthWithin(json) === json.length) return encoded;
   // The cast: results of tools have content.

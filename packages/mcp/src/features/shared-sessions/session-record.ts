@@ -44,11 +44,7 @@ export function toSessionText({ owner, client, reader }: SessionState): string {
   return JSON.stringify(json);
 }
 
-/**
- * Parses a record of the store, which other programs may have written too.
- *
- * @throws `SESSION_RECORD_INVALID`
- */
+/** Other programs may have written the record too. @throws `SESSION_RECORD_INVALID` */
 export function parseSessionState({ value }: StoredRecord): SessionState {
   // The cast: checked below.
   const { owner, reader, subscriptions = [], ...facts } = (parseJsonObject(value) ?? {}) as unknown as SessionJson;

@@ -158,11 +158,7 @@ class Bell {
   }
 }
 
-/**
- * Parses an event of the store, which other programs may have written too.
- *
- * @throws `EVENT_RECORD_INVALID`
- */
+/** Other programs may have written the event too. @throws `EVENT_RECORD_INVALID` */
 function parseEvent(text: string): EventMessage {
   const message = parseJsonObject(text);
   if (message) return message;

@@ -204,11 +204,7 @@ export class SharedSession extends HttpSession {
     this.#readers.closeAll();
   }
 
-  /**
-   * Makes this instance the one that sends notifications about changes.
-   *
-   * @returns whether another instance did before
-   */
+  /** Makes this instance the one that sends notifications about changes. @returns whether another one did before */
   async #takeStandaloneStream(): Promise<boolean> {
     const reader = this.instanceId;
     const previous = this.#reader;

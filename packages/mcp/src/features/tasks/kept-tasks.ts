@@ -56,7 +56,6 @@ export class KeptTasks {
     this.#tasks.delete(id);
   }
 
-  /** Returns whether a caller may have one more task. */
   hasRoom(principal: string): boolean {
     const { maxPerCaller, maxTotal, maxCharactersPerCaller, maxCharacters } = this.#limits;
     const { all, own } = this.#count(principal);

@@ -166,11 +166,7 @@ export class RunningTask implements ContinuedRun {
     return released?.isChanged === true && !hasEnded(released.record);
   }
 
-  /**
-   * Changes the stored task.
-   *
-   * @returns its state; `undefined` when the task has expired. Nothing changes when another run has taken it over
-   */
+  /** @returns the state of the task; `undefined` when it has expired. Nothing changes when another run has taken it over */
   async change(change: TaskChange): Promise<ChangedTask | undefined> {
     await this.#isStored;
     const { storage, run } = this.#options;

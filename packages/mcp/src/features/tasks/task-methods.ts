@@ -18,11 +18,7 @@ export function supportsTasks({ era, client }: ServerRequest): boolean {
   return era === 'modern' && !missingCapabilities(required, client.clientCapabilities);
 }
 
-/**
- * Refuses a request whose client does not support tasks.
- *
- * @throws ProtocolError -32021 with HTTP status 400
- */
+/** @throws ProtocolError -32021 with HTTP status 400 when the client does not support tasks */
 export function requireTasks(request: ServerRequest): void {
   if (supportsTasks(request)) return;
   throw new ProtocolError(

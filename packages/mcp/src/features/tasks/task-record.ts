@@ -141,11 +141,7 @@ function requestsFor({ inputRequests }: TaskRecord, declared: ClientCapabilities
   return Object.fromEntries(provided.map(([key, { method, params }]) => [key, { method, params }]));
 }
 
-/**
- * Returns the members of the state of a task.
- *
- * @param declared - capabilities of the client that receives it
- */
+/** @param declared - capabilities of the client that receives the state */
 export function taskMembers(record: TaskRecord, declared: ClientCapabilities): object {
   const { status, error, result } = record;
   return {
@@ -156,11 +152,7 @@ export function taskMembers(record: TaskRecord, declared: ClientCapabilities): o
   };
 }
 
-/**
- * Parses a record of the store, which other programs may have written too.
- *
- * @throws `TASK_RECORD_INVALID`
- */
+/** Other programs may have written the record too. @throws `TASK_RECORD_INVALID` */
 export function parseTaskRecord(taskId: string, text: string): TaskRecord {
   const record: unknown = parseJsonObject(text);
   if (isTaskRecord(record) && record.taskId === taskId) return record;

@@ -46,11 +46,7 @@ export class TaskStorage {
     await this.#put(record, 0);
   }
 
-  /**
-   * Changes a task with compare-and-set, after earlier changes of this process.
-   *
-   * @returns its state, and whether it was changed; `undefined` when there is no such task, or its lifetime has ended
-   */
+  /** After earlier changes of this process. @returns the state; `undefined` when there is no such task, or its lifetime has ended */
   change(id: string, change: TaskChange): Promise<ChangedTask | undefined> {
     const changing = (this.#changes.get(id) ?? Promise.resolve()).then(() => this.#change(id, change));
     const settled = changing

@@ -176,11 +176,7 @@ export class Tasks {
     return ids.filter((_, index) => records[index] !== undefined);
   }
 
-  /**
-   * Calls back with the state of a task: at once, and after every change.
-   *
-   * @returns a function that ends the subscription
-   */
+  /** Calls back with the state of a task: at once, and after every change. @returns a function that ends that */
   async watch(id: string, listener: (record: TaskRecord) => void): Promise<() => Promise<void>> {
     let lastVersion = 0;
     let reading: Promise<void> = Promise.resolve();

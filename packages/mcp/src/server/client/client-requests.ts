@@ -229,7 +229,7 @@ const fieldTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
  * @throws `ELICITATION_SCHEMA_INVALID` with the path of the property
  * @see [MCP 2025-11-25, requested schema](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema)
  */
-export function requireFormSchema(schema: unknown): void {
+function requireFormSchema(schema: unknown): void {
   if (!isObject(schema) || schema['type'] !== 'object') throw invalid('requestedSchema', schema, "type 'object'");
   const { properties } = schema;
   if (!isObject(properties)) throw invalid('requestedSchema.properties', properties, 'a schema per field');

@@ -160,7 +160,7 @@ function parseToolCall(request: ServerRequest): RegisteredTool {
 }
 
 /** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
-export async function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Promise<Result> {
+async function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Promise<Result> {
   const isStructured = registered.structured[era];
   if (isContentResult(output))
     return output.structuredContent === undefined
@@ -196,7 +196,7 @@ async function encodeWithModelText({ tool }: RegisteredTool, output: unknown): P
 }
 
 /** Clients require structured content where an output schema is declared, except in errors. */
-export function isCompleteResult(output: unknown): boolean {
+function isCompleteResult(output: unknown): boolean {
   return isContentResult(output) && (output.isError === true || output.structuredContent !== undefined);
 }
 
@@ -211,6 +211,6 @@ async function checkStructuredContent(
   return `Error: Invalid structured content for tool ${name}:\n${describeIssues(result.issues)}`;
 }
 
-export function describeIssues(issues: readonly SchemaIssue[]): string {
+function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
 }

@@ -70,7 +70,7 @@ export function requireMethod({ method, era, server }: ServerRequest): Method {
 }
 
 /** Answers `server/discover`. */
-export async function discover(request: ServerRequest): Promise<Result> {
+async function discover(request: ServerRequest): Promise<Result> {
   const { instructions } = request.server;
   const capabilities = capabilitiesOf(request);
   const members = { supportedVersions: [MODERN_VERSION], capabilities, instructions };

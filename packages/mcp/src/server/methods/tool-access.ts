@@ -1,8 +1,7 @@
 import { isObject, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { refused } from '../../protocol/protocol-error.js';
 import type { ToolAccessCheck } from '../../tool-access.js';
-import { resolveCall } from '../call-extension.js';
-import type { ServerRequest } from '../request.js';
+import { resolveCall, type ServerRequest } from '../request.js';
 
 /**
  * Refuses a tool call whose token lacks a scope.

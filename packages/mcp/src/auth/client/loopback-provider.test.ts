@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { InMemoryOAuthStorage } from './oauth-storage.js';
-import { createUserStorage } from './user-storage.js';
+import { createUserStorage } from './loopback-provider.js';
 
 const url = new URL('https://mcp.example.com/mcp');
 const client = { client_name: 'Quiver', redirect_uris: ['http://localhost:33419/callback'], scope: 'read write' };
