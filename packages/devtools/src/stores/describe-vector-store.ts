@@ -26,6 +26,8 @@ export function describeVectorStore<Store extends VectorStore>(
     const indexName = 'animals';
     const vector = [1, 2, 3];
     const pet = { legs: 4, kind: 'pet' };
+    const cat = { id: 'cat', metadata: pet, document: 'The cat sleeps.' };
+    const dog = { id: 'dog', metadata: pet, document: 'The dog barks.' };
 
     beforeEach(async () => {
       store = await open();
@@ -41,7 +43,7 @@ export function describeVectorStore<Store extends VectorStore>(
         [0, 0, 2],
       ];
       const metadata = [pet, pet, { legs: 0, kind: 'wild' }];
-      const documents = ['The cat sleeps.', 'The dog barks.', undefined];
+      const documents = [cat.document, dog.document, undefined];
       await store.upsert({ indexName, ids: ['cat', 'dog', 'whale'], vectors, metadata, documents });
     }
 
@@ -82,28 +84,20 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.listVectors({ indexName })).toEqual(before);
     });
 
-    it('finds the nearest vectors, best first, with score, metadata and document', async () => {
+    it('finds the nearest vectors, best first, with score, metadata and document, and with vectors when asked', async () => {
       await seed();
-      const matches = await store.query({ indexName, queryVector: [2, 0, 0], topK: 2 });
-      expect(matches).toEqual([
-        { id: 'cat', score: 1, metadata: pet, document: 'The cat sleeps.' },
-        { id: 'dog', score: expect.closeTo(0.8, 6), metadata: pet, document: 'The dog barks.' },
+      const query = { indexName, queryVector: [2, 0, 0], topK: 2 };
+      expect(await store.query(query)).toEqual([
+        { ...cat, score: 1 },
+        { ...dog, score: expect.closeTo(0.8, 6) },
       ]);
-    });
-
-    it('returns vectors only when asked', async () => {
-      await seed();
-      const [withVector] = await store.query({ indexName, queryVector: [0, 0, 1], topK: 1, includeVector: true });
+      const [withVector] = await store.query({ ...query, queryVector: [0, 0, 1], includeVector: true });
       expect(withVector).toMatchObject({ id: 'whale', vector: [0, 0, 2] });
-      expect(await store.get({ indexName, ids: ['cat'] })).toEqual([
-        { id: 'cat', metadata: pet, document: 'The cat sleeps.' },
-      ]);
     });
 
     it('gets records in the order of the ids, as often as they are named', async () => {
       await seed();
-      const found = await store.get({ indexName, ids: ['dog', 'cat', 'none', 'dog'] });
-      expect(found.map(({ id }) => id)).toEqual(['dog', 'cat', 'dog']);
+      expect(await store.get({ indexName, ids: ['dog', 'cat', 'none', 'dog'] })).toEqual([dog, cat, dog]);
     });
 
     it('gives ten results when topK is left out', async () => {
