@@ -1,18 +1,19 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { newFolder } from '../../../scripts/test-folder.ts';
 import { acquireFileLock, withFileLock } from './file-lock.js';
 
 let folder: string;
 let path: string;
 const children: ChildProcess[] = [];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiver-lock-'));
+  folder = await newFolder();
   path = join(folder, 'data.lock');
 });
 afterEach(async () => {

@@ -1,8 +1,7 @@
 import { assert, dictionary, jsonValue, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { isQuiverError } from './errors.js';
-import { createLogger } from './create-logger.js';
-import { getDefaultLogger, setDefaultLogger } from './logger.js';
+import { collectLog } from '../test/tools.js';
 import {
   signalValue,
   anyValue,
@@ -153,22 +152,17 @@ test.each([
   expect(messageOf(options)).toBe(message);
 });
 
+const lines = collectLog();
+
 test('accepts names without effect with one warning each, and does not offer them', () => {
-  const lines: string[] = [];
-  const before = getDefaultLogger();
-  setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
   const missing = ignoredOptions({ resume: 'jobs cannot be suspended.' });
   const jobChecks: OptionChecks<{ id?: string; inner?: { resume?: unknown } }> = {
     id: stringValue,
     ...missing,
     inner: objectOf<{ resume?: unknown }>(missing),
   };
-  try {
-    for (let call = 0; call < 3; call += 1)
-      checkOptions('createTask', { resume: 1, inner: { resume: 1 } } as object, jobChecks);
-  } finally {
-    setDefaultLogger(before);
-  }
+  for (let call = 0; call < 3; call += 1)
+    checkOptions('createTask', { resume: 1, inner: { resume: 1 } } as object, jobChecks);
   expect(lines).toEqual([
     "[quiver] warn: createTask ignores the option 'resume': jobs cannot be suspended.",
     "[quiver] warn: createTask ignores the option 'inner.resume': jobs cannot be suspended.",

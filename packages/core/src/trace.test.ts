@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { named } from '../test/tools.js';
 import { createLogger } from './create-logger.js';
 import { setDefaultLogger } from './logger.js';
 import { createTool, type ToolContext } from './tools/index.js';
@@ -7,23 +8,20 @@ import { observe, traceChannels, type TracePhase } from './trace.js';
 import type { ToolTraceEvent, TraceEvent } from './trace-events.js';
 
 const add = createTool({
-  id: 'add',
-  description: 'Adds',
+  ...named('add'),
   execute: async (input: unknown) => {
     const { a, b } = input as { a: number; b: number };
     return a + b;
   },
 });
 const fail = createTool({
-  id: 'fail',
-  description: 'Fails',
+  ...named('fail'),
   execute: async () => {
     throw new TypeError('broken');
   },
 });
 const count = createTool({
-  id: 'count',
-  description: 'Counts',
+  ...named('count'),
   execute: async function* () {
     yield 1;
     yield 2;
@@ -69,11 +67,7 @@ describe('observe', () => {
   it('gives the call an id when the caller has none, and the tool receives it', async () => {
     const seen = collect();
     const ids: string[] = [];
-    const tool = createTool({
-      id: 'id',
-      description: 'Id',
-      execute: async (_, { toolCallId }) => void ids.push(toolCallId),
-    });
+    const tool = createTool({ ...named('id'), execute: async (_, { toolCallId }) => void ids.push(toolCallId) });
     await tool.execute({}, {});
     expect(seen[0]?.[1]).toMatchObject({ toolCallId: ids[0] });
   });
@@ -91,7 +85,7 @@ describe('observe', () => {
     collect();
     const options = new CallOptions();
     const execute = vi.fn(async (_: unknown, { abortSignal, toolName }: ToolContext) => [abortSignal, toolName]);
-    const tool = createTool({ id: 'class', description: 'Class', execute });
+    const tool = createTool({ ...named('class'), execute });
     expect(await tool.execute({}, options)).toEqual([options.abortSignal, 'renamed']);
   });
 
@@ -119,7 +113,7 @@ describe('observe', () => {
           return body();
         };
     });
-    const tool = createTool({ id: 'order', description: 'Order', execute: async () => void order.push('tool') });
+    const tool = createTool({ ...named('order'), execute: async () => void order.push('tool') });
     await tool.execute({}, {});
     expect(order).toEqual(['before', 'tool']);
   });

@@ -178,3 +178,9 @@ export function toolResultsSeenBy(calls: ModelCall[]): { type: string; value: un
     .flatMap((message) => message.content as Part[])
     .flatMap((part) => (part.type === 'tool-result' && part.output ? [part.output] : []));
 }
+
+/** Each way to run tools in each version. */
+export const drives = majors.flatMap((major) => [
+  { name: `AI SDK ${major.version}, generateText`, major, mode: 'generate' as const },
+  { name: `AI SDK ${major.version}, streamText`, major, mode: 'stream' as const },
+]);

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { majors, toolResultsSeenBy } from '../../test/ai-sdk-majors.js';
+import { collectLog, named } from '../../test/tools.js';
 import { startOpenAiServer, type OpenAiServer } from '../../test/openai-server.js';
-import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
 import { RequestContext } from '../request-context/index.js';
 import { createTool } from '../tools/index.js';
 import { Agent, type AgentOptions, type AiSdk } from './index.js';
 
 const whoAmI = createTool({
-  id: 'who-am-i',
-  description: 'Tells whose request this is',
+  ...named('who-am-i'),
   inputSchema: z.object({ greeting: z.string() }),
   execute: async ({ greeting }, context) => `${greeting} ${String(context.requestContext.get('user'))}`,
 });
@@ -76,7 +75,7 @@ describe.each(majors)('Agent on AI SDK $version', (major) => {
   });
 
   it('adds toolsets, and renames instead of replacing', async () => {
-    const other = createTool({ id: 'other', description: 'Another', execute: async () => 'other' });
+    const other = createTool({ ...named('other'), execute: async () => 'other' });
     const { agent, calls } = createAgent([{ say: 'ok' }]);
     await agent.generate('Hi', { toolsets: { stocks: { price: other, whoAmI: other }, same: { whoAmI } } });
     expect(calls()[0]?.tools?.map((tool) => tool.name)).toEqual(['whoAmI', 'price', 'stocks_whoAmI']);
@@ -124,7 +123,7 @@ describe.each(majors)('Agent on AI SDK $version', (major) => {
 
   it('stops when the signal fires', async () => {
     const { agent } = createAgent([call, { say: 'never' }], {
-      tools: { whoAmI: createTool({ id: 'slow', description: 'x', execute: () => new Promise(() => {}) }) },
+      tools: { whoAmI: createTool({ ...named('slow'), execute: () => new Promise(() => {}) }) },
     });
     const answer = agent.generate('Go', { abortSignal: AbortSignal.timeout(20), maxRetries: 0 });
     // The AI SDK tells the model about the tool's abort and then, on its next step, gives up itself.
@@ -141,8 +140,7 @@ describe('Agent', () => {
 
   it('runs on the installed AI SDK, with a real provider', async () => {
     const weather = createTool({
-      id: 'weather',
-      description: 'Current weather of a city',
+      ...named('weather'),
       inputSchema: z.object({ city: z.string() }),
       execute: async ({ city }) => `21 degrees in ${city}`,
     });
@@ -166,7 +164,7 @@ describe('Agent', () => {
   });
 
   it('refuses a toolset whose tool has no free name', async () => {
-    const other = createTool({ id: 'other', description: 'x', execute: async () => 1 });
+    const other = createTool({ ...named('other'), execute: async () => 1 });
     const agent = new Agent({ id: 'a', model: 'openai/gpt-5.1', tools: { x: whoAmI, s_x: whoAmI } });
     await expect(agent.generate('Hi', { toolsets: { s: { x: other } } })).rejects.toMatchObject({
       code: 'AGENT_TOOLS_COLLIDE',
@@ -235,6 +233,7 @@ describe('the options of an Agent', () => {
   const [major] = majors as [(typeof majors)[number]];
   const { model } = major.createModel([{ say: 'Hi' }, { say: 'Hi' }]);
   const ai = major.sdk as AiSdk;
+  const lines = collectLog();
 
   it('are rejected if they are unknown or let a model run without end', () => {
     expect(() => new Agent({ id: 'a', instruction: 'Be brief.' } as never)).toThrow(
@@ -244,17 +243,10 @@ describe('the options of an Agent', () => {
   });
 
   it('of Mastra are accepted with one warning each', async () => {
-    const lines: string[] = [];
-    const before = getDefaultLogger();
-    setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
-    try {
-      const options = { id: 'a', model: model as LanguageModel, ai, memory: {}, scorers: {} };
-      expect(new Agent(options).id).toBe('a');
-      const agent = new Agent(options);
-      await agent.generate('Hi', { memory: { thread: '1' }, temperature: 0 });
-    } finally {
-      setDefaultLogger(before);
-    }
+    const options = { id: 'a', model: model as LanguageModel, ai, memory: {}, scorers: {} };
+    expect(new Agent(options).id).toBe('a');
+    const agent = new Agent(options);
+    await agent.generate('Hi', { memory: { thread: '1' }, temperature: 0 });
     expect(lines).toEqual([
       expect.stringContaining("Agent ignores the option 'memory': agents have no memory."),
       expect.stringContaining("Agent ignores the option 'scorers'"),

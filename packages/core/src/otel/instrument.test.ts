@@ -17,6 +17,7 @@ import {
 import { assert, asyncProperty, constantFrom, oneof, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { majors } from '../../test/ai-sdk-majors.js';
+import { named } from '../../test/tools.js';
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool } from '../tools/index.js';
 import { traceChannels } from '../trace.js';
@@ -87,11 +88,7 @@ const nothing = async (): Promise<unknown> => ({});
 /** A tool call from a request to its response, with the attributes that the packages set. */
 const call = { params: { name: 'weather', arguments: { city: 'Oslo' } }, requestId: 7, protocolVersion: '2025-11-25' };
 
-const weather = createTool({
-  id: 'weather',
-  description: 'Weather',
-  execute: async () => ({ celsius: 21 }),
-});
+const weather = createTool({ ...named('weather'), execute: async () => ({ celsius: 21 }) });
 
 describe('spans of tools', () => {
   it('have the name, kind and attributes of the conventions, without content', async () => {
@@ -132,8 +129,7 @@ describe('spans of tools', () => {
   ])('have the class of the error %s, and not its message', async (error, type) => {
     start();
     const failing = createTool({
-      id: 'failing',
-      description: 'Fails',
+      ...named('failing'),
       execute: async () => {
         throw error;
       },
@@ -148,14 +144,14 @@ describe('spans of tools', () => {
   it('have the error tool_error for an input that the schema rejects', async () => {
     start();
     const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
-    const strict = createTool({ id: 'strict', description: 'Strict', inputSchema, execute: async () => 1 });
+    const strict = createTool({ ...named('strict'), inputSchema, execute: async () => 1 });
     await executeTool(strict, {});
     expect(spanOf('execute_tool strict').attributes['error.type']).toBe('tool_error');
   });
 
   it('are parents of the spans inside of the tool', async () => {
     start();
-    const outer = createTool({ id: 'outer', description: 'Outer', execute: () => weather.execute({}, {}) });
+    const outer = createTool({ ...named('outer'), execute: () => weather.execute({}, {}) });
     await outer.execute({}, {});
     expect(parentOf('execute_tool weather')).toBe(idOf('execute_tool outer'));
   });
@@ -163,8 +159,7 @@ describe('spans of tools', () => {
   it('exist for a tool that passes its context, with the id of its call, to another tool', async () => {
     start();
     const outer = createTool({
-      id: 'outer',
-      description: 'Outer',
+      ...named('outer'),
       execute: (_, { toolCallId }) => weather.execute({}, { toolCallId }),
     });
     await outer.execute({}, { toolCallId: 'same' });
@@ -200,8 +195,7 @@ describe('spans of tools', () => {
   it('cover a generator until its end, and are active in it', async () => {
     start();
     const stream = createTool({
-      id: 'stream',
-      description: 'Streams',
+      ...named('stream'),
       execute: async function* () {
         yield 1;
         yield await weather.execute({}, {});
@@ -306,7 +300,7 @@ describe('spans of MCP messages', () => {
 
   it('have their own end, also if the tool of a received call fails afterwards', async () => {
     start();
-    const failing = createTool({ id: 'weather', description: 'Fails', execute: () => Promise.reject(new Error('x')) });
+    const failing = createTool({ ...named('weather'), execute: () => Promise.reject(new Error('x')) });
     await server.trace(message('received', 'tools/call', call), async () => {
       await failing.execute({}, { toolCallId: '7' }).catch(() => {});
     });
@@ -317,8 +311,7 @@ describe('spans of MCP messages', () => {
     start({ captureContent: true });
     let release: (value: string) => void = () => {};
     const slow = createTool({
-      id: 'weather',
-      description: 'Runs on',
+      ...named('weather'),
       execute: () => new Promise<string>((resolve) => (release = resolve)),
     });
     let output: Promise<unknown> | undefined;
@@ -349,8 +342,7 @@ describe('spans of MCP messages', () => {
   it('are one with the span of the remote tool that sends the call', async () => {
     start();
     const remote = createTool({
-      id: 'remote_weather',
-      description: 'Remote',
+      ...named('remote_weather'),
       execute: (_, { toolCallId }) => client.trace(message('sent', 'tools/call', { ...call, toolCallId }), nothing),
     });
     await remote.execute({}, {});
@@ -368,8 +360,7 @@ describe('spans of MCP messages', () => {
     const respond =
       kind === 'ProtocolError' ? () => Promise.reject(error) : async () => ({ content: [], isError: true });
     const remote = createTool({
-      id: 'remote',
-      description: 'Remote',
+      ...named('remote'),
       execute: async (_, { toolCallId }) => {
         await client.trace(message('sent', 'tools/call', { ...call, toolCallId }), respond).catch(() => {});
         throw new QuiverError('MCP_TOOL_ERROR', 'failed');
@@ -384,8 +375,7 @@ describe('spans of MCP messages', () => {
   it('have no failure when the remote tool succeeds with a second message', async () => {
     start();
     const remote = createTool({
-      id: 'remote',
-      description: 'Remote',
+      ...named('remote'),
       execute: async (_, { toolCallId }) => {
         const send = (run: () => Promise<unknown>): Promise<unknown> =>
           client.trace(message('sent', 'tools/call', { ...call, toolCallId }), run);
@@ -401,8 +391,7 @@ describe('spans of MCP messages', () => {
   it('stay apart in a server that passes a call on', async () => {
     start();
     const remote = createTool({
-      id: 'remote_weather',
-      description: 'Remote',
+      ...named('remote_weather'),
       execute: (_, { toolCallId }) => client.trace(message('sent', 'tools/call', { ...call, toolCallId }), nothing),
     });
     await server.trace(message('received', 'tools/call', call), () => remote.execute({}, { toolCallId: '7' }));
@@ -566,8 +555,7 @@ describe('instrument', () => {
     await weather.execute({}, {});
     let release: (() => void) | undefined;
     const running = createTool({
-      id: 'running',
-      description: 'Runs',
+      ...named('running'),
       execute: () => new Promise<void>((resolve) => (release = resolve)),
     });
     const output = running.execute({}, {});

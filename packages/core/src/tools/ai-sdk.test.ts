@@ -1,27 +1,24 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
-import { majors, toolResultsSeenBy, type Major, type RunResult, type ScriptedStep } from '../../test/ai-sdk-majors.js';
-import { createLogger, getDefaultLogger, QuiverError, setDefaultLogger } from '../index.js';
+import {
+  drives,
+  majors,
+  toolResultsSeenBy,
+  type Major,
+  type RunResult,
+  type ScriptedStep,
+} from '../../test/ai-sdk-majors.js';
+import { collectLog, named } from '../../test/tools.js';
+import { QuiverError } from '../index.js';
 import { RequestContext } from '../request-context/index.js';
 import type { Schema } from '../schema/index.js';
 import { createTool, withRequestContext, type ToolModelOutput } from './index.js';
 
-const standardLogger = getDefaultLogger();
-let logged: string[] = [];
-beforeEach(() => {
-  logged = [];
-  setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
-});
-afterEach(() => setDefaultLogger(standardLogger));
-
-const cases = majors.flatMap((major) => [
-  { name: `AI SDK ${major.version}, generateText`, major, mode: 'generate' as const },
-  { name: `AI SDK ${major.version}, streamText`, major, mode: 'stream' as const },
-]);
+const logged = collectLog();
 
 interface Script {
   major: Major;
@@ -39,8 +36,10 @@ async function run({ major, mode, tools, steps, options }: Script) {
   return { ...result, told: toolResultsSeenBy(calls()), calls: calls() };
 }
 
-describe.each(cases)('$name', ({ major, mode }) => {
+describe.each(drives)('$name', ({ major, mode }) => {
   const isStream = mode === 'stream';
+  const call = (tool: object, input: object = {}) =>
+    run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input }] });
 
   it('runs the hooks in order, each once, with their arguments', async () => {
     const events: [string, Record<string, unknown>][] = [];
@@ -49,8 +48,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
     };
     const { signal } = new AbortController();
     const weather = createTool({
-      id: 'weather-id',
-      description: 'x',
+      ...named('weather-id'),
       inputSchema: z.object({ city: z.string(), days: z.number().default(1) }),
       outputSchema: z.object({ celsius: z.number() }),
       onInputStart: record('start'),
@@ -93,7 +91,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
       onOutput: fails,
       execute: async () => 'fine',
     });
-    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const result = await call(tool);
     expect(result.text).toBe('done');
     expect(result.told).toEqual([{ type: 'text', value: 'fine' }]);
     const deltas = isStream ? ['onInputDelta', 'onInputDelta'] : [];
@@ -108,8 +106,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
   it('tells the model about invalid input, with paths, and does not run the tool', async () => {
     const ran: unknown[] = [];
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ user: z.object({ age: z.number() }) }),
       onInputAvailable: () => {
         ran.push('available');
@@ -132,31 +129,24 @@ describe.each(cases)('$name', ({ major, mode }) => {
 
   it('repairs what models get wrong', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ tags: z.array(z.string()), note: z.string().optional() }),
       execute: async (input) => input,
     });
-    const { told } = await run({
-      major,
-      mode,
-      tools: { tool },
-      steps: [{ call: 'tool', input: { tags: '["a"]', note: null } }],
-    });
+    const { told } = await call(tool, { tags: '["a"]', note: null });
     expect(told).toEqual([{ type: 'json', value: { tags: ['a'] } }]);
   });
 
   it('enforces the output schema: parsed when it fits, an error for the model when not', async () => {
     const tool = createTool({
-      id: 'out',
-      description: 'x',
+      ...named('out'),
       inputSchema: z.object({ good: z.boolean() }),
       outputSchema: z.object({ n: z.number(), note: z.string().default('default') }),
       execute: async ({ good }) => ({ n: good ? 1 : ('one' as never), extra: true }),
     });
-    const good = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { good: true } }] });
+    const good = await call(tool, { good: true });
     expect(good.told).toEqual([{ type: 'json', value: { n: 1, note: 'default' } }]);
-    const bad = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { good: false } }] });
+    const bad = await call(tool, { good: false });
     expect(bad.told).toEqual([
       {
         type: 'error-text',
@@ -172,17 +162,16 @@ describe.each(cases)('$name', ({ major, mode }) => {
     ['a frozen error', Object.freeze(new Error('boom')), major.version === 7 ? 'Error: boom' : 'boom'],
     ['a text', 'boom', 'boom'],
   ])('sends the model the message of %s that the tool threw, in all versions', async (_name, error, value) => {
-    const throws = createTool({ id: 't', description: 'x', execute: () => Promise.reject(error as Error) });
+    const throws = createTool({ ...named(), execute: () => Promise.reject(error as Error) });
     const yields = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async function* () {
         yield 1;
         throw error;
       },
     });
     for (const tool of [throws, yields]) {
-      const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+      const result = await call(tool);
       expect(result.told).toEqual([{ type: 'error-text', value }]);
       expect(result.text).toBe('done');
       const failed = result.content.find((part) => part.type === 'tool-error') as { error?: unknown } | undefined;
@@ -197,21 +186,19 @@ describe.each(cases)('$name', ({ major, mode }) => {
     ];
     for (const output of outputs) {
       const tool = createTool({
-        id: 't',
-        description: 'x',
+        ...named(),
         outputSchema: z.object({ celsius: z.number() }),
         execute: async () => ({ celsius: 21 }),
         toModelOutput: ({ celsius }) => (celsius === 21 ? output : { type: 'text', value: 'the wrong argument' }),
       });
-      const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+      const { told } = await call(tool);
       expect(told).toEqual([output]);
     }
   });
 
   it('maps parts of a result to the names of this major', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async () => ({ base64: 'aGk=' }),
       toModelOutput: ({ base64 }) => ({
         type: 'content',
@@ -221,7 +208,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
         ],
       }),
     });
-    const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const { told } = await call(tool);
     const picture = {
       5: { type: 'media', data: 'aGk=', mediaType: 'image/png' },
       6: { type: 'image-data', data: 'aGk=', mediaType: 'image/png' },
@@ -232,13 +219,12 @@ describe.each(cases)('$name', ({ major, mode }) => {
 
   it('shows a failed validation to the model, not to toModelOutput', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       outputSchema: z.object({ items: z.array(z.string()) }),
       execute: async () => ({}) as never,
       toModelOutput: ({ items }) => ({ type: 'text', value: items.join() }),
     });
-    const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const { told } = await call(tool);
     expect(told).toEqual([{ type: 'error-text', value: expect.stringContaining('- items: ') as string }]);
   });
 
@@ -252,23 +238,22 @@ describe.each(cases)('$name', ({ major, mode }) => {
       { type: 'error-text', value: expect.stringContaining('cannot be written as JSON') as string },
     ],
   ])('gives the model a form of %s that every provider can send', async (_name, output, expected) => {
-    const tool = createTool({ id: 't', description: 'x', execute: async () => output });
-    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const tool = createTool({ ...named(), execute: async () => output });
+    const result = await call(tool);
     expect(result.told).toEqual([expected]);
     expect(() => JSON.stringify(result.told)).not.toThrow();
   });
 
   it('reports preliminary results and takes the last one', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       outputSchema: z.object({ at: z.number() }),
       execute: async function* () {
         yield { at: 1 };
         yield { at: 2 };
       },
     });
-    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const result = await call(tool);
     expect(result.told).toEqual([{ type: 'json', value: { at: 2 } }]);
     const results = result.content.filter((part) => part.type === 'tool-result');
     const preliminary = results.filter((part) => part.preliminary).map((part) => part.output);
@@ -279,8 +264,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
   it('brings the request context into the tool, in the same way and in its own', async () => {
     const requestContext = new RequestContext([['tenant', 'acme']]);
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async (_input, context) => context.requestContext.get('tenant') as unknown,
     });
     const steps = [{ call: 'tool', input: {} }];
@@ -296,8 +280,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
 
   it('takes a tool that was spread into another object', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ text: z.string().transform((text) => `${text}!`) }),
       execute: async ({ text }) => text,
     });
@@ -316,20 +299,20 @@ describe.each(cases)('$name', ({ major, mode }) => {
   };
 
   it.each(Object.entries(schemas))('offers and checks a schema of %s', async (_name, inputSchema) => {
-    const tool = createTool({ id: 't', description: 'x', inputSchema, execute: async (input) => input as unknown });
-    const good = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { city: 'Oslo' } }] });
+    const tool = createTool({ ...named(), inputSchema, execute: async (input) => input as unknown });
+    const good = await call(tool, { city: 'Oslo' });
     expect(good.told).toEqual([{ type: 'json', value: { city: 'Oslo' } }]);
     expect(good.calls[0]?.tools?.[0]?.inputSchema).toMatchObject({
       type: 'object',
       properties: { city: { type: 'string' } },
       required: ['city'],
     });
-    const bad = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { city: 5 } }] });
+    const bad = await call(tool, { city: 5 });
     expect(bad.told).toMatchObject([{ type: 'error-text', value: expect.stringContaining('city') as string }]);
   });
 
   it('leaves a call of a tool without execute to the application', async () => {
-    const confirm = createTool({ id: 'confirm', description: 'x', inputSchema: z.object({ q: z.string() }) });
+    const confirm = createTool({ ...named('confirm'), inputSchema: z.object({ q: z.string() }) });
     const result = await run({ major, mode, tools: { confirm }, steps: [{ call: 'confirm', input: { q: 'Sure?' } }] });
     expect(result.calls).toHaveLength(1);
     expect(result.content.filter((part) => part.type === 'tool-call')).toMatchObject([{ input: { q: 'Sure?' } }]);
@@ -340,8 +323,7 @@ describe.each(majors)('the agent class of AI SDK $version', (major) => {
   it('runs a tool with its hooks', async () => {
     const events: unknown[] = [];
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ n: z.number() }),
       outputSchema: z.object({ doubled: z.number() }),
       onInputAvailable: ({ input }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { majors, toolResultsSeenBy, type Major, type Message } from '../../test/ai-sdk-majors.js';
+import { drives, majors, toolResultsSeenBy, type Major, type Message } from '../../test/ai-sdk-majors.js';
 import { findApprovedCall } from './driver.js';
 import { createTool } from './index.js';
 
@@ -48,12 +48,7 @@ async function askAndAnswer(
   return { asked, request, answered, told: toolResultsSeenBy(second.calls()) };
 }
 
-const cases = majors.flatMap((major) => [
-  { name: `AI SDK ${major.version}, generateText`, major, mode: 'generate' as const },
-  { name: `AI SDK ${major.version}, streamText`, major, mode: 'stream' as const },
-]);
-
-describe.each(cases.filter(({ major }) => major.version > 5))('requireApproval in $name', ({ major, mode }) => {
+describe.each(drives.filter(({ major }) => major.version > 5))('requireApproval in $name', ({ major, mode }) => {
   it.each([
     ['kept in memory', (messages: Message[]) => messages],
     ['stored as JSON', (messages: Message[]) => JSON.parse(JSON.stringify(messages)) as Message[]],
@@ -96,7 +91,7 @@ describe.each(cases.filter(({ major }) => major.version > 5))('requireApproval i
   });
 });
 
-describe.each(cases.filter(({ major }) => major.version === 5))('requireApproval in $name', ({ major, mode }) => {
+describe.each(drives.filter(({ major }) => major.version === 5))('requireApproval in $name', ({ major, mode }) => {
   it('is refused with a reason, since this major cannot ask', async () => {
     const { tool, names } = createPayment();
     const { model, calls } = major.createModel([call, { say: 'done' }]);

@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
+import { collectLog, named } from '../../test/tools.js';
 import { RequestContext } from '../request-context/index.js';
 import { toJsonSchema } from '../schema/index.js';
 import { createTool, executeTool, getToolId, isToolFailure, isVercelTool, Tool, withRequestContext } from './index.js';
 
-const standardLogger = getDefaultLogger();
-let logged: string[] = [];
-beforeEach(() => {
-  logged = [];
-  setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
-});
-afterEach(() => setDefaultLogger(standardLogger));
+const logged = collectLog();
 
 describe('Tool', () => {
   const options = {
@@ -53,7 +47,7 @@ describe('tools of AI SDK 4', () => {
   const execute = async ({ n }: { n: number }) => n;
 
   it('are validated by their parameters in createTool', async () => {
-    const tool = createTool({ id: 't', description: 'x', parameters, execute } as never) as Tool;
+    const tool = createTool({ ...named(), parameters, execute } as never) as Tool;
     expect(isToolFailure(await tool.execute({ n: 'x' }))).toBe(true);
     expect(await tool.execute({ n: 1 })).toBe(1);
     expect(tool.inputSchema.jsonSchema).toMatchObject({ properties: { n: { type: 'number' } } });
@@ -76,7 +70,7 @@ describe('createTool', () => {
     { outputSchema: { n: z.number() } },
     { inputSchema: { type: 'object', properties: { n: z.number() } } },
   ])('refuses an object whose members are schemas, which would accept everything: %j', (schemas) => {
-    expect(() => createTool({ id: 't', description: 'd', execute: async () => 1, ...schemas } as never)).toThrow(
+    expect(() => createTool({ ...named(), execute: async () => 1, ...schemas } as never)).toThrow(
       'an object whose members are schemas. Wrap it',
     );
   });
@@ -124,7 +118,7 @@ describe('createTool', () => {
 
   // Programs in JavaScript pass any option.
   const toolWith = (options: object) =>
-    createTool({ id: 't', description: 'x', execute: async () => 1, ...options } as {
+    createTool({ ...named(), execute: async () => 1, ...options } as {
       id: string;
       description: string;
     });
@@ -182,8 +176,7 @@ describe('createTool', () => {
     const schema = z.object({ ok: z.boolean() });
     for (let count = 0; count < 2; count += 1)
       createTool({
-        id: 't',
-        description: 'x',
+        ...named(),
         suspendSchema: schema,
         resumeSchema: schema,
         background: { enabled: true },
@@ -204,12 +197,7 @@ describe('createTool', () => {
   });
 
   it("keeps the methods of the user's schema", () => {
-    const tool = createTool({
-      id: 't',
-      description: 'x',
-      inputSchema: z.object({ a: z.string() }),
-      execute: async () => 1,
-    });
+    const tool = createTool({ ...named(), inputSchema: z.object({ a: z.string() }), execute: async () => 1 });
     expect(tool.inputSchema.parse({ a: 'x' })).toEqual({ a: 'x' });
     expect(tool.inputSchema.extend({ b: z.number() }).parse({ a: 'x', b: 1 })).toEqual({ a: 'x', b: 1 });
     expect(tool.inputSchema).toBeInstanceOf(z.ZodObject);
@@ -217,19 +205,19 @@ describe('createTool', () => {
 
   it('describes input as JSON Schema, once', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, 'x-order': ['a'] } as const;
-    const tool = createTool({ id: 't', description: 'x', inputSchema: schema, execute: async () => 1 });
+    const tool = createTool({ ...named(), inputSchema: schema, execute: async () => 1 });
     expect(toJsonSchema(tool.inputSchema, 'input')).toBe(schema);
   });
 
   it('accepts any input without an input schema', async () => {
-    const tool = createTool({ id: 't', description: 'x', execute: async (input: unknown) => input });
+    const tool = createTool({ ...named(), execute: async (input: unknown) => input });
     expect(await executeTool(tool, { anything: 1 })).toEqual({ anything: 1 });
     expect(await tool.execute(undefined)).toBeUndefined();
   });
 
   it('is offered without a description of its input when that cannot be written, and says which tool it is', () => {
     const schema = { '~standard': { version: 1 as const, vendor: 'odd', validate: (value: unknown) => ({ value }) } };
-    const tool = createTool({ id: 'odd-one', description: 'x', inputSchema: schema, execute: async () => 1 });
+    const tool = createTool({ ...named('odd-one'), inputSchema: schema, execute: async () => 1 });
     expect(toJsonSchema(tool.inputSchema, 'input')).toEqual({ type: 'object' });
     expect(logged).toEqual([expect.stringContaining("Tool 'odd-one'")]);
   });
@@ -237,8 +225,7 @@ describe('createTool', () => {
   it('calls the approval function with the parsed input and the context', async () => {
     const requestContext = new RequestContext([['role', 'admin']]);
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ amount: z.number() }),
       requireApproval: ({ amount }, context) => amount > 10 && context.requestContext.get('role') !== 'admin',
       execute: async () => 'paid',
@@ -250,7 +237,7 @@ describe('createTool', () => {
   });
 
   it('leaves a call by hand to the one who makes it, approval or not', async () => {
-    const tool = createTool({ id: 't', description: 'x', requireApproval: true, execute: async () => 'ran' });
+    const tool = createTool({ ...named(), requireApproval: true, execute: async () => 'ran' });
     expect(await tool.execute({})).toBe('ran');
   });
 });
@@ -259,8 +246,7 @@ describe('a driver that runs all hooks itself and copies the input', () => {
   it('causes each hook to fire once, and onOutput not after a failure', async () => {
     const events: unknown[] = [];
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ n: z.number() }),
       onInputAvailable: ({ input }) => events.push(input),
       onOutput: ({ output }) => events.push(output),
@@ -283,8 +269,7 @@ describe('a driver that runs all hooks itself and copies the input', () => {
 
 describe('a tool that yields', () => {
   const count = createTool({
-    id: 'count',
-    description: 'x',
+    ...named('count'),
     inputSchema: z.object({ to: z.number() }),
     outputSchema: z.object({ at: z.number().transform((at) => at * 10) }),
     execute: async function* ({ to }, { abortSignal }) {
@@ -306,8 +291,7 @@ describe('a tool that yields', () => {
 
   it('yields a value as soon as the tool does', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async function* () {
         yield 'loading';
         await new Promise(() => {});
@@ -331,8 +315,7 @@ describe('a tool that yields', () => {
 
     let isClosed = false;
     const endless = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async function* () {
         try {
           for (;;) yield 1;
@@ -350,8 +333,7 @@ describe('a tool that yields', () => {
 describe('withRequestContext', () => {
   const requestContext = new RequestContext([['tenant', 'acme']]);
   const tool = createTool({
-    id: 't',
-    description: 'x',
+    ...named(),
     inputSchema: z.object({ n: z.number() }),
     execute: async ({ n }, context) => `${String(context.requestContext.get('tenant'))} ${n}`,
   });
@@ -373,8 +355,7 @@ describe('withRequestContext', () => {
 
   it('keeps preliminary results', async () => {
     const stream = createTool({
-      id: 's',
-      description: 'x',
+      ...named('s'),
       execute: async function* (_input, context) {
         yield context.requestContext.get('tenant') as string;
       },

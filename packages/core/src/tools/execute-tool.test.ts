@@ -1,8 +1,8 @@
 import { tool as sdkTool } from 'ai-v6';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { collectLog, named } from '../../test/tools.js';
 import { acceptV0Calls } from '../compat/index.js';
-import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
 import { RequestContext } from '../request-context/index.js';
 import type * as Tools from './index.js';
 import {
@@ -14,17 +14,10 @@ import {
   type ToolFailure,
 } from './index.js';
 
-const standardLogger = getDefaultLogger();
-let logged: string[] = [];
-beforeEach(() => {
-  logged = [];
-  setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
-});
-afterEach(() => setDefaultLogger(standardLogger));
+const logged = collectLog();
 
 const add = createTool({
-  id: 'add',
-  description: 'Adds two numbers',
+  ...named('add'),
   inputSchema: z.object({ a: z.number(), b: z.number().default(10) }),
   outputSchema: z.object({ sum: z.number(), note: z.string().default('ok') }),
   execute: async ({ a, b }) => ({ sum: a + b }),
@@ -37,8 +30,7 @@ function createRecorder() {
     events.push([name, event]);
   };
   const tool = createTool({
-    id: 'recorder',
-    description: 'Records',
+    ...named('recorder'),
     inputSchema: z.object({ n: z.number() }),
     outputSchema: z.object({ doubled: z.number() }),
     onInputStart: record('start'),
@@ -105,15 +97,14 @@ describe('executeTool', () => {
   it.each([new Error('boom'), 'text', null, undefined, Object.freeze({ frozen: true })])(
     'passes on what the tool throws: %s',
     async (thrown) => {
-      const tool = createTool({ id: 't', description: 'x', execute: () => Promise.reject(thrown as Error) });
+      const tool = createTool({ ...named(), execute: () => Promise.reject(thrown as Error) });
       await expect(executeTool(tool, {})).rejects.toBe(thrown);
     },
   );
 
   it('waits for a schema with asynchronous checks', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       inputSchema: z.object({ name: z.string().refine(async (name) => name === 'free', 'is taken') }),
       outputSchema: z.string().transform(async (text) => text.toUpperCase()),
       execute: async ({ name }) => name,
@@ -141,8 +132,7 @@ describe('executeTool', () => {
   it('returns the last value of a tool that yields, and closes it when the caller gives up', async () => {
     let isClosed = false;
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async function* (_input, { abortSignal }) {
         try {
           yield 'one';
@@ -159,8 +149,7 @@ describe('executeTool', () => {
 
   it('validates only the last value of a tool that yields', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       outputSchema: z.object({ percent: z.number().min(100) }),
       execute: async function* () {
         yield { percent: 50 };
@@ -186,8 +175,7 @@ describe('executeTool', () => {
 describe('a failed validation', () => {
   it('is returned, with paths, arguments and a tree', async () => {
     const tool = createTool({
-      id: 'nested',
-      description: 'x',
+      ...named('nested'),
       inputSchema: z.object({ user: z.object({ age: z.number() }), tags: z.array(z.string()) }),
       execute: async () => 'never',
     });
@@ -222,8 +210,7 @@ describe('a failed validation', () => {
 
   it('is returned for a request context that does not fit, without its values', async () => {
     const tool = createTool({
-      id: 'tenant',
-      description: 'x',
+      ...named('tenant'),
       requestContextSchema: z.object({ tenantId: z.string() }),
       execute: async () => 'ran',
     });
@@ -268,8 +255,7 @@ describe('a failed validation', () => {
 
   it('cannot be imitated by a result of the same shape', async () => {
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       execute: async () => ({ error: true, message: 'mine', validationErrors: { errors: [], fields: {} } }),
     });
     expect(isToolFailure(await executeTool(tool, {}))).toBe(false);
@@ -285,12 +271,7 @@ describe('a failed validation', () => {
 
   it('is thrown, and an output let through, also when the tool was wrapped', async () => {
     const outputSchema = z.object({ sum: z.number() });
-    const tool = createTool({
-      id: 't',
-      description: 'x',
-      outputSchema,
-      execute: async () => ({ content: [] }) as never,
-    });
+    const tool = createTool({ ...named(), outputSchema, execute: async () => ({ content: [] }) as never });
     for (const wrapped of [withRequestContext({ tool }, new RequestContext()).tool, acceptV0Calls(tool)]) {
       await expect(executeTool(wrapped, {}, { onFailure: 'throw' })).rejects.toMatchObject({
         code: 'TOOL_VALIDATION_FAILED',
@@ -303,8 +284,7 @@ describe('a failed validation', () => {
 describe('hostile names', () => {
   it('treats __proto__, constructor and toString as ordinary arguments', async () => {
     const open = createTool({
-      id: 'open',
-      description: 'x',
+      ...named('open'),
       inputSchema: { type: 'object', additionalProperties: { type: 'number' } },
       execute: async (input) => Object.keys(input as object),
     });
@@ -318,12 +298,7 @@ describe('hostile names', () => {
 
   it('takes them as ids too', async () => {
     for (const id of ['__proto__', 'constructor', 'toString']) {
-      const tool = createTool({
-        id,
-        description: 'x',
-        inputSchema: z.object({ a: z.string() }),
-        execute: async () => 1,
-      });
+      const tool = createTool({ ...named(id), inputSchema: z.object({ a: z.string() }), execute: async () => 1 });
       expect(await executeTool(tool, { a: 'x' })).toBe(1);
       expect(((await executeTool(tool, {})) as ToolFailure).message).toContain(`failed for ${id}.`);
     }
@@ -357,8 +332,7 @@ describe('an output that JSON cannot carry', () => {
 
 describe('abort', () => {
   const waiting = createTool({
-    id: 'waiting',
-    description: 'x',
+    ...named('waiting'),
     execute: (_input, { abortSignal }) =>
       new Promise((resolve) => {
         abortSignal?.addEventListener('abort', () => {
@@ -367,7 +341,7 @@ describe('abort', () => {
         });
       }),
   });
-  const deaf = createTool({ id: 'deaf', description: 'x', execute: () => new Promise(() => {}) });
+  const deaf = createTool({ ...named('deaf'), execute: () => new Promise(() => {}) });
   const heard: unknown[] = [];
 
   it('reaches the tool', async () => {
@@ -395,8 +369,7 @@ describe('abort', () => {
   it('never passes a preliminary output off as the output', async () => {
     const controller = new AbortController();
     const tool = createTool({
-      id: 't',
-      description: 'x',
+      ...named(),
       outputSchema: z.number().refine(async () => {
         await Promise.resolve();
         controller.abort(new Error('changed my mind'));
@@ -442,8 +415,7 @@ describe('the context of a call', () => {
   const contextOf = async (options: Parameters<typeof executeTool>[2]): Promise<ToolContext> => {
     let seen: ToolContext | undefined;
     const tool = createTool({
-      id: 'reader',
-      description: 'x',
+      ...named('reader'),
       execute: async (_input, context) => {
         seen = context;
       },
@@ -545,8 +517,7 @@ describe('a tool of another library', () => {
     const otherPath = './execute-tool.ts?copy';
     const other = (await import(/* @vite-ignore */ otherPath)) as Pick<typeof Tools, 'executeTool'>;
     const twin = createTool({
-      id: 'twin',
-      description: 'x',
+      ...named('twin'),
       inputSchema: z.object({ text: z.string().transform((text) => `${text}!`) }),
       execute: async ({ text }) => text,
     });
@@ -557,7 +528,7 @@ describe('a tool of another library', () => {
 });
 
 describe('the options of executeTool', () => {
-  const tool = createTool({ id: 't', description: 'x', execute: async (_input, context) => context });
+  const tool = createTool({ ...named(), execute: async (_input, context) => context });
 
   it('are rejected if they are unknown', async () => {
     await expect(executeTool(tool, {}, { abort: AbortSignal.abort() } as never)).rejects.toThrow(
@@ -567,8 +538,7 @@ describe('the options of executeTool', () => {
 
   it('may be the context of another tool, or the options of the AI SDK', async () => {
     const outer = createTool({
-      id: 'outer',
-      description: 'x',
+      ...named('outer'),
       execute: (input, context) => executeTool(tool, input, context) as Promise<object>,
     });
     const messages = [{ role: 'user', content: 'Hi' }];

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefaultLogger } from '@quiver/core';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { facts, fill, idsOf, indexName, toolOver, watched } from '../tools/graph-rag.fixture.js';
@@ -12,10 +12,7 @@ import { buildGraph, evictUnused, type Held } from './graph-of-index.js';
 
 describe('the graph of an index', () => {
   let path: string;
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'quiver-graph-tool-'));
-  });
-  afterEach(() => rm(path, { recursive: true }));
+  beforeEach(async () => void (path = await newFolder()));
 
   const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'listVectors').length;
   const keptFiles = async () => (await readdir(path)).filter((file) => file.endsWith('.qvderived'));

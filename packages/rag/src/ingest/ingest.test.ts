@@ -1,13 +1,11 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -627,26 +625,22 @@ describe('a process', () => {
     'resumes a run that was killed: it leaves an index from which the next run resumes',
     { timeout: 120_000 },
     async () => {
-      const path = await mkdtemp(join(tmpdir(), 'quiver-ingest-'));
-      try {
-        const child = start('killed-ingest.fixture.ts', [], path);
-        let batches = 0;
-        for await (const text of child.stdout.setEncoding('utf8')) {
-          if ((batches += (text as string).split('\n').length - 1) >= 5) break;
-        }
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-        await using durable = new LocalVector({ path });
-        const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
-        const small = createLexicalEmbedder({ dimension: 64 });
-        const resume = { vectorStore: durable, model: small, cleanup: 'all' } as const;
-        const report = await run(texts, resume);
-        expect(report.unchanged).toBeGreaterThanOrEqual(250);
-        expect(report.unchanged + report.added).toBe(1000);
-        expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
-      } finally {
-        await rm(path, { recursive: true, force: true });
+      const path = await newFolder();
+      const child = start('killed-ingest.fixture.ts', [], path);
+      let batches = 0;
+      for await (const text of child.stdout.setEncoding('utf8')) {
+        if ((batches += (text as string).split('\n').length - 1) >= 5) break;
       }
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await using durable = new LocalVector({ path });
+      const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
+      const small = createLexicalEmbedder({ dimension: 64 });
+      const resume = { vectorStore: durable, model: small, cleanup: 'all' } as const;
+      const report = await run(texts, resume);
+      expect(report.unchanged).toBeGreaterThanOrEqual(250);
+      expect(report.unchanged + report.added).toBe(1000);
+      expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
     },
   );
 

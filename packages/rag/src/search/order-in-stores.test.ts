@@ -1,8 +1,7 @@
 // A fusion compares the similarities and relevances of a store, not the scores that it makes of them: one index has one order in every store.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import type { QueryMode, VectorMetric, VectorStore } from '../store/index.js';
 import { LanceVectorStore } from '../stores/lance/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -10,17 +9,14 @@ import { PgVector } from '../stores/pg/index.js';
 import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';
 import { randomFrom } from './planted-embedder.fixture.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'quiver-order-'));
+const folder = await newFolder();
 const database = pgliteForTests();
 const stores: VectorStore[] = [
   new LocalVector(),
   new PgVector({ id: 'order', ...(await database.open()) }),
   new LanceVectorStore({ uri: join(folder, 'lance') }),
 ];
-afterAll(async () => {
-  await database.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => database.close());
 
 const dimension = 16;
 const random = randomFrom('order');

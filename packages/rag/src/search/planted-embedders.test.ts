@@ -1,8 +1,7 @@
 // No embedder harms hybrid search, however little it understands: embedders of known quality over the questions of the field benchmark.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { isLongRun, readTestVariable } from '../../../../scripts/test-variable.ts';
 import { separation } from '../evaluate/metrics.js';
 import { retrieve } from '../retrieve/retrieve.js';
@@ -21,11 +20,8 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 
 const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
 const database = postgresUrl === undefined ? pgliteForTests() : postgresForTests(postgresUrl);
-const folder = await mkdtemp(join(tmpdir(), 'quiver-planted-'));
-afterAll(async () => {
-  await database.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await newFolder();
+afterAll(() => database.close());
 
 interface Index {
   readonly store: VectorStore;

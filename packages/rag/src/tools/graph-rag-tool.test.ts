@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { RequestContext } from '@quiver/core/request-context';
 import { describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
 import { callTool, idsFoundBy, inContext } from './call-tool.fixture.js';
@@ -37,22 +35,18 @@ describe('createGraphRAGTool', () => {
   });
 
   it('gives the same answer a hundred times, in another store, and after it was closed and opened', async () => {
-    const path = await mkdtemp(join(tmpdir(), 'quiver-graph-tool-'));
-    try {
-      const store = new LocalVector({ path });
-      await fill(store, facts);
-      const input = { queryText: 'Where works Ada Quill?' };
-      const first = await callTool(toolOver(store), input);
-      for (let repeat = 0; repeat < 100; repeat += 1) expect(await callTool(toolOver(store), input)).toEqual(first);
-      await store.close();
-      await using reopened = new LocalVector({ path });
-      expect(await callTool(toolOver(reopened), input)).toEqual(first);
-      await using other = new LocalVector();
-      await fill(other, Object.fromEntries(Object.entries(facts).toReversed()));
-      expect(await callTool(toolOver(other), input)).toEqual(first);
-    } finally {
-      await rm(path, { recursive: true });
-    }
+    const path = await newFolder();
+    const store = new LocalVector({ path });
+    await fill(store, facts);
+    const input = { queryText: 'Where works Ada Quill?' };
+    const first = await callTool(toolOver(store), input);
+    for (let repeat = 0; repeat < 100; repeat += 1) expect(await callTool(toolOver(store), input)).toEqual(first);
+    await store.close();
+    await using reopened = new LocalVector({ path });
+    expect(await callTool(toolOver(reopened), input)).toEqual(first);
+    await using other = new LocalVector();
+    await fill(other, Object.fromEntries(Object.entries(facts).toReversed()));
+    expect(await callTool(toolOver(other), input)).toEqual(first);
   });
 
   it('takes its settings from the request context first', async () => {

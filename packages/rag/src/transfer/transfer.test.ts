@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { exportIndexToFile, importIndexFromFile } from './index-files.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
@@ -17,11 +17,11 @@ let folder: string;
 let source: LocalVector;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiver-transfer-'));
+  folder = await newFolder();
   source = await filled();
 });
 afterAll(async () => {
-  await Promise.all([rm(folder, { recursive: true, force: true }), pglite.close()]);
+  await pglite.close();
 });
 
 async function filled(): Promise<LocalVector> {

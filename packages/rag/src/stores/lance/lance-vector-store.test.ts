@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LanceVectorStore } from './index.js';
@@ -14,17 +12,8 @@ const client = await import('@lancedb/lancedb').catch((error: unknown) => {
 });
 const connect = client?.connect as (typeof import('@lancedb/lancedb'))['connect'];
 
-const folders: string[] = [];
-const newFolder = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'quiver-lance-'));
-  folders.push(folder);
-  return folder;
-};
 const open = async (): Promise<LanceVectorStore> => new LanceVectorStore({ uri: await newFolder() });
-const close = async (store: LanceVectorStore): Promise<void> => {
-  await store.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-};
+const close = (store: LanceVectorStore): Promise<void> => store.close();
 
 if (client) {
   describeVectorStore('LanceVectorStore', open, close);

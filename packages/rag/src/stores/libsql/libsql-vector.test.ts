@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LibSQLVector } from './index.js';
@@ -14,15 +13,7 @@ const client = await import('@libsql/client').catch((error: unknown) => {
 });
 const createClient = client?.createClient as (typeof import('@libsql/client'))['createClient'];
 
-const folders: string[] = [];
-const newUrl = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'quiver-libsql-'));
-  folders.push(folder);
-  return `file:${join(folder, 'test.db')}`;
-};
-const removeFolders = async (): Promise<void> => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-};
+const newUrl = async (): Promise<string> => `file:${join(await newFolder(), 'test.db')}`;
 
 if (client) {
   describeVectorStore(
@@ -39,10 +30,7 @@ if (client) {
   describeVectorStore(
     'LibSQLVector in a file',
     async () => new LibSQLVector({ url: await newUrl() }),
-    async (store) => {
-      await store.close();
-      await removeFolders();
-    },
+    (store) => store.close(),
   );
 
   describeLanguage(
@@ -72,7 +60,6 @@ describe.skipIf(!client)('LibSQLVector', () => {
   };
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close();
-    await removeFolders();
   });
   const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
 

@@ -1,19 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { encodeEntry } from './durable/log-format.js';
 import { LocalVector } from './index.js';
 import { toUpsert } from './local-index.js';
-
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quiver-language-'));
-  folders.push(folder);
-  return folder;
-}
 
 type Text = string | { text: string; language: unknown };
 
@@ -74,7 +65,8 @@ describe('the language of an index in LocalVector', () => {
   });
 
   it('cannot change', async () => {
-    const store = new LocalVector({ path: await newFolder() });
+    const path = await newFolder();
+    const store = new LocalVector({ path });
     await fill(store, ['Häuser'], 'de');
     const create = (language?: string): Promise<void> =>
       store.createIndex({ indexName: 'texts', dimension: 1, ...(language !== undefined && { language }) });
@@ -85,7 +77,7 @@ describe('the language of an index in LocalVector', () => {
       message: expect.stringContaining("language 'de', not 'en'"),
     });
     await store.close();
-    const again = new LocalVector({ path: folders.at(-1) as string });
+    const again = new LocalVector({ path });
     expect(await find(again, 'Haus')).toEqual(['t0']);
     await again.close();
   });

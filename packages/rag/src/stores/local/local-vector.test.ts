@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
 import { describeWords } from '../describe-words.fixture.js';
 import { LocalVector } from './index.js';
@@ -14,19 +12,10 @@ describeVectorStore(
 );
 describeWords('LocalVector', async () => new LocalVector(), { close: (store) => store.close(), runs: 60 });
 
-const folders = new WeakMap<LocalVector, string>();
 describeVectorStore(
   'LocalVector in a folder',
-  async () => {
-    const path = await mkdtemp(join(tmpdir(), 'quiver-local-'));
-    const store = new LocalVector({ path });
-    folders.set(store, path);
-    return store;
-  },
-  async (store) => {
-    await store.close();
-    await rm(folders.get(store) as string, { recursive: true });
-  },
+  async () => new LocalVector({ path: await newFolder() }),
+  (store) => store.close(),
 );
 
 describeFilters(

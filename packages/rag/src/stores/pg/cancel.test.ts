@@ -1,17 +1,13 @@
 import { Pool } from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const pglite = pgliteForTests();
-afterAll(() => Promise.all([server?.close(), pglite.close()]));
+const { pglite, server, postgresUrl } = databasesForTests();
 
 describe.skipIf(!server)('an abort', () => {
-  const connection = { connectionString: postgresUrl as string, pgPoolOptions: { application_name: 'quiver_cancel' } };
+  const connection = { connectionString: postgresUrl, pgPoolOptions: { application_name: 'quiver_cancel' } };
   const activity = async (): Promise<unknown[]> =>
     (
       await server?.pool.query(
@@ -69,7 +65,7 @@ describe.skipIf(!server)('an abort', () => {
 
   // I10
   it('waits no longer for a connection, and gives it back when it comes', async () => {
-    const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const pool = new Pool({ connectionString: postgresUrl, max: 1 });
     const database = openDatabase({ pool });
     const holder = await pool.connect();
     const waiting = database.query('SELECT 1', [], AbortSignal.timeout(50));
@@ -87,7 +83,7 @@ describe.skipIf(!server)('a connection that the server ends', () => {
     'fails the call and nothing else, %s',
     async (what) => {
       const { schemaName = '' } = (await server?.open()) ?? {};
-      const pool = new Pool({ connectionString: postgresUrl as string, application_name: schemaName });
+      const pool = new Pool({ connectionString: postgresUrl, application_name: schemaName });
       const database = openDatabase({ pool });
       pool.on('error', () => {});
       const { signal } = new AbortController();
@@ -117,7 +113,7 @@ describe('the pool of a store', () => {
   it.skipIf(!server)('keeps its parsers to itself', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const types = { getTypeParser: () => (value: string) => `odd ${value}` };
-    const pool = new Pool({ connectionString: postgresUrl as string, types });
+    const pool = new Pool({ connectionString: postgresUrl, types });
     const store = new PgVector({ pool, schemaName });
     const indexName = 'parsed';
     await store.createIndex({ indexName, dimension: 2 });
@@ -141,7 +137,7 @@ describe('the pool of a store', () => {
   });
 
   it.skipIf(!server)('opens at its first use', async () => {
-    const store = new PgVector({ id: 'pg-vector', connectionString: postgresUrl as string });
+    const store = new PgVector({ id: 'pg-vector', connectionString: postgresUrl });
     expect((await store.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     const client = await store.pool.connect();
     client.release();

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
 import { openDatabase, type SqlQuery } from './database.js';
 import { filterSelectivity } from './filter-selectivity.js';
 import { PgVector, type PgVectorOptions } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 import { type PgIndex, readIndex } from './pg-index.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases } = databasesForTests();
 
 describe.each(databases)('the share of rows that pass a filter in $name', (database) => {
   const indexName = 'items';

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { Pool } from 'pg';
+import { afterAll } from 'vitest';
+import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import type { PgVectorOptions } from './index.js';
 
 export interface TestDatabase {
@@ -65,4 +67,20 @@ export function postgresForTests(connectionString: string): TestDatabase & { rea
       await pool.end();
     },
   };
+}
+
+/** The databases of a test file, which are closed after its tests: PGlite, and the server of `QUIVER_POSTGRES_URL` if there is one. */
+export function databasesForTests(): {
+  readonly databases: readonly TestDatabase[];
+  readonly pglite: TestDatabase;
+  readonly server: ReturnType<typeof postgresForTests> | undefined;
+  /** Of the server: empty without one. */
+  readonly postgresUrl: string;
+} {
+  const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL') ?? '';
+  const server = postgresUrl === '' ? undefined : postgresForTests(postgresUrl);
+  const pglite = pgliteForTests();
+  const databases = [pglite, ...(server ? [server] : [])];
+  afterAll(() => Promise.all(databases.map((database) => database.close())));
+  return { databases, pglite, server, postgresUrl };
 }

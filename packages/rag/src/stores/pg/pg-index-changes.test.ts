@@ -1,16 +1,12 @@
 import { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildIndex } from './build-index.js';
 import { openDatabase } from './database.js';
 import { PgVector, type PgVectorOptions } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases, server, postgresUrl } = databasesForTests();
 
 describe.each(databases)('an index in $name', (database) => {
   /** Two stores as in two processes: what one of them does, the other is not told. */
@@ -229,11 +225,11 @@ describe.skipIf(!server)('an index on a server', () => {
   it('can be read and found while it is rebuilt', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const indexName = 'rebuilt';
-    const pool = new Pool({ connectionString: postgresUrl as string, lock_timeout: 500 });
+    const pool = new Pool({ connectionString: postgresUrl, lock_timeout: 500 });
     const store = new PgVector({ pool, schemaName });
     await store.createIndex({ indexName, dimension: 1 });
     await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
-    const database = openDatabase({ connectionString: postgresUrl as string });
+    const database = openDatabase({ connectionString: postgresUrl });
     const index = (await readIndex(database.query, schemaName, indexName)) as ExistingIndex;
     const extension = (await readExtension(database.query)) as ExistingIndex['extension'];
     const read: string[] = [];
@@ -259,14 +255,14 @@ describe.skipIf(!server)('an index on a server', () => {
 
   it('is kept by createIndex without waiting for locks and with the right to read', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
-    const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
+    const owner = new PgVector({ connectionString: postgresUrl, schemaName });
     const params = { indexName: 'kept', dimension: 1, metadataIndexes: ['tenant', 'tenant'] };
     await owner.createIndex(params);
     const role = `creator_${schemaName}`;
     await owner.pool.query(
       `CREATE ROLE "${role}" LOGIN; GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"; GRANT SELECT ON ALL TABLES IN SCHEMA "${schemaName}" TO "${role}"`,
     );
-    const url = new URL(postgresUrl as string);
+    const url = new URL(postgresUrl);
     url.username = role;
     const reader = new PgVector({ connectionString: url.href, schemaName, pgPoolOptions: { lock_timeout: 2000 } });
     const writer = await owner.pool.connect();

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases } = databasesForTests();
 
 describe.each(databases)('the language of an index in $name', (database) => {
   let store: PgVector;

@@ -2,15 +2,11 @@ import { Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
 import { Pool } from 'pg';
 import { registerTypes, toSql } from 'pgvector/pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests, pgliteForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases, server, postgresUrl } = databasesForTests();
 
 /** The same at each run. */
 function pseudoRandom(count: number, dimension: number): number[][] {
@@ -258,7 +254,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
   // I04
   it('creates one index from fifty calls at once through two pools', async () => {
     const { schemaName = '' } = await open();
-    const stores = [1, 2].map(() => new PgVector({ connectionString: postgresUrl as string, schemaName, max: 5 }));
+    const stores = [1, 2].map(() => new PgVector({ connectionString: postgresUrl, schemaName, max: 5 }));
     const calls = Array.from({ length: 50 }, (_, n) => stores[n % 2]?.createIndex({ indexName: 'one', dimension: 3 }));
     await Promise.all(calls);
     expect(await stores[0]?.listIndexes()).toEqual(['one']);
@@ -267,7 +263,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
 
   // I07
   it('finishes a hundred queries on two connections and leaks none', async () => {
-    const pool = new Pool({ connectionString: postgresUrl as string, max: 2 });
+    const pool = new Pool({ connectionString: postgresUrl, max: 2 });
     const { schemaName = '' } = await open();
     const store = new PgVector({ pool, schemaName });
     await store.createIndex({ indexName: 'busy', dimension: 2 });
@@ -282,7 +278,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
   });
 
   it('shares tables and a pool with the pgvector package', async () => {
-    const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const pool = new Pool({ connectionString: postgresUrl, max: 1 });
     const client = await pool.connect();
     await registerTypes(client);
     client.release();
@@ -309,7 +305,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
   });
 
   it('runs hybrid queries at once on a single connection, with and without a signal', async () => {
-    const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const pool = new Pool({ connectionString: postgresUrl, max: 1 });
     const { schemaName = '' } = await open();
     const store = new PgVector({ pool, schemaName });
     await store.createIndex({ indexName: 'single', dimension: 2 });
@@ -325,7 +321,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
   it('answers again after its connections were ended by the server', async () => {
     const { schemaName = '' } = await open();
     const store = new PgVector({
-      connectionString: postgresUrl as string,
+      connectionString: postgresUrl,
       schemaName,
       pgPoolOptions: { application_name: schemaName },
     });
@@ -340,14 +336,14 @@ describe.skipIf(!server)('PgVector on a server', () => {
   // I09
   it('reads with a role that may do nothing else', async () => {
     const { schemaName = '' } = await open();
-    const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
+    const owner = new PgVector({ connectionString: postgresUrl, schemaName });
     await owner.createIndex({ indexName: 'readable', dimension: 1 });
     await owner.upsert({ indexName: 'readable', ids: ['x'], vectors: [[1]], metadata: [{ a: 1 }] });
     const role = `reader_${schemaName}`;
     await server?.pool.query(
       `CREATE ROLE "${role}" LOGIN; GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"; GRANT SELECT ON ALL TABLES IN SCHEMA "${schemaName}" TO "${role}"`,
     );
-    const url = new URL(postgresUrl as string);
+    const url = new URL(postgresUrl);
     url.username = role;
     const reader = new PgVector({ connectionString: url.href, schemaName });
     expect(await reader.query({ indexName: 'readable', queryVector: [1], filter: { a: 1 } })).toMatchObject([
@@ -376,7 +372,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
   });
 
   it('connects by a client configuration without a host', async () => {
-    const { hostname, port, username: user, pathname } = new URL(postgresUrl as string);
+    const { hostname, port, username: user, pathname } = new URL(postgresUrl);
     const stream = (): Socket => {
       const socket = new Socket();
       const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;

@@ -1,13 +1,9 @@
-import { afterAll } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeVectorStore } from '@quiver/devtools/stores';
 import { describeWords } from '../describe-words.fixture.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const databases = [pgliteForTests(), ...(postgresUrl === undefined ? [] : [postgresForTests(postgresUrl)])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases } = databasesForTests();
 
 for (const database of databases) {
   describeVectorStore(

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
 import { SqlParameters } from '../sql-filter.js';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases, server, postgresUrl } = databasesForTests();
 
 describe.each(databases)('words in $name', (database) => {
   let store: PgVector;
@@ -78,7 +74,7 @@ describe.each(databases)('words in $name', (database) => {
 describe.skipIf(!server)('the plan of PostgreSQL', () => {
   it('goes through the index of a field that few rows have', async () => {
     const config = (await server?.open()) as { schemaName: string };
-    const store = new PgVector({ connectionString: postgresUrl as string, schemaName: config.schemaName });
+    const store = new PgVector({ connectionString: postgresUrl, schemaName: config.schemaName });
     const indexName = 'planned';
     await store.createIndex({ indexName, dimension: 3, buildIndex: false, metadataIndexes: ['tenant'] });
     const count = 20_000;

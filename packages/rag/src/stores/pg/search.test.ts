@@ -1,21 +1,17 @@
 import { Pool } from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 import { approximateSql, searchSettings } from './search.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
-const databases = [pgliteForTests(), ...(server ? [server] : [])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
+const { databases, postgresUrl } = databasesForTests();
 
 describe.each(databases)('settings inside a statement in $name', (database) => {
   it('hold before the scan of the index begins, and not after the statement', async () => {
     const { schemaName = '', pglite } = await database.open();
-    const pool = pglite ? undefined : new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const pool = pglite ? undefined : new Pool({ connectionString: postgresUrl, max: 1 });
     const options = pglite ? { pglite } : { pool: pool as Pool };
     const store = new PgVector({ ...options, schemaName });
     const indexName = 'items';

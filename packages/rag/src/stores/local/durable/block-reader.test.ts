@@ -1,20 +1,17 @@
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../../scripts/test-folder.ts';
 import { createBlockReader } from './block-reader.js';
 
 const size = 15_000_000;
 const bytes = Buffer.alloc(size);
 for (let at = 0; at + 4 <= size; at += 4) bytes.writeUInt32LE(Math.imul(at, 2_654_435_761) >>> 0, at);
-let folder: string;
 let file: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiver-read-'));
-  file = join(folder, 'bytes');
+  file = join(await newFolder(), 'bytes');
   await writeFile(file, bytes);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Reads pieces of the given lengths one after another. @returns positions of wrong bytes */
 async function findDifferences(lengths: () => number, start = 0, end = size): Promise<number[]> {

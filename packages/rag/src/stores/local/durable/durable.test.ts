@@ -1,22 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, open, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { newFolder } from '../../../../../../scripts/test-folder.ts';
 import { LocalVector } from '../index.js';
 import { crc32, crc32InScript } from './log-format.js';
 
 const sourceHooks = new URL('../../../../../../scripts/source-hooks.mjs', import.meta.url).href;
 const indexName = 'docs';
 let path: string;
-beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'quiver-durable-'));
-});
-afterEach(() => rm(path, { recursive: true, force: true }));
+beforeEach(async () => void (path = await newFolder()));
 
 const logFile = (): string => join(path, `${indexName}.qvlog`);
 

@@ -1,8 +1,8 @@
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../../scripts/test-folder.ts';
 import type { VectorRecord } from '../../../store/vector-store.js';
 import { LocalVector } from '../index.js';
 import { toUpsert } from '../local-index.js';
@@ -12,10 +12,7 @@ import { encodeEntry, type LogOperation } from './log-format.js';
 const indexName = 'docs';
 const dimension = 3;
 let path: string;
-beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'quiver-load-'));
-});
-afterEach(() => rm(path, { recursive: true, force: true }));
+beforeEach(async () => void (path = await newFolder()));
 
 const logFile = (): string => join(path, `${indexName}.qvlog`);
 
@@ -65,7 +62,7 @@ describe('opening an index', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), fc.nat(12), async (changes, early) => {
-        await rm(path, { recursive: true, force: true });
+        path = await newFolder();
         const [expected, writer, reader] = [new LocalVector(), new LocalVector({ path }), new LocalVector({ path })];
         for (const store of [expected, writer]) await store.createIndex({ indexName, dimension });
         for (const [round, each] of changes.entries()) {
@@ -112,7 +109,7 @@ describe('opening an index', () => {
     });
     await fc.assert(
       fc.asyncProperty(metric, fc.array(change, { maxLength: 3 }), steps, async (metric, changes, steps) => {
-        await rm(path, { recursive: true, force: true });
+        path = await newFolder();
         const expected = new LocalVector();
         let store = new LocalVector({ path });
         const large: Change = { kind: 'upsert', first: 1, count: 700 };

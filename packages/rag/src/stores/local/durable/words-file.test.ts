@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../../../scripts/test-folder.ts';
 import { KeywordIndex } from '../../../words/keyword-index.js';
 import { loadAnalyzer } from '../../../words/term-analyzer.js';
 import { LocalVector } from '../index.js';
@@ -11,14 +11,9 @@ import { WordsFile } from './words-file.js';
 
 const indexName = 'docs';
 let path: string;
-beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'quiver-words-'));
-});
+beforeEach(async () => void (path = await newFolder()));
 const standardLogger = getDefaultLogger();
-afterEach(async () => {
-  setDefaultLogger(standardLogger);
-  await rm(path, { recursive: true, force: true });
-});
+afterEach(() => setDefaultLogger(standardLogger));
 
 const wordsFile = (): string => join(path, `${indexName}.qvwords`);
 
@@ -158,7 +153,7 @@ describe('stored terms', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
-        await rm(path, { recursive: true, force: true });
+        path = await newFolder();
         let store = new LocalVector({ path });
         await using reader = new LocalVector({ path });
         const expected = new LocalVector();
