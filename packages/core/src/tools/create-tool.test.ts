@@ -123,14 +123,6 @@ describe('createTool', () => {
       description: string;
     });
 
-  it.each([
-    ['input_schema', "createTool has no option 'input_schema'. Did you mean 'inputSchema'? Its options are: id, "],
-    ['requiresApproval', "createTool has no option 'requiresApproval'. Did you mean 'requireApproval'?"],
-    ['args', "createTool has no option 'args'. Its options are: id, description, inputSchema, "],
-  ])('rejects the unknown option %s, which would leave the tool unprotected', (option, message) => {
-    expect(() => toolWith({ [option]: true })).toThrow(message);
-  });
-
   it('rejects unknown options of mcp and of mcp.task', () => {
     expect(() => toolWith({ mcp: { scope: ['admin'] } })).toThrow(
       "createTool has no option 'mcp.scope'. Did you mean 'mcp.scopes'? The options of 'mcp' are: annotations, icons, _meta, scopes, resultLimit, task.",

@@ -5,7 +5,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingest/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
-import { createDocumentChunkerTool, createGraphRAGTool, createVectorQueryTool } from './index.js';
+import { createDocumentChunkerTool, createVectorQueryTool } from './index.js';
 
 const doc = new MDocument({ text: 'First part.\n\nSecond part.', metadata: { source: 'manual' } });
 
@@ -30,13 +30,5 @@ describe('the tools of the older generation', () => {
     expect(sources.map(({ document }) => document)).toEqual(['The plan of team blue.']);
     expect((await query.execute({ queryText: 'plan' })).sources).toHaveLength(2);
     expect(await executeTool(query, { queryText: 'plan' })).toMatchObject({ sources: [{}, {}] });
-  });
-
-  it('reject unknown options', () => {
-    const options = { vectorStore: new LocalVector(), indexName: 'plans', model: createLexicalEmbedder(), filters: {} };
-    expect(() => createVectorQueryTool(options)).toThrow("createVectorQueryTool has no option 'filters'");
-    expect(() => createGraphRAGTool(options)).toThrow("createGraphRAGTool has no option 'filters'");
-    const chunker = { doc, params: {}, size: 15 };
-    expect(() => createDocumentChunkerTool(chunker)).toThrow("createDocumentChunkerTool has no option 'size'");
   });
 });

@@ -320,9 +320,6 @@ describe('evaluateRetrieval', () => {
     await expect(evaluate([teaCase], [keyword], { vectorStore: undefined as never })).rejects.toEqual(
       invalid(/^evaluateRetrieval needs 'vectorStore'/),
     );
-    await expect(evaluate([teaCase], [keyword], { topK: 3 } as never)).rejects.toEqual(
-      invalid(/^evaluateRetrieval has no option 'topK'\. Its options are: vectorStore, indexName, cases, /),
-    );
     await expect(evaluate([teaCase], [keyword], { metrics: ['recall5' as never] })).rejects.toEqual(
       invalid(/no metric 'recall5'/),
     );

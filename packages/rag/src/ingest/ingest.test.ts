@@ -68,21 +68,6 @@ describe('ingest', () => {
     });
   });
 
-  it('rejects a misspelled option, as does deleteDocuments', async () => {
-    const misspelled = { scop: { tenant: 'b' } };
-    await expect(run([guide('# A')], misspelled as object)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining(
-        "ingest has no option 'scop'. Did you mean 'scope'? Its options are: documents, vectorStore, model,",
-      ) as string,
-    });
-    expect(await store.listIndexes()).toEqual([]);
-    await run([guide('# A')]);
-    const deletion = { vectorStore: store, indexName, sources: ['guide.md'], ...misspelled };
-    await expect(deleteDocuments(deletion)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
-    expect(await stored()).toEqual(['# A']);
-  });
-
   it('names the language of a document in its chunks that do not show theirs', async () => {
     const table = '| Artikel | Preis |\n| --- | --- |\n| Schrauben | 3 |';
     const prose = 'Die Preise der Schrauben sind nicht mit denen der Nägel zu vergleichen, weil sie aus Stahl sind.';

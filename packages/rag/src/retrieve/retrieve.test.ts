@@ -301,7 +301,6 @@ test.each<[string, Changes & Record<string, unknown>]>([
     "no option 'steps.filter.fields.team.desc'. Did you mean 'steps.filter.fields.team.description'?",
     { steps: { filter: { fields: { team: { desc: 'Team' } as never } } } },
   ],
-  ["retrieve has no option 'tenant'. Its options are: question, vectorStore, indexName, model,", { tenant: 'b' }],
   ["retrieve: 'mode' must be one of 'vector', 'keyword', 'hybrid', not 'text'.", { mode: 'text' as never }],
   ["'history[0]' must be a turn", { history: [{ role: 'user', content: [{ type: 'text' }] }] as never }],
   ['The question is empty', { question: ' ' }],

@@ -233,8 +233,6 @@ describe('the options of query tools', () => {
       expect(() => toolOf(options)).toThrow(
         expect.objectContaining({ code, message: expect.stringContaining(message) }),
       );
-    refusal({ store }, `${name} has no option 'store'. Did you mean 'vectorStore'? Its options are: vectorStore, `);
-    refusal({ filters: {} }, `${name} has no option 'filters'. Did you mean 'filter'?`);
     refusal({ expand: { around: 1 } }, `${name} has no option 'expand.around'.`);
     refusal({ topK: 0 }, `${name}: 'topK' must be an integer`);
     refusal({ topK: 9, maxTopK: 8 }, 'topK must be at most maxTopK (8), not 9.');

@@ -20,9 +20,7 @@ beforeAll(async () => {
   folder = await newFolder();
   source = await filled();
 });
-afterAll(async () => {
-  await pglite.close();
-});
+afterAll(() => pglite.close());
 
 async function filled(): Promise<LocalVector> {
   const store = new LocalVector();
@@ -222,22 +220,11 @@ describe('moving an index', () => {
     });
   });
 
-  it('rejects unknown options and invalid values', async () => {
+  it('rejects missing options and invalid values', async () => {
     const lines = exportIndex({ vectorStore: source, indexName });
-    await expect(linesOf(exportIndex({ vectorStore: source, indexName, batchSize: 5 } as never))).rejects.toMatchObject(
-      {
-        code: 'OPTIONS_INVALID',
-        message: expect.stringMatching(/^exportIndex has no option 'batchSize'\..* Its options are: vectorStore, /),
-      },
-    );
     await expect(linesOf(exportIndex({ vectorStore: source, indexName, pageSize: 0 }))).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message: "exportIndex: 'pageSize' must be an integer of at least 1, not 0.",
-    });
-    const wrong = { lines, vectorStore: new LocalVector(), indexName, resume: true } as never;
-    await expect(importIndex(wrong)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringMatching(/^importIndex has no option 'resume'\./),
     });
     await expect(importIndex({ lines, indexName } as never)).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
@@ -256,18 +243,6 @@ describe('moving an index', () => {
       "exportIndexToFile needs 'vectorStore'",
     );
     expect(await readdir(folder)).not.toContain('without-store.jsonl.part');
-    const file = { vectorStore: source, indexName, file: 'guides.jsonl' } as never;
-    await expect(importIndexFromFile(file)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringMatching(/^importIndexFromFile has no option 'file'\./),
-    });
-  });
-
-  it('exports and imports with the main name of the store', async () => {
-    const target = new LocalVector();
-    const lines = exportIndex({ vectorStore: source, indexName });
-    expect(await importIndex({ lines, vectorStore: target, indexName })).toBe(count);
-    expect(await allOf(target)).toEqual(await allOf(source));
   });
 
   it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {

@@ -252,7 +252,6 @@ describe('extraction', () => {
     await expect(document.extractMetadata({ title: true })).rejects.toMatchObject({ code: 'EXTRACT_MODEL_MISSING' });
     const contains = 'must be a string that contains {context}, not ';
     for (const [params, problem] of [
-      [{ tittle: true }, " has no option 'tittle'. Did you mean 'title'? Its options are: llm, title, "],
       [{ title: { node: 1 } }, " has no option 'title.node'. Did you mean 'title.nodes'? The options of 'title' are: "],
       [{ llm: 5 }, ": 'llm' must be an AI SDK language model, or a string such as 'openai/gpt-5.1', not 5."],
       [{ keywords: { keywords: 0 } }, ": 'keywords.keywords' must be an integer of at least 1, not 0."],
