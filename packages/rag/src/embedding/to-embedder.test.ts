@@ -1,13 +1,13 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { createOpenAI as createOpenAI2 } from '@ai-sdk/openai-v2';
 import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
 import { cacheEmbeddings, storeEmbeddingCache } from './cache-embeddings.js';
 import type { EmbeddingUsage } from './embedder.js';
 import { toEmbedder, type EmbedderInput } from './to-embedder.js';
+import { serve } from '../http-server.fixture.js';
 import { truncateEmbeddings } from './truncate-embeddings.js';
 
 interface EmbeddingRequest {
@@ -15,9 +15,6 @@ interface EmbeddingRequest {
   dimensions?: number;
 }
 
-/** A server that speaks OpenAI's protocol; each test says how it answers. */
-let server: Server;
-let baseURL: string;
 let requests: EmbeddingRequest[];
 let answer: (request: EmbeddingRequest, response: ServerResponse) => void;
 
@@ -32,23 +29,15 @@ function sendError(response: ServerResponse, status: number): void {
   response.end(JSON.stringify({ error: { message: `status ${status}`, type: 'x', param: null, code: null } }));
 }
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part));
-    request.on('end', () => {
-      const parsed = JSON.parse(body) as EmbeddingRequest;
-      requests.push(parsed);
-      answer(parsed, response);
-    });
+/** A server that speaks OpenAI's protocol; each test says how it answers. */
+const baseURL = await serve((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (part: string) => (body += part));
+  request.on('end', () => {
+    const parsed = JSON.parse(body) as EmbeddingRequest;
+    requests.push(parsed);
+    answer(parsed, response);
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-});
-
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 
 beforeEach(() => {

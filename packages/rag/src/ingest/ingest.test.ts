@@ -9,6 +9,7 @@ import { newFolder } from '../../../../scripts/test-folder.ts';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
+import { modelThatSays } from '../llm.fixture.js';
 import { deleteDocuments } from './delete-documents.js';
 import { ingest, type IngestProgress, type IngestOptions } from './ingest.js';
 
@@ -347,17 +348,7 @@ describe('ingest', () => {
 
   it('asks a model about new and changed documents, and keeps what it said of the others', async () => {
     let asked = 0;
-    const llm = new MockLanguageModelV4({
-      doGenerate: async () => ({
-        content: [{ type: 'text', text: `Keywords ${(asked += 1)}` }],
-        finishReason: { unified: 'stop', raw: 'stop' },
-        usage: {
-          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: 1, text: 1, reasoning: 0 },
-        },
-        warnings: [],
-      }),
-    });
+    const llm = modelThatSays(() => `Keywords ${(asked += 1)}`);
     const extract = { chunkOptions: { extract: { llm, keywords: true } } };
     const keywords = async (): Promise<unknown[]> =>
       (await store.listVectors({ indexName })).records.map(({ metadata }) => metadata['excerptKeywords']).toSorted();

@@ -1,6 +1,7 @@
-import { MockLanguageModelV4 } from 'ai/test';
+import type { MockLanguageModelV4 } from 'ai/test';
 import { expect, test } from 'vitest';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
+import { modelThatSays } from '../llm.fixture.js';
 import { LocalVector } from '../stores/local/index.js';
 import { retrieve, type RetrieveOptions } from './retrieve.js';
 
@@ -14,22 +15,11 @@ const documents = {
 
 /** Answers by the step, whose instructions the prompt contains. Counts the calls. */
 function modelThat(answers: Readonly<Record<string, object | ((prompt: string) => object)>>): MockLanguageModelV4 {
-  return new MockLanguageModelV4({
-    doGenerate: async ({ prompt }) => {
-      const text = JSON.stringify(prompt);
-      const found = Object.entries(answers).find(([instruction]) => text.includes(instruction));
-      if (!found) throw new Error('This model was asked for something unexpected.');
-      const answer = typeof found[1] === 'function' ? found[1](text) : found[1];
-      return {
-        content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
-        finishReason: { unified: 'stop' as const, raw: 'stop' },
-        usage: {
-          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: 1, text: 1, reasoning: 0 },
-        },
-        warnings: [],
-      };
-    },
+  return modelThatSays((text) => {
+    const found = Object.entries(answers).find(([instruction]) => text.includes(instruction));
+    if (!found) throw new Error('This model was asked for something unexpected.');
+    const answer = typeof found[1] === 'function' ? found[1](text) : found[1];
+    return JSON.stringify(answer);
   });
 }
 

@@ -1,9 +1,9 @@
-import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingest/delete-documents.js';
 import { ingest, type IngestOptions, type IngestReport } from '../ingest/ingest.js';
+import { modelThatSays } from '../llm.fixture.js';
 import { retrieve } from '../retrieve/retrieve.js';
 import type { IndexParams, QueryMode, VectorRecord } from '../store/index.js';
 import type { OpenIndex } from '../store/record-store.js';
@@ -77,21 +77,9 @@ describe('ingest with further vectors', () => {
   });
 
   it('takes them from the extractors, and calls the model for new and changed documents only', async () => {
-    const llm = new MockLanguageModelV4({
-      doGenerate: async ({ prompt }) => {
-        const isSummary = JSON.stringify(prompt).includes('Summarise');
-        const text = isSummary ? 'In short: a summary.' : '1. What is asked first?\n- What is asked second?\n\n';
-        return {
-          content: [{ type: 'text', text }],
-          finishReason: { unified: 'stop', raw: 'stop' },
-          usage: {
-            inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-            outputTokens: { total: 1, text: 1, reasoning: 0 },
-          },
-          warnings: [],
-        };
-      },
-    });
+    const llm = modelThatSays((prompt) =>
+      prompt.includes('Summarise') ? 'In short: a summary.' : '1. What is asked first?\n- What is asked second?\n\n',
+    );
     const documents = manual();
     const extracting = { chunkOptions: { extract: { llm, questions: true, summary: true } } } as const;
     // Chunks without questions get them.

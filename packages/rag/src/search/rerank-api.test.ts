@@ -1,37 +1,27 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VectorMatch } from '../store/vector-store.js';
 import { createReranker, type RerankProvider } from './rerank-api.js';
+import { serve } from '../http-server.fixture.js';
 import { rerank } from './rerank.js';
 
-/** A server that speaks the rerank APIs: the relevance of a text is its length divided by 10. */
-let server: Server;
-let url: string;
 let requests: { path: string | undefined; headers: IncomingHttpHeaders; body: unknown }[];
 let statuses: number[];
 let answer: ((path: string | undefined) => string) | undefined;
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    void json(request).then((body) => {
-      requests.push({ path: request.url, headers: request.headers, body });
-      const status = statuses.shift() ?? 200;
-      response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
-      if (status !== 200) return response.end('{"detail":"refused"}');
-      const { documents } = body as { documents: string[] };
-      const ranking = documents.map((text, index) => ({ index, relevance_score: text.length / 10 })).toReversed();
-      const member = request.url?.includes('voyage') ? { data: ranking } : { results: ranking };
-      return response.end(answer?.(request.url) ?? JSON.stringify(member));
-    });
+/** A server that speaks the rerank APIs: the relevance of a text is its length divided by 10. */
+const url = await serve((request, response) => {
+  void json(request).then((body) => {
+    requests.push({ path: request.url, headers: request.headers, body });
+    const status = statuses.shift() ?? 200;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
+    if (status !== 200) return response.end('{"detail":"refused"}');
+    const { documents } = body as { documents: string[] };
+    const ranking = documents.map((text, index) => ({ index, relevance_score: text.length / 10 })).toReversed();
+    const member = request.url?.includes('voyage') ? { data: ranking } : { results: ranking };
+    return response.end(answer?.(request.url) ?? JSON.stringify(member));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 beforeEach(() => {
   requests = [];

@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createCohere as createCohere3 } from '@ai-sdk/cohere-v3';
 import { createCohere as createCohere4 } from '@ai-sdk/cohere-v4';
 import { createOpenAI as createOpenAI2 } from '@ai-sdk/openai-v2';
 import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VectorMatch } from '../store/vector-store.js';
 import { rerank } from './rerank.js';
+import { serve } from '../http-server.fixture.js';
 import type { RelevanceModel } from './score-texts.js';
 
 const match = (id: string, score: number): VectorMatch => ({ id, score, document: id, metadata: {} });
@@ -22,9 +22,6 @@ interface Prompt {
   passages: { passage: number; text: string }[];
 }
 
-/** A server that speaks the protocols of OpenAI (chat and responses) and of Cohere's reranking models. */
-let server: Server;
-let baseURL: string;
 let questions: Prompt[];
 let answer: (question: Prompt) => string;
 let failures: number;
@@ -53,20 +50,13 @@ async function respond(request: IncomingMessage): Promise<unknown> {
   return { id: 'x', object: 'chat.completion', created: 1, model: 'm', choices, usage };
 }
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    response.setHeader('content-type', 'application/json');
-    if (failures-- > 0) {
-      response.writeHead(429, { 'retry-after-ms': '1' });
-      response.end(JSON.stringify({ error: { message: 'slow down' }, message: 'slow down' }));
-    } else void respond(request).then((body) => response.end(JSON.stringify(body)));
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+/** A server that speaks the protocols of OpenAI (chat and responses) and of Cohere's reranking models. */
+const baseURL = await serve((request, response) => {
+  response.setHeader('content-type', 'application/json');
+  if (failures-- > 0) {
+    response.writeHead(429, { 'retry-after-ms': '1' });
+    response.end(JSON.stringify({ error: { message: 'slow down' }, message: 'slow down' }));
+  } else void respond(request).then((body) => response.end(JSON.stringify(body)));
 });
 beforeEach(() => {
   questions = [];

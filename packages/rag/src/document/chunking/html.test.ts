@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
-import { parse, type DefaultTreeAdapterTypes } from 'parse5';
+import { parse } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import { tagKind } from '../html/html-tags.js';
+import { referenceText } from './reference-text.fixture.js';
 
 const page = `<!doctype html>
 <html lang="en"><head><title>Shop</title><style>p { color: red }</style></head>
@@ -150,14 +150,6 @@ describe('html chunks', () => {
     expect(await chunk('just text')).toEqual([{ text: 'just text' }]);
   });
 });
-
-type Node = DefaultTreeAdapterTypes.Node;
-
-function referenceText(node: Node): string {
-  if ('value' in node) return node.value;
-  if (tagKind(node.nodeName) === 'hidden') return '';
-  return 'childNodes' in node ? node.childNodes.map(referenceText).join('') : '';
-}
 
 const inline = fc.constantFrom(
   'a',

@@ -2,11 +2,11 @@ import { glob, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HtmlRenderer, Parser } from 'commonmark';
-import { parse, type DefaultTreeAdapterTypes } from 'parse5';
+import { parse } from 'parse5';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
 import type { ChunkParams } from './chunking-strategy.js';
-import { tagKind } from '../html/html-tags.js';
+import { referenceText } from './reference-text.fixture.js';
 
 const repository = fileURLToPath(new URL('../../../../../', import.meta.url));
 const readme = '{README.md,CHANGELOG.md,package.json}';
@@ -88,14 +88,6 @@ describe('real files', () => {
     expect(found).toContain('exports');
   });
 });
-
-type Node = DefaultTreeAdapterTypes.Node;
-
-function referenceText(node: Node): string {
-  if ('value' in node) return node.value;
-  if (tagKind(node.nodeName) === 'hidden') return '';
-  return 'childNodes' in node ? node.childNodes.map(referenceText).join('') : '';
-}
 
 test.each([
   ['Japanese', '', ['吾輩は猫である。', '名前はまだ無い。', 'どこで生れたかとんと見当がつかぬ。']],

@@ -1,12 +1,11 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createOpenAI as createOpenAIv2 } from '@ai-sdk/openai-v2';
 import { createOpenAI as createOpenAIv3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAIv4 } from '@ai-sdk/openai-v4';
 import type { LanguageModel } from '@quiver/core/llm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MDocument } from '../document.js';
+import { serve } from '../../http-server.fixture.js';
 import type { ExtractFailure, ExtractParams, ExtractProgress } from './extract-options.js';
 
 interface Body {
@@ -16,52 +15,45 @@ interface Body {
 
 const closed = { type: 'object', properties: { n: { type: 'string' } }, required: ['n'], additionalProperties: false };
 
-/** A server that speaks the chat completions API; the models are the AI SDK's own. */
-let server: Server;
-let baseURL: string;
 let prompts: string[];
 let formats: unknown[];
 let answer: (prompt: string) => string | number;
 let running = 0;
 let mostRunning = 0;
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (part: string) => (text += part));
-    request.on('end', () => {
-      const { messages, response_format: format } = JSON.parse(text) as Body;
-      const content = messages[0]?.content ?? '';
-      const prompt = typeof content === 'string' ? content : content.map((part) => part.text).join('');
-      prompts.push(prompt);
-      formats.push(format);
-      const reply = answer(prompt);
-      running += 1;
-      mostRunning = Math.max(mostRunning, running);
-      setTimeout(() => {
-        running -= 1;
-        response.writeHead(typeof reply === 'number' ? reply : 200, { 'content-type': 'application/json' });
-        response.end(
-          JSON.stringify(
-            typeof reply === 'number'
-              ? { error: { message: 'refused', type: 'invalid', code: 'x' } }
-              : {
-                  id: '1',
-                  object: 'chat.completion',
-                  created: 1,
-                  model: 'm',
-                  choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: 'stop' }],
-                  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-                },
-          ),
-        );
-      }, 10);
-    });
+/** A server that speaks the chat completions API; the models are the AI SDK's own. */
+const baseURL = await serve((request, response) => {
+  let text = '';
+  request.setEncoding('utf8').on('data', (part: string) => (text += part));
+  request.on('end', () => {
+    const { messages, response_format: format } = JSON.parse(text) as Body;
+    const content = messages[0]?.content ?? '';
+    const prompt = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+    prompts.push(prompt);
+    formats.push(format);
+    const reply = answer(prompt);
+    running += 1;
+    mostRunning = Math.max(mostRunning, running);
+    setTimeout(() => {
+      running -= 1;
+      response.writeHead(typeof reply === 'number' ? reply : 200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(
+          typeof reply === 'number'
+            ? { error: { message: 'refused', type: 'invalid', code: 'x' } }
+            : {
+                id: '1',
+                object: 'chat.completion',
+                created: 1,
+                model: 'm',
+                choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: 'stop' }],
+                usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+              },
+        ),
+      );
+    }, 10);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 });
-afterAll(() => void server.close());
 beforeEach(() => {
   prompts = [];
   formats = [];

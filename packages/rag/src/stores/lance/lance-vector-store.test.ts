@@ -2,6 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeHostileText } from '../describe-hostile-text.fixture.js';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LanceVectorStore } from './index.js';
 
@@ -171,22 +172,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     expect(await store.query({ indexName, queryVector: [3e38, 1] })).toHaveLength(3);
   });
 
-  it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {
-    const store = openAt(await newFolder());
-    await store.createIndex({ indexName, dimension: 1 });
-    const text = `'); DROP TABLE x; -- "\\ \u{1F600} %_ \n\0`;
-    const metadata = { [text]: text, half: '\ud800', deep: { [text]: [text, null, 1e21] } };
-    await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
-    expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
-    for (const filter of [{ [text]: text }, { half: '\ud800' }])
-      expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
-    for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
-      await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-      });
-    await store.deleteVector({ indexName, id: text });
-    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
-  });
+  describeHostileText(async () => openAt(await newFolder()));
 
   it('finds the same records before and after optimize, among 5,000', async () => {
     const store = openAt(await newFolder());

@@ -2,6 +2,7 @@ import { QdrantClient } from '@qdrant/js-client-rest';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeHostileText } from '../describe-hostile-text.fixture.js';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { FakeQdrant } from './fake-qdrant.fixture.js';
 import { QdrantVector } from './index.js';
@@ -188,22 +189,7 @@ describe('QdrantVector', () => {
     expect(idsOf(await store.query({ indexName, queryVector: [1e30, 0] }))).toEqual(['tiny', 'huge', 'near', 'far']);
   });
 
-  it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {
-    const store = await open();
-    await store.createIndex({ indexName, dimension: 1 });
-    const text = `'); DROP TABLE x; -- "\\ \u{1F600} %_ \n\0`;
-    const metadata = { [text]: text, half: '\ud800', deep: { [text]: [text, null, 1e21] } };
-    await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
-    expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
-    for (const filter of [{ [text]: text }, { half: '\ud800' }])
-      expect(idsOf((await store.listVectors({ indexName, filter })).records)).toEqual([text]);
-    for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
-      await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-      });
-    await store.deleteVectors({ indexName, ids: [text, '\ud800'] });
-    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
-  });
+  describeHostileText(open);
 
   it('sends large batches in parts, and reads them back in order', async () => {
     const store = await open();
