@@ -289,8 +289,10 @@ export function withExpiry(tokens: KeptTokens, now: number): KeptTokens {
 }
 
 export function verifierMissing(): QuiverError {
-  const message = 'No sign-in has begun with this storage. Begin one, then finish it.';
-  return new QuiverError('OAUTH_VERIFIER_MISSING', message);
+  return new QuiverError(
+    'OAUTH_VERIFIER_MISSING',
+    'No sign-in has begun with this storage. Begin one, then finish it.',
+  );
 }
 
 /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` unless it is `Bearer` or `DPoP` */
