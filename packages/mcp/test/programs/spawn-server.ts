@@ -13,7 +13,6 @@ export function commandFor(
     | 'host.ts'
     | 'http-server.ts'
     | 'lifetime-server.ts'
-    | 'recording-server.ts'
     | 'sdk1-server.ts'
     | 'shared-task-server.ts'
     | 'starting-host.ts'
