@@ -52,7 +52,7 @@ export interface Line {
   readonly isBold: boolean;
   /** Whether it is in a font with letters of one width. */
   readonly isCode: boolean;
-  /** Number of its letters in other fonts. */
+  /** Number of its letters in other fonts, or of Chinese, Japanese and Korean. */
   readonly others: number;
   /** Whether it ends where the longest of the lines around it does. */
   isFull: boolean;
@@ -81,6 +81,8 @@ const [lineEnd, space, fixedSpace, firstPrivate] = [10, 32, 0xa0, 0xd800];
 const [firstCjk, firstHangul] = [0x2e80, 0xac00];
 /** Letters whose widths are compared, and letters of other fonts that a line of code may have. */
 const [firstLetter, lastLetter, leastLetters, mostOthers] = [0x61, 0x7a, 8, 6];
+/** Letters of Chinese, Japanese and Korean, which have one width in every font. */
+const cjkLetter = /[\u2E80-\uFFEF]/g;
 const noBox: PageBox = [0, 0, 0, 0];
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 
@@ -225,11 +227,13 @@ function toLine(words: readonly Word[], context: PageContext): Line {
   const { isRotated, baseline } = words[0]!.typeface;
   const cells: Cell[] = [];
   const sizes = new Counts();
-  let [code, others] = [0, 0];
+  let [code, cjk, others] = [0, 0, 0];
   for (const { text, box, typeface } of words) {
     const { font, size } = typeface;
     sizes.add(size, text.length);
-    if (font.isMonospaced) code += text.length;
+    const letters = font.isMonospaced ? text.replace(cjkLetter, '').length : 0;
+    code += letters;
+    if (font.isMonospaced) cjk += text.length - letters;
     // Numbers of lines are not letters of a line of code.
     else if (!/^\d/.test(text)) others += text.length;
     const [left, , right] = box;
@@ -245,9 +249,9 @@ function toLine(words: readonly Word[], context: PageContext): Line {
   for (const cell of cells) cell.text = composeAccents(cell.text);
   const box = uniteBoxes(words.map((word) => word.box));
   const isBold = words.every(({ typeface }) => typeface.font.isBold);
-  const isCode = code > others && others < mostOthers;
+  const isCode = code > others + cjk / 2 && others < mostOthers;
   const [page, text, size] = [context.number, textOf(cells), sizes.most];
-  return { page, cells, text, box, baseline, isRotated, size, isBold, isCode, others, isFull: true };
+  return { page, cells, text, box, baseline, isRotated, size, isBold, isCode, others: others + cjk, isFull: true };
 }
 
 /** Numbers of values. */

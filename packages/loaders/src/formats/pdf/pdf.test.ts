@@ -240,13 +240,18 @@ describe('PDF texts', () => {
   const textOf = async (file: Uint8Array, options: LoadDocumentOptions = {}): Promise<string> =>
     (await loadDocument(file, { name: 'a.pdf', ...options }))[0]!.getText().join();
 
-  test('have the letters of fonts with a predefined character map', async () => {
-    const hex = [...'你好世界，这是一个测试。'].map((letter) => letter.charCodeAt(0).toString(16)).join('');
+  test.each([
+    ['UniGB-UTF16-H', 'GB1', '你好世界，这是一个测试。'],
+    ['UniJIS-UTF16-H', 'Japan1', 'この説明書は日本語で書かれています。'],
+    ['UniKS-UTF16-H', 'Korea1', '이설명서는한국어로쓰였습니다.'],
+  ])('have the letters of the character map %s, whose equal widths are no listing', async (map, ordering, text) => {
+    const hex = [...text].map((letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
     const file = writePage('/Resources << /Font << /F1 5 0 R >> >>', `BT /F1 12 Tf 72 700 Td <${hex}> Tj ET`, [
-      '<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UTF16-H /DescendantFonts [6 0 R] >>',
-      '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> >>',
+      `<< /Type /Font /Subtype /Type0 /BaseFont /Mincho /Encoding /${map} /DescendantFonts [6 0 R] >>`,
+      `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Mincho /CIDSystemInfo << /Registry (Adobe) /Ordering (${ordering}) /Supplement 4 >> /FontDescriptor 7 0 R >>`,
+      '<< /Type /FontDescriptor /FontName /Mincho /Flags 5 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 700 /StemV 80 >>',
     ]);
-    expect(await textOf(file)).toBe('你好世界，这是一个测试。');
+    expect(await textOf(file)).toBe(text);
   });
 
   test('have the ligatures of bitmap fonts, and a mark for unknown glyphs', async () => {
