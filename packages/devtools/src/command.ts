@@ -12,7 +12,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import { MCPClient, type ProtocolTool, type ServerDefinition } from '@quiver/mcp/client';
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from './json.js';
 import type { LintProvider, LintRule } from './testing/lint-rules.js';
 import { lintTools } from './testing/lint-tools.js';
 import { pascalCase } from './tool-types/type-text.js';

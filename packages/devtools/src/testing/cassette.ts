@@ -10,7 +10,8 @@ import {
   required,
 } from '@quiver/core/internal';
 import type { MessageTransport, ServerDefinition } from '@quiver/mcp/client';
-import { errorCodes, isObject, type ListMethod, parseServerDefinition } from '@quiver/mcp/internal';
+import { parseServerDefinition } from '@quiver/mcp/internal';
+import { isObject, type ListMethod, type RpcResponse } from '../json.js';
 import { createSecretCutter } from './cut-secrets.js';
 import { describeChanges } from './describe-changes.js';
 import {
@@ -21,7 +22,7 @@ import {
   type Ask,
   type CassetteConnection,
 } from './recorded-server.js';
-import { Recording, type RpcResponse } from './recording.js';
+import { Recording } from './recording.js';
 
 /** Options of `createCassette()`. */
 export interface CassetteOptions {
@@ -177,11 +178,12 @@ function createPlayer(
         .slice(0, maxShown)
         .map((request) => JSON.stringify(request.params));
       const message = `The cassette ${file} has no answer to ${method} ${JSON.stringify(wanted)}, but to ${others.join(', ') || 'none of this method and name'}. Record it again with mode 'record'.`;
-      return { error: { code: errorCodes.invalidParams, message } };
+      return { error: { code: invalidParams, message } };
     },
     close: async () => {},
   };
 }
 
+const invalidParams = -32_602;
 /** Similar requests in an error message. */
 const maxShown = 3;

@@ -1,6 +1,7 @@
 import { unescape } from 'node:querystring';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
-import { isObject, redactToken } from '@quiver/mcp/internal';
+import { redactToken } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 
 /** Names of members and headers whose values are secrets: equal to one of these, or ending with it. */
 const secretEnds = /(authorization|cookie|password|pwd|passphrase|secret|apikey|privatekey|credentials)$/;

@@ -1,4 +1,4 @@
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import { show } from './matchers.js';
 
 const maxShown = 120;

@@ -16,7 +16,7 @@ import {
   invalidOptions,
 } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import { includesMembers } from './includes-members.js';
 
 /** A request of a user, and what a model should do with it. */

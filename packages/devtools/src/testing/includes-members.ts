@@ -1,4 +1,4 @@
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 
 /** Returns whether a value has all members of another one, in the objects inside of it too. Other values must be equal. */
 export function includesMembers(

@@ -1,5 +1,6 @@
 import type { ProtocolTool } from '@quiver/mcp/client';
-import { hasInvisibleText, isObject } from '@quiver/mcp/internal';
+import { hasInvisibleText } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import { resolvePointer } from '@quiver/core/internal';
 
 /**

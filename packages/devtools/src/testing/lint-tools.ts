@@ -1,7 +1,8 @@
 import { checkOptions, listOf, oneOf, type OptionChecks, invalidOptions } from '@quiver/core/internal';
 import { toolTokens } from '@quiver/core/tool-search';
 import type { ProtocolTool } from '@quiver/mcp/client';
-import { isObject, parseToolDefinitions } from '@quiver/mcp/internal';
+import { parseToolDefinitions } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import {
   defaultLintProviders,
   lintProviders,

@@ -3,7 +3,7 @@ import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { CallToolResult, ProtocolTool } from '@quiver/mcp/client';
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import { includesMembers } from './includes-members.js';
 import type { AskedKind, TestCall, TestClient } from './test-client.js';
 

@@ -1,16 +1,8 @@
 import { isQuiverError, toErrorMessage } from '@quiver/core';
 import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
-import {
-  errorCodes,
-  isObject,
-  listMethods,
-  type ListMethod,
-  type Params,
-  ProtocolError,
-  RemoteServer,
-  requestMethods,
-} from '@quiver/mcp/internal';
-import type { RecordedDefinitions, RecordedResponse, Recording, RpcResponse } from './recording.js';
+import { ProtocolError, RemoteServer } from '@quiver/mcp/internal';
+import { isObject, type ListMethod, type Params, type RpcResponse } from '../json.js';
+import type { RecordedDefinitions, RecordedResponse, Recording } from './recording.js';
 
 /** Sends a request, and returns its response. */
 export type Ask = (method: string, params: Params) => Promise<RpcResponse>;
@@ -28,9 +20,18 @@ export interface RecorderOptions {
   readonly cut: <Value>(value: Value) => Value;
 }
 
+const internalError = -32_603;
 const requestTimeout = 60_000;
 /** A server that sends a cursor with every page would never end. */
 const maxPages = 1000;
+
+/** Lists of a server: the capability that it declares for them, and the member with the items. */
+const lists: readonly [method: ListMethod, capability: string, member: string][] = [
+  ['tools/list', 'tools', 'tools'],
+  ['resources/list', 'resources', 'resources'],
+  ['resources/templates/list', 'resources', 'resourceTemplates'],
+  ['prompts/list', 'prompts', 'prompts'],
+];
 
 /** Opens a connection to the server, which records the responses. Requests run one after the other. @param ask - sends requests to the client */
 export function createRecorder({ definition, recording, cut }: RecorderOptions, ask: Ask): CassetteConnection {
@@ -96,14 +97,13 @@ export function openServer(definition: MastraMCPServerDefinition, capabilities: 
 /** Returns the lists that a server declares. @throws errors of the connection */
 export async function readDefinitions(server: RemoteServer): Promise<RecordedDefinitions> {
   const { capabilities = {} } = (await server.connect()).server;
-  const declared = listMethods.filter((method) => capabilities[requestMethods[method].capability]);
+  const declared = lists.filter(([, capability]) => (capabilities as Params)[capability]);
   const definitions: RecordedDefinitions = {};
-  for (const method of declared) definitions[method] = await toResponse(readList(server, method));
+  for (const [method, , member] of declared) definitions[method] = await toResponse(readList(server, method, member));
   return definitions;
 }
 
-async function readList(server: RemoteServer, method: ListMethod): Promise<Params> {
-  const { resultMember: member } = requestMethods[method];
+async function readList(server: RemoteServer, method: string, member: string): Promise<Params> {
   const items: unknown[] = [];
   let params: Params = {};
   for (let page = 0; page < maxPages; page += 1) {
@@ -134,7 +134,7 @@ async function toResponse(running: Promise<Params>): Promise<RpcResponse> {
 /** Returns the error of a response for an error of this side, or the one of the server that it explains. */
 export function toRpcError(error: unknown): NonNullable<RpcResponse['error']> {
   const cause = isQuiverError(error) ? error.cause : undefined;
-  if (!(cause instanceof ProtocolError)) return { code: errorCodes.internal, message: toErrorMessage(error) };
+  if (!(cause instanceof ProtocolError)) return { code: internalError, message: toErrorMessage(error) };
   const { code, message, data } = cause;
   return { code, message, ...(data !== undefined && { data }) };
 }

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { replaceFile } from '@quiver/core/internal';
-import { isObject, type JsonRpcResponse, type ListMethod, type Params, sortKeys } from '@quiver/mcp/internal';
-
-/** A response of JSON-RPC: it has a result or an error. */
-export type RpcResponse = Pick<JsonRpcResponse, 'result' | 'error'>;
+import { sortKeys } from '@quiver/mcp/internal';
+import { isObject, type ListMethod, type Params, type RpcResponse } from '../json.js';
 
 /** Response of a server to a request, as a cassette keeps it. */
 export interface RecordedResponse extends RpcResponse {

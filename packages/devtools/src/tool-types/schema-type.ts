@@ -12,7 +12,7 @@ import {
   type TypeText,
 } from './type-text.js';
 import { resolvePointer } from '@quiver/core/internal';
-import { isObject } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 
 type Schema = Record<string, unknown>;
 

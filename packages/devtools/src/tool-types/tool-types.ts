@@ -1,7 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, type OptionChecks, stringValue } from '@quiver/core/internal';
 import { type DefinitionChanges, type ProtocolTool, type ToolCatalogue, fingerprintTool } from '@quiver/mcp/client';
-import { isObject, parseToolDefinitions } from '@quiver/mcp/internal';
+import { parseToolDefinitions } from '@quiver/mcp/internal';
+import { isObject } from '../json.js';
 import { SchemaType } from './schema-type.js';
 import { docComment, pascalCase, propertyName, quote } from './type-text.js';
 
