@@ -96,7 +96,7 @@ test('every literal pattern takes linear time, or its input is bounded', async (
       continue;
     }
     const given = flags.replace('v', 'u').replace('d', '');
-    const { status, complexity } = await check(simplify(source), given, { checker: 'automaton', timeout: 20_000 });
+    const { status, complexity } = await check(simplify(source), given, { checker: 'automaton', timeout: null });
     if (status !== 'safe') wrong.push(`${file}:${line} /${source}/${flags}: ${complexity?.summary ?? status}`);
   }
   assert.deepEqual(wrong, []);

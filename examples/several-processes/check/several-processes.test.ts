@@ -18,7 +18,7 @@ async function runProgram(...args: string[]): Promise<void> {
   if (!args.includes('--proxy')) assert.match(stdout, /^[1-9]\d* answers of users were not delivered/m);
 }
 
-test('restarts and kills processes without a service', { timeout: 180_000 }, () => runProgram());
+test('restarts and kills processes without a service', { timeout: 400_000 }, () => runProgram());
 
 /** Each store and each balancer; a balancer without a variable is that of `balancer.ts`. */
 const setups = [

@@ -118,6 +118,13 @@ describe('fetch()', () => {
     expect((await server.fetch(declared)).status).toBe(413);
   });
 
+  test('a body may arrive in parts', async () => {
+    const parts = JSON.stringify(rpc('ping')).match(/.{1,7}/g)!;
+    const body = ReadableStream.from(parts.map((part) => new TextEncoder().encode(part))) as ReadableStream;
+    const response = await server.fetch(post(body, await openSession(), { duplex: 'half' } as RequestInit));
+    expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+  });
+
   test('names of other hosts are refused over http, where a page could rebind them', async () => {
     const initialize = JSON.stringify(rpc('initialize', initializeParams));
     const status = async (
