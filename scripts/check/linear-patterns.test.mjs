@@ -10,8 +10,6 @@ const packages = join(import.meta.dirname, '../../packages');
 /** Patterns that the checker cannot prove linear, with the reason why their input or their steps are bounded. */
 const bounded = {
   'mcp/src/client/config/config-variables.ts': 'a configuration file of the user, which starts programs',
-  'mcp/src/client/config/jsonc.ts':
-    'the comments end the alternative, which never fails; a configuration file of the user',
   'mcp/src/client/engine/summarize-output.ts': 'the last output of a child process, which is limited',
   'rag/src/document/chunking/latex.ts': 'each alternative begins with another character, and none spans lines',
   'rag/src/document/chunking/markdown-blocks.ts': 'tried at one position, over at most 500 lines',
