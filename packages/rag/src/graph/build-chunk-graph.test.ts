@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { buildChunkGraph, type BuildChunkGraphOptions } from './build-chunk-graph.js';
+import { describe, expect, it, vi } from 'vitest';
+import { FixedPointRows } from '../simd/fixed-point-rows.js';
+import { buildChunkGraph, type BuildChunkGraphOptions, updateChunkGraph } from './build-chunk-graph.js';
 import type { ChunkGraph } from './chunk-graph.js';
 import type { GraphPassage } from './passage.js';
 
@@ -249,29 +250,65 @@ describe('buildChunkGraph', () => {
   });
 });
 
-describe('the same passages', () => {
-  it('give the same graph in every order', async () => {
-    const passage = fc.record({
-      id: fc.constantFrom(...'abcdefghijklmnop'),
-      words: fc.subarray(['Anna', 'Berlin', 'Quorum', 'Zeta']),
-      vector: fc.array(fc.constantFrom(0, 0.2, 0.5, 1, -1), { minLength: 4, maxLength: 4 }),
-      position: fc.integer({ min: 0, max: 9 }),
-    });
-    const build = (drawn: { id: string; words: string[]; vector: number[]; position: number }[]): Promise<ChunkGraph> =>
-      buildChunkGraph({
-        passages: drawn.map(({ id, words, position }) => ({ id, document: words.join(', '), source: 's', position })),
-        vectors: flat(drawn.map(({ vector }) => vector)),
-        dimension: 4,
-        edges: { similarity: { neighbors: 3, threshold: 0.1 } },
-      });
+describe('a graph of changed passages', () => {
+  const words = ['Anna', 'Berlin', 'Quorum', 'Zeta'];
+  const passage = fc.record({
+    id: fc.constantFrom(...'abcdefghijklmnop'),
+    words: fc.subarray(words),
+    vector: fc.array(fc.constantFrom(0, 0.2, 0.5, 1, -1), { minLength: 4, maxLength: 4 }),
+    position: fc.integer({ min: 0, max: 9 }),
+  });
+  const state = fc.uniqueArray(passage, { selector: ({ id }) => id, maxLength: 16 });
+  const optionsOf = (
+    state: { id: string; words: string[]; vector: number[]; position: number }[],
+  ): BuildChunkGraphOptions => ({
+    passages: state.map(({ id, words, position }) => ({ id, document: words.join(', '), source: 's', position })),
+    vectors: flat(state.map(({ vector }) => vector)),
+    dimension: 4,
+    edges: { similarity: { neighbors: 3, threshold: 0.1 } },
+  });
+
+  it('equals the graph that is built from nothing', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(passage, { selector: ({ id }) => id, maxLength: 16 }), async (drawn) => {
-        expect((await build(drawn.toReversed())).data).toEqual((await build(drawn)).data);
+      fc.asyncProperty(state, state, fc.subarray([0, 1, 2, 3]), async (before, other, kept) => {
+        // Most passages are unchanged, so that some neighbors are known.
+        const ids = new Set(before.map(({ id }) => id));
+        const changes = other.filter((_, place) => kept.includes(place) || !ids.has(other[place]?.id ?? ''));
+        const changed = new Set(changes.map(({ id }) => id));
+        const after = [...before.filter(({ id }, place) => !changed.has(id) && place % 5 !== 4), ...changes];
+        const previous = await buildChunkGraph(optionsOf(before));
+        const updated = await updateChunkGraph(optionsOf(after), previous);
+        const rebuilt = await buildChunkGraph(optionsOf(after));
+        expect(updated.data).toEqual(rebuilt.data);
+        const shuffled = await buildChunkGraph(optionsOf(after.toReversed()));
+        expect(shuffled.data).toEqual(rebuilt.data);
       }),
       { numRuns: 300 },
     );
   });
 
+  it('does not repeat the search for what did not change', async () => {
+    const count = 400;
+    const passages = Array.from({ length: count }, (_, n) => ({ id: String(n).padStart(4, '0'), document: '' }));
+    const vectors = Float32Array.from({ length: count * 8 }, (_, n) => Math.sin(n * n));
+    const edges = { similarity: { threshold: 0, neighbors: 4 } };
+    const multiply = vi.spyOn(FixedPointRows.prototype, 'multiply');
+    const compared = (): number => {
+      const pairs = multiply.mock.calls.reduce((sum, [, aRows, , bRows]) => sum + aRows * bRows, 0);
+      multiply.mockClear();
+      return pairs;
+    };
+    const previous = await buildChunkGraph({ passages, vectors, dimension: 8, edges });
+    const all = compared();
+    const options = { passages: passages.slice(3), vectors: vectors.slice(3 * 8), dimension: 8, edges };
+    const updated = await updateChunkGraph(options, previous);
+    expect(compared()).toBeLessThan(all / 4);
+    multiply.mockRestore();
+    expect(updated.data).toEqual((await buildChunkGraph(options)).data);
+  });
+});
+
+describe('the same passages', () => {
   it('give the same graph and ranking in another process', async () => {
     const program = new URL('print-graph.fixture.ts', import.meta.url);
     const run = async (): Promise<string> => {

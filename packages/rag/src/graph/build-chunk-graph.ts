@@ -17,7 +17,7 @@ import {
   type EdgeOptions,
   type ResolvedEdgeOptions,
 } from './graph-options.js';
-import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
+import { findNeighbors, similarityEdges, UnitRows, updateNeighbors, type SearchedNeighbors } from './find-neighbors.js';
 import type { GraphPassage } from './passage.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
 
@@ -65,8 +65,19 @@ const similarityShare = 0.95;
  * const graph = await buildChunkGraph({ passages, vectors, dimension: 1536 });
  */
 export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<ChunkGraph> {
+  return updateChunkGraph(options, undefined);
+}
+
+/**
+ * Does the same faster where there is an earlier graph with the same edge options: the search for similar passages, which takes longest, is
+ * not repeated for embeddings that did not change.
+ */
+export async function updateChunkGraph(
+  options: BuildChunkGraphOptions,
+  previous: ChunkGraph | undefined,
+): Promise<ChunkGraph> {
   const { signal, onProgress } = options;
-  const steps = buildSteps(options);
+  const steps = buildSteps(options, previous?.searched);
   let done = 0;
   for (;;) {
     signal?.throwIfAborted();
@@ -81,7 +92,10 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
 }
 
 /** Builds a graph. Yields the finished share of the search for similar passages. */
-function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
+function* buildSteps(
+  options: BuildChunkGraphOptions,
+  previous: SearchedNeighbors | undefined,
+): Generator<number, ChunkGraph> {
   checkOptions('buildChunkGraph', options, optionChecks);
   requireVectors(options);
   const { vectors, dimension } = options;
@@ -97,17 +111,21 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   let edges = reasonedEdges(passages, resolved, names?.edges ?? []);
   yield 0;
   const { similarity } = resolved;
+  let searched: SearchedNeighbors | undefined;
   if (similarity) {
     const units = new UnitRows(
       nodes.map(({ vector }) => vector),
       dimension,
     );
-    const lists = yield* findNeighbors({ units, limit: similarity.neighbors, threshold: similarity.threshold });
+    const search = { units, limit: similarity.neighbors, threshold: similarity.threshold };
+    const updated = previous && (yield* updateNeighbors(search, ids, previous));
+    const lists = updated ?? (yield* findNeighbors(search));
+    searched = { ids, fingerprints: units.fingerprints, lists };
     edges = [...edges, ...similarityEdges(lists)];
   }
   yield 1;
   const titles = passages.map(({ title }) => title ?? null);
-  return new ChunkGraph({ ids, titles, titled: names?.titled ?? [], weights: resolved.weights, edges });
+  return new ChunkGraph({ ids, titles, titled: names?.titled ?? [], weights: resolved.weights, edges }, searched);
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {

@@ -1,6 +1,7 @@
 import { invalidOptions } from '@quiver/core/internal';
 import { TopK } from '../store/top-k.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
+import type { SearchedNeighbors } from './find-neighbors.js';
 import { defaultWalk, type EdgeKind } from './graph-options.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { strongestPaths, type PathStep } from './strongest-paths.js';
@@ -70,14 +71,17 @@ const scoreSteps = 1e9;
 export class ChunkGraph {
   /** @internal */
   readonly data: GraphData;
+  /** Absent in a graph that was stored, and without edges of similarity. @internal */
+  readonly searched: SearchedNeighbors | undefined;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
   #titles: TitleIndex | undefined;
 
   /** @internal */
-  constructor(data: GraphData, inertia: number = defaultInertia) {
+  constructor(data: GraphData, searched?: SearchedNeighbors, inertia: number = defaultInertia) {
     const { ids, edges, weights } = data;
     this.data = data;
+    this.searched = searched;
     this.#adjacency = createAdjacency(ids.length, edges, weights, inertia);
     this.#numbers = new Map(ids.map((id, number) => [id, number]));
   }

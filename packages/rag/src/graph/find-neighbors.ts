@@ -8,6 +8,8 @@ export class UnitRows {
   readonly dimension: number;
   /** Factor that gives each row length 1; 0 for a row without direction. */
   readonly factors: Float64Array;
+  /** 64 bits of each row that equal vectors share, and different ones only by accident. Equal on every machine. */
+  readonly fingerprints: BigUint64Array;
   /** First row with the same vector as each row. */
   readonly twins: Uint32Array;
 
@@ -18,9 +20,9 @@ export class UnitRows {
       const length = Math.sqrt(dot(vector, 0, vector, dimension));
       return length === 0 ? 0 : 1 / length;
     });
+    this.fingerprints = BigUint64Array.from(vectors, fingerprint);
     const firsts = new Map<bigint, number>();
-    this.twins = Uint32Array.from(vectors, (vector, row) => {
-      const print = fingerprint(vector);
+    this.twins = Uint32Array.from(this.fingerprints, (print, row) => {
       const first = firsts.get(print) ?? row;
       firsts.set(print, first);
       return first;
@@ -36,7 +38,6 @@ export class UnitRows {
   }
 }
 
-/** Returns 64 bits that equal vectors share, and different ones only by accident. */
 function fingerprint(vector: Float32Array): bigint {
   let low = 0x811c9dc5;
   let high = 0x9e3779b9;
@@ -207,6 +208,62 @@ export function* findNeighbors({ units, limit, threshold }: NeighborSearch): Gen
     }
     for (const [i, row] of block.entries()) rank(row, found[i]!);
     yield 0;
+  }
+  return lists;
+}
+
+/** Neighbors of each vector, from an earlier search with the same limit and threshold. */
+export interface SearchedNeighbors {
+  readonly ids: readonly string[];
+  readonly fingerprints: BigUint64Array;
+  readonly lists: NeighborLists;
+}
+
+/** With more unknown rows, and this share of all rows, a search of all pairs is as fast. */
+const [fewUnknown, maxUnknownShare] = [16, 0.02];
+
+/**
+ * Finds the same as {@link findNeighbors} where few rows changed since an earlier search. A list is unknown when its row is new or changed, and when it
+ * was full and lost a neighbor, because another one may take its place.
+ *
+ * @returns `undefined` where too many rows changed
+ */
+export function* updateNeighbors(
+  { units, limit, threshold }: NeighborSearch,
+  ids: readonly string[],
+  previous: SearchedNeighbors,
+): Generator<number, NeighborLists | undefined> {
+  const { fingerprints, vectors } = units;
+  const numbers = new Map(ids.map((id, row) => [id, row]));
+  /** Current rows of the earlier ones; `undefined` for changed and removed ones. */
+  const rowOf = previous.ids.map((id, old) => {
+    const row = numbers.get(id);
+    return row !== undefined && previous.fingerprints[old] === fingerprints[row] ? row : undefined;
+  });
+  const lists = createNeighborLists(ids.length, limit);
+  const added = new Set(ids.keys());
+  const unknown = new Set(added);
+  for (const [old, row] of rowOf.entries()) {
+    if (row === undefined) continue;
+    const { counts, rows, scores } = previous.lists;
+    const count = counts[old] as number;
+    for (let place = old * limit; place < old * limit + count; place += 1) {
+      const neighbor = rowOf[rows[place] as number];
+      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, scores[place] as number);
+    }
+    added.delete(row);
+    if (lists.counts[row] === count || count < limit) unknown.delete(row);
+  }
+  if (unknown.size > fewUnknown + ids.length * maxUnknownShare) return undefined;
+  for (const row of unknown) lists.counts[row] = 0;
+  for (const row of unknown) {
+    yield 0;
+    for (let other = 0; other < vectors.length; other += 1) {
+      const similarity = other === row ? 0 : units.similarity(row, other);
+      if (similarity <= threshold) continue;
+      offerNeighbor(lists, row, other, similarity);
+      if (added.has(row) && !unknown.has(other)) offerNeighbor(lists, other, row, similarity);
+    }
   }
   return lists;
 }

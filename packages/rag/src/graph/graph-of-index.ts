@@ -15,7 +15,7 @@ import { storeValue } from '../store/options.js';
 import { readTrustedFilter, trustedFilterChecks, type TrustedFilterOptions } from '../store/scope.js';
 import { vectorOfKey } from '../document/metadata-keys.js';
 import { scanPages } from '../store/paging.js';
-import { buildChunkGraph, type BuildProgress } from './build-chunk-graph.js';
+import { type BuildProgress, updateChunkGraph } from './build-chunk-graph.js';
 import type { Edge } from './adjacency.js';
 import { ChunkGraph, type GraphData } from './chunk-graph.js';
 import { parseGraphOptions, resolveEdgeOptions, type EdgeOptions, type GraphOptions } from './graph-options.js';
@@ -65,7 +65,7 @@ export interface BuiltGraph {
 }
 
 /**
- * Builds the graph of an index if the data changed, and stores it with the index where the store supports it: in a file for `LocalVector`
+ * Builds or updates the graph of an index, and stores it with the index where the store supports it: in a file for `LocalVector`
  * with a path, in the table `quiver_derived` for `PgVector`. Queries do the same, except that they create no table, and store
  * the graph of a filter only after `buildGraph()` did so once. A build after ingestion saves the first query the wait.
  *
@@ -131,7 +131,7 @@ interface BuildTask {
 const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
 
 /**
- * Returns the graph of a scope for the current data: from memory, otherwise from the store,
+ * Returns the graph of a scope for the current data: from memory, otherwise from the store, updated where the data changed,
  * otherwise built. Concurrent calls share one build.
  *
  * @returns `undefined` when the store has no versions, and when there are more passages than a graph may have
@@ -191,7 +191,7 @@ async function shareTask(held: Held, request: GraphRequest, version: string): Pr
 async function bringUpToDate(held: Held, request: GraphRequest, version: string): Promise<void> {
   const stored = held.latest ? undefined : await readStoredGraph(request, held);
   const isCurrent = stored?.version === version;
-  const graph = isCurrent ? stored.graph : await buildGraphOfScope(request);
+  const graph = isCurrent ? stored.graph : await buildGraphOfScope(request, held.latest?.graph);
   request.signal?.throwIfAborted();
   held.latest = { version, graph };
   if (!isCurrent && (held.isStored || !request.filter)) await storeGraph(request, held);
@@ -208,12 +208,15 @@ export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
 
 /**
  * Builds the graph of all records in a scope, from the current data. A change after the version was read leads to another version,
- * and the next query builds the graph again.
+ * and the next query updates the graph.
  *
+ * @param previous - graph of an earlier version. Neighbors of unchanged passages are not searched for again
  * @returns `undefined` when there are more passages than a graph may have
  */
-async function buildGraphOfScope(request: GraphRequest): Promise<ChunkGraph | undefined> {
-  const { store, indexName, filter, edges, maxNodes, signal, onProgress } = request;
+async function buildGraphOfScope(
+  { store, indexName, filter, edges, maxNodes, signal, onProgress }: GraphRequest,
+  previous: ChunkGraph | undefined,
+): Promise<ChunkGraph | undefined> {
   const target = { indexName, signal };
   const { dimension } = await store.describeIndex(target);
   const passages: GraphPassage[] = [];
@@ -236,7 +239,7 @@ async function buildGraphOfScope(request: GraphRequest): Promise<ChunkGraph | un
   for (const [row, vector] of rows.entries()) vectors.set(vector, row * dimension);
   const progress = ({ done }: BuildProgress): void =>
     onProgress?.({ phase: 'connect', passages: passages.length, done });
-  return buildChunkGraph({ passages, vectors, dimension, edges, signal, onProgress: progress });
+  return updateChunkGraph({ passages, vectors, dimension, edges, signal, onProgress: progress }, previous);
 }
 
 /** Stored form of a graph: this as JSON in one line, and the graph as JSON in the next one. */

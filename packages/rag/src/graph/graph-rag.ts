@@ -285,6 +285,7 @@ export class GraphRAG {
         weights: {},
         edges: this.#edges,
       },
+      undefined,
       0,
     );
     return this.#graph;
