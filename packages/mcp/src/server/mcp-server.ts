@@ -126,6 +126,7 @@ export class MCPServer implements AsyncDisposable {
    * );
    */
   async startHTTP(given: StartHTTPOptions): Promise<void> {
+    // Options of the transport stand in `options`, as in Mastra, or beside it, as in the other methods.
     const { url, httpPath, healthPath, req, res, options, ...flat } = given;
     const resolved = resolveOptions('startHTTP', transportChecks.startHTTP, given, options, flat);
     const reply = new NodeReply(res);

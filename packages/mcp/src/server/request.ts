@@ -177,6 +177,7 @@ export abstract class ServerRequest implements Work {
    */
   async run(session?: LegacySession, event?: McpTraceEvent): Promise<string | Uint8Array | undefined> {
     if (!event && traces.isActive) {
+      // Runs within the trace, so that what the tool does belongs to its span.
       const received = this.#createEvent();
       return traces.trace(received, () => this.run(session, received));
     }

@@ -45,6 +45,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     this.options = options;
   }
 
+  // Not stored: an initialize request gets its session only when it is answered.
   get caller(): Caller {
     return callerOf(this.request, this.session?.id);
   }
