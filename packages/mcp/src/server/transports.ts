@@ -11,7 +11,7 @@ import {
 } from './connection/stdio.js';
 import type { ServerState } from './definition/server-state.js';
 import { HttpEndpoint } from './http/endpoint.js';
-import { healthStatusOf, type ServerHealth } from './http/health.js';
+import type { ServerHealth } from './http/health.js';
 import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
 import { onShutdownSignal } from './http/shutdown-signals.js';
 import { amount, transportChecks } from './http/transport-options.js';
@@ -123,8 +123,9 @@ export class Transports {
 
   health(): ServerHealth {
     const { lifecycle, sessions, features } = this.#state;
+    const { state } = lifecycle;
     return {
-      status: healthStatusOf(lifecycle.state),
+      status: state === 'open' ? 'ok' : state,
       inFlight: this.#all.reduce((sum, { inFlight }) => sum + inFlight, 0),
       sessions: sessions.size,
       tasks: features.reduce((sum, { runs = 0 }) => sum + runs, 0),

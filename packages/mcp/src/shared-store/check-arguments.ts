@@ -1,5 +1,12 @@
-import { invalidOptions } from '@quiver/core/internal';
-import type { TokenBucket } from './shared-store.js';
+import {
+  checkOptions,
+  invalidOptions,
+  numberIn,
+  type OptionChecks,
+  required,
+  wholeNumber,
+} from '@quiver/core/internal';
+import type { AppendOptions, PutOptions, TokenBucket } from './shared-store.js';
 
 /** Longest name in characters: 2,400 bytes in UTF-8, which an index of PostgreSQL can hold. */
 const maxNameLength = 800;
@@ -29,29 +36,27 @@ export function checkText(kind: string, text: unknown): void {
     );
 }
 
+const recordChecks: OptionChecks<PutOptions & AppendOptions> = {
+  version: wholeNumber(0),
+  ttlMs: numberIn({ above: 0, most: MAX_LIFETIME }),
+  maxEntries: wholeNumber(1),
+};
+
 /** @throws `OPTIONS_INVALID` for an invalid version, lifetime or number of entries */
-export function checkRecordOptions(options: {
-  version?: number | undefined;
-  ttlMs?: number | undefined;
-  maxEntries?: number | undefined;
-}): void {
-  const { version, ttlMs, maxEntries } = options;
-  if (version !== undefined && !(Number.isSafeInteger(version) && version >= 0))
-    throw invalidOptions(`The version ${version} of a record is not a whole number of at least 0.`);
-  if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0 && ttlMs <= MAX_LIFETIME))
-    throw invalidOptions(
-      `The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${MAX_LIFETIME}.`,
-    );
-  if (maxEntries !== undefined && !(Number.isSafeInteger(maxEntries) && maxEntries > 0))
-    throw invalidOptions(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
+export function checkRecordOptions(options: PutOptions & AppendOptions): void {
+  checkOptions('A shared store', options, recordChecks);
 }
+
+const bucketValue = required(numberIn(bucketBounds));
+const bucketChecks: OptionChecks<TokenBucket & { amount: number }> = {
+  amount: bucketValue,
+  capacity: bucketValue,
+  perSecond: bucketValue,
+};
 
 /** @throws `OPTIONS_INVALID` unless the bucket can ever hold the amount */
 export function checkBucket(amount: number, { capacity, perSecond }: TokenBucket): void {
-  const { least, most } = bucketBounds;
-  for (const [name, value] of Object.entries({ amount, capacity, perSecond }))
-    if (!(typeof value === 'number' && value >= least && value <= most))
-      throw invalidOptions(`The ${name} of a token bucket is ${value}, not a number from 0.000001 to 1e12.`);
+  checkOptions('A token bucket', { amount, capacity, perSecond }, bucketChecks);
   if (amount > capacity)
     throw invalidOptions(
       `The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`,

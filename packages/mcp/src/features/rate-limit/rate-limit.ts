@@ -81,7 +81,10 @@ export function rateLimit(options: RateLimitOptions, now: () => number = monoton
       perCaller ? requireKey('rateLimit', key(context)) : '',
       perTool && counts === 'calls' ? context.name : '',
     ];
-    if (!instance.isShared) return memory.take(await toBucketName(names), 1, bucket);
+    if (!instance.isShared) {
+      const name = JSON.stringify(names);
+      return memory.take(name.length > maxNameLength ? await digestOf(names) : name, 1, bucket);
+    }
     // A digest: a principal may contain a token. The options keep limits of one server apart.
     const digest = await digestOf([serverInfo.name, about, names]);
     return instance.store.take(`rate/${digest}`, 1, bucket);
@@ -115,11 +118,6 @@ const defaultKeyOf = (context: MiddlewareContext): string => requestOf(context).
 
 /** Longest name of a bucket that is not replaced by a digest. */
 const maxNameLength = 400;
-
-async function toBucketName(names: readonly (string | undefined)[]): Promise<string> {
-  const name = JSON.stringify(names);
-  return name.length > maxNameLength ? digestOf(names) : name;
-}
 
 function parseBucket({ capacity, perSecond, perMinute, counts, perTool, tools }: RateLimitOptions): TokenBucket {
   if ((perSecond === undefined) === (perMinute === undefined))

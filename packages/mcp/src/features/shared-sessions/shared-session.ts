@@ -10,7 +10,14 @@ import { notificationText, type ServerEvent } from '../../server/client/subscrib
 import { emptyEvent } from '../../server/http/event-store.js';
 import { EventStream, primingEvent } from '../../server/http/event-stream.js';
 import type { HttpReply } from '../../server/http/message.js';
-import { parseSessionState, recordInvalid, toSessionText, type SessionState } from './session-record.js';
+import {
+  parseSessionState,
+  recordInvalid,
+  sessionMessages,
+  toSessionText,
+  type ForwardedMessage,
+  type SessionState,
+} from './session-record.js';
 import {
   HttpSession,
   sessionIdInvalid,
@@ -58,10 +65,20 @@ export class SharedSession extends HttpSession {
     this.#replace(record);
   }
 
-  /** Takes over the state of the record that a write was refused for. A store that lost the newest writes has an older one. */
+  /**
+   * Takes over the state of the record that a write was refused for. A store that lost the newest writes has an older one.
+   *
+   * @throws `SESSION_RECORD_INVALID`, also for a record of another principal
+   */
   #replace(record: StoredRecord): void {
     // Renewed records have the same value.
-    if (record.value !== this.#stored?.value) this.#apply(parseSessionState(record));
+    if (record.value !== this.#stored?.value) {
+      const { owner, client, reader } = parseSessionState(record);
+      if (owner !== this.owner) throw recordInvalid();
+      this.client = client;
+      this.#reader = reader;
+      if (reader !== this.instanceId) this.#readers.close(this.standaloneStreamId);
+    }
     this.#stored = record;
   }
 
@@ -148,14 +165,15 @@ export class SharedSession extends HttpSession {
    * @throws ProtocolError with HTTP status 400 for a response whose receiver is dead
    */
   protected override async forward({ kind, message }: ClientMessage): Promise<void> {
-    const forwarded = { id: this.id, message };
-    if (kind === 'notification') return this.#server.forward(forwarded);
+    const { instance } = this.#server;
+    const forwarded: ForwardedMessage = { id: this.id, message };
+    if (kind === 'notification') return instance.broadcast(sessionMessages.forwarded, forwarded);
     const receiver = senderOf(message.id);
     // Too late, or never sent.
     if (receiver === undefined || receiver === this.instanceId) return;
-    if (!(await this.#server.instance.isAlive(receiver)))
+    if (!(await instance.isAlive(receiver)))
       throw refused(400, 'The response was not delivered: the server instance that sent the request has ended');
-    await this.#server.forward(forwarded, receiver);
+    await instance.send(receiver, sessionMessages.forwarded, forwarded);
   }
 
   override keepAlive(): void {
@@ -229,13 +247,5 @@ export class SharedSession extends HttpSession {
     // Without a version, another instance wrote it.
     this.#renewed = monotonicNow();
     return version;
-  }
-
-  /** @throws `SESSION_RECORD_INVALID` for a record of another principal */
-  #apply({ owner, client, reader }: SessionState): void {
-    if (owner !== this.owner) throw recordInvalid();
-    this.client = client;
-    this.#reader = reader;
-    if (reader !== this.instanceId) this.#readers.close(this.standaloneStreamId);
   }
 }

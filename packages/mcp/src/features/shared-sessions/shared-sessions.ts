@@ -139,13 +139,6 @@ export class SharedSessions extends SessionStore implements Feature {
     return this.instance.broadcast(sessionMessages.changed, news);
   }
 
-  /** Passes a message of the client on. @param receiver - instance. Default: all */
-  forward(message: ForwardedMessage, receiver?: string): Promise<void> {
-    const { instance } = this;
-    if (receiver === undefined) return instance.broadcast(sessionMessages.forwarded, message);
-    return instance.send(receiver, sessionMessages.forwarded, message);
-  }
-
   protected override isId(id: string): boolean {
     return id.length <= MAX_SESSION_ID_LENGTH && super.isId(id);
   }

@@ -1,4 +1,5 @@
-import type { ToolMcpOptions, ToolTaskMode } from '@quiver/core/tools';
+import { booleanValue, checkOptions, oneOf, type OptionChecks, wholeNumber } from '@quiver/core/internal';
+import type { ToolMcpOptions, ToolTaskMode, ToolTaskOptions } from '@quiver/core/tools';
 import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from './task-limits.js';
 
@@ -21,35 +22,28 @@ export const optionsOfContinuing: TaskOptions = {
   resume: false,
 };
 
+const checks: OptionChecks<ToolTaskOptions> = {
+  mode: oneOf('never', 'optional', 'required'),
+  after: wholeNumber(0, MAX_LIFETIME),
+  ttlMs: wholeNumber(1, MAX_LIFETIME),
+  pollIntervalMs: wholeNumber(1, MAX_LIFETIME),
+  resume: booleanValue,
+};
+
 /**
  * Returns the task options of a tool with their defaults; `undefined` for a tool whose calls never become tasks.
  *
- * @throws `TypeError` for invalid options
+ * @throws `OPTIONS_INVALID`
  */
-export function parseTaskOptions(given: ToolMcpOptions['task']): TaskOptions | undefined {
-  const options = typeof given === 'object' ? given : { mode: given ?? 'never' };
+export function parseTaskOptions(given: ToolMcpOptions['task'] = 'never'): TaskOptions | undefined {
+  const options: ToolTaskOptions = typeof given === 'object' ? given : { mode: given };
+  checkOptions('mcp.task', options, checks);
   const {
     mode = 'optional',
     after = 0,
     ttlMs = DEFAULT_TASK_TTL,
     pollIntervalMs = DEFAULT_POLL_INTERVAL,
     resume = false,
-  } = options ?? {};
-  if (mode === 'never') return undefined;
-  if (mode !== 'optional' && mode !== 'required')
-    throw invalid(`the mode must be never, optional or required, not ${JSON.stringify(mode)}`);
-  for (const [name, value, least] of [
-    ['after', after, 0],
-    ['ttlMs', ttlMs, 1],
-    ['pollIntervalMs', pollIntervalMs, 1],
-  ] as const) {
-    if (!Number.isSafeInteger(value) || value < least || value > MAX_LIFETIME)
-      throw invalid(`${name} must be a whole number of milliseconds from ${least} to 1e12, not ${String(value)}`);
-  }
-  if (typeof resume !== 'boolean') throw invalid(`resume must be a boolean, not ${String(resume)}`);
-  return { mode, after, ttlMs, pollIntervalMs, resume };
-}
-
-function invalid(reason: string): TypeError {
-  return new TypeError(`its task options cannot be used: ${reason}`);
+  } = options;
+  return mode === 'never' ? undefined : { mode, after, ttlMs, pollIntervalMs, resume };
 }

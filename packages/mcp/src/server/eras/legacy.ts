@@ -1,3 +1,4 @@
+import type { Logger } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../../content.js';
 import { BATCH_VERSION } from '../../protocol/constants.js';
@@ -68,11 +69,10 @@ const noChannel: ResponseChannel = { send: () => false };
  * @see [MCP 2025-03-26, batching](https://modelcontextprotocol.io/specification/2025-03-26/basic#batching)
  */
 export class LegacyBatch implements Work {
-  readonly #server: ServerState;
   readonly #messages: readonly unknown[];
-  readonly #caller: Caller;
-  readonly #channel: ResponseChannel;
   readonly #session: LegacySession;
+  readonly #logger: Logger;
+  readonly #createRequest: (message: JsonRpcRequest) => LegacyRequest;
   readonly #requests: LegacyRequest[] = [];
   /** Requests of this era end on their own. */
   readonly isHeld = false;
@@ -86,11 +86,10 @@ export class LegacyBatch implements Work {
     channel: ResponseChannel,
     session: LegacySession,
   ) {
-    this.#server = server;
     this.#messages = messages;
-    this.#caller = caller;
-    this.#channel = channel;
     this.#session = session;
+    this.#logger = server.logger;
+    this.#createRequest = (message) => new LegacyRequest(server, message, caller, channel, session);
   }
 
   /**
@@ -118,16 +117,14 @@ export class LegacyBatch implements Work {
       if (incoming && incoming.kind !== 'request') return void (await this.#session.accept(incoming));
       if (!incoming) throw invalidRequest('not a JSON-RPC message');
       if (incoming.message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch');
-      const request = new LegacyRequest(this.#server, incoming.message, this.#caller, this.#channel, this.#session);
+      const request = this.#createRequest(incoming.message);
       this.#requests.push(request);
       this.#answers[index] = request;
       const result = await request.run(this.#session);
       return result && resultText(incoming.message.id, result);
     } catch (error) {
-      return errorText(
-        incoming?.kind === 'request' ? incoming.message.id : null,
-        toProtocolError(this.#server.logger, error),
-      );
+      const id = incoming?.kind === 'request' ? incoming.message.id : null;
+      return errorText(id, toProtocolError(this.#logger, error));
     }
   }
 

@@ -217,15 +217,10 @@ async function servePost(response: ResponseWriter, body: unknown): Promise<void>
     name: request.header('mcp-name'),
   };
   if (kind === 'response' || classifyEra(message, headers) === 'legacy') return serveLegacyMessage(response, incoming);
-  if (kind === 'request') return serveModernRequest(response, message);
-  response.endEmpty(202);
-}
-
-function serveModernRequest(response: ResponseWriter, message: JsonRpcRequest): Promise<void> {
-  const request = new ModernRequest(response.endpoint.server, message, response.caller, response);
+  if (kind !== 'request') return response.endEmpty(202);
   // Closing the response stream is how a modern client cancels.
   response.cancelOnClose();
-  return response.run(message.id, request);
+  return response.run(message.id, new ModernRequest(response.endpoint.server, message, response.caller, response));
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */

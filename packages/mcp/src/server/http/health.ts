@@ -1,4 +1,3 @@
-import type { LifecycleState } from '../lifecycle.js';
 import { jsonHeaders, type HttpReply } from './message.js';
 
 /** State of a server, from `server.health()` and at `healthPath`. */
@@ -11,10 +10,6 @@ export interface ServerHealth {
   sessions: number;
   /** Tasks that run in this process. */
   tasks: number;
-}
-
-export function healthStatusOf(state: LifecycleState): ServerHealth['status'] {
-  return state === 'open' ? 'ok' : state;
 }
 
 /** Sends the state of a server as JSON: with status 200 while it is open, then 503. */

@@ -1,19 +1,10 @@
 import type { Tables } from './tables.js';
 
 /** Statements of a store. Numbers are returned as text, which parsers that an application sets in `pg` do not change. */
-export interface Statements {
-  readonly get: string;
-  readonly write: string;
-  readonly rewrite: string;
-  readonly delete: string;
-  readonly keys: string;
-  readonly append: string;
-  readonly read: string;
-  readonly publish: string;
-  readonly receive: string;
-  readonly take: string;
-  readonly sweep: string;
-}
+export type Statements = Readonly<
+  Record<'get' | 'write' | 'rewrite' | 'delete' | 'keys' | 'append' | 'read' | 'publish' | 'receive', string> &
+    Record<'take' | 'sweep', string>
+>;
 
 /** Time for which messages are stored for listeners whose connection is interrupted. */
 const messageLifetime = '2 minutes';
