@@ -46,7 +46,7 @@ export function createRecorder({ definition, recording, cut }: RecorderOptions, 
     }));
   const initialize = async ({ protocolVersion, capabilities = {} }: Params): Promise<RpcResponse> => {
     const opened = open(capabilities as Params);
-    const { capabilities: offered = {}, info, instructions } = (await opened.connect()).server;
+    const { capabilities: offered = {}, info, instructions } = (await opened.connection.connect()).server;
     const serverInfo = info ?? { name: 'unknown', version: '0' };
     const result = { protocolVersion, capabilities: offered, serverInfo, ...(instructions && { instructions }) };
     recording.server = cut(result);
@@ -96,7 +96,7 @@ export function openServer(definition: MastraMCPServerDefinition, capabilities: 
 
 /** Returns the lists that a server declares. @throws errors of the connection */
 export async function readDefinitions(server: RemoteServer): Promise<RecordedDefinitions> {
-  const { capabilities = {} } = (await server.connect()).server;
+  const { capabilities = {} } = (await server.connection.connect()).server;
   const declared = lists.filter(([, capability]) => (capabilities as Params)[capability]);
   const definitions: RecordedDefinitions = {};
   for (const [method, , member] of declared) definitions[method] = await toResponse(readList(server, method, member));

@@ -180,7 +180,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
 
   /** Returns the connection status of each server, without a request. */
   status(): Record<string, ServerStatus> {
-    return this.#perServer((server) => server.status());
+    return this.#perServer(({ connection }) => connection.status());
   }
 
   /** Session ids of the servers that have one. */
@@ -269,7 +269,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
     { maxLength = 512 }: { maxLength?: number },
   ): Promise<Record<string, string>> {
     const answers = await askServers(servers, async (server) => ({
-      answer: (await server.connect()).server.instructions ?? '',
+      answer: (await server.connection.connect()).server.instructions ?? '',
     }));
     this.#servers.logMissing('Instructions', answers);
     const entries = Object.entries(answers.data).filter(([, text]) => text !== '');

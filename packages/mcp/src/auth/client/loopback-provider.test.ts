@@ -7,22 +7,17 @@ import { InMemoryOAuthStorage } from './oauth-storage.js';
 import { createUserStorage } from './loopback-provider.js';
 
 const url = new URL('https://mcp.example.com/mcp');
-const client = { client_name: 'Quiver', redirect_uris: ['http://localhost:33419/callback'], scope: 'read write' };
 
-test('has one file per server, client and list of scopes', async () => {
+test('has one file per server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quiver-home-'));
   vi.stubEnv('XDG_CONFIG_HOME', folder);
   onTestFinished(() => {
     vi.unstubAllEnvs();
     return rm(folder, { recursive: true });
   });
-  await createUserStorage(url, client).set('tokens', 'of this one');
-  const read = (to: URL, as: typeof client) => createUserStorage(to, as).get('tokens');
-  expect(await read(url, client)).toBe('of this one');
-  expect(await read(url, { ...client, scope: 'write read' })).toBe('of this one');
-  expect(await read(url, { ...client, scope: 'read' })).toBeUndefined();
-  expect(await read(url, { ...client, client_name: 'Another' })).toBeUndefined();
-  expect(await read(new URL('/other', url), client)).toBeUndefined();
+  await createUserStorage(url).set('tokens', 'of this one');
+  expect(await createUserStorage(url).get('tokens')).toBe('of this one');
+  expect(await createUserStorage(new URL('/other', url)).get('tokens')).toBeUndefined();
 });
 
 test('is in memory for a user without a home, and logs it', () => {
@@ -34,6 +29,6 @@ test('is in memory for a user without a home, and logs it', () => {
     setDefaultLogger(usual);
     vi.unstubAllEnvs();
   });
-  expect(createUserStorage(url, client)).toBeInstanceOf(InMemoryOAuthStorage);
+  expect(createUserStorage(url)).toBeInstanceOf(InMemoryOAuthStorage);
   expect(lines).toEqual([expect.stringContaining('no home folder')]);
 });

@@ -1,5 +1,4 @@
 import { anyValue, checkOptions, type OptionChecks } from '@quiver/core/internal';
-import type { OAuthClientMetadata } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider, providerChecks } from './oauth-client-provider.js';
 import type { MCPOAuthClientProviderOptions } from './sign-in-state.js';
 import { createHash } from 'node:crypto';
@@ -38,37 +37,31 @@ const checks: OptionChecks<LoopbackProviderOptions> = { ...inherited, clientName
  */
 export function createLoopbackProvider(given: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
   checkOptions('createLoopbackProvider', given, checks);
-  const { clientName, port, ...options } = given;
-  const clientMetadata = describeClient(clientName, port);
-  const redirectUrl = clientMetadata.redirect_uris[0] as string;
+  const { clientName = 'Quiver', port = defaultPort, ...options } = given;
+  const redirectUrl = `http://localhost:${port}/callback`;
+  const clientMetadata = {
+    redirect_uris: [redirectUrl],
+    client_name: clientName,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  };
   return new MCPOAuthClientProvider({ ...options, redirectUrl, clientMetadata }, true);
 }
 
 /** Returns the provider of `auth: 'oauth'`: its tokens outlive the program. */
 export function createUserProvider(serverUrl: URL): MCPOAuthClientProvider {
-  return createLoopbackProvider({ storage: createUserStorage(serverUrl, describeClient()) });
-}
-
-function describeClient(name = 'Quiver', port = defaultPort): OAuthClientMetadata {
-  return {
-    redirect_uris: [`http://localhost:${port}/callback`],
-    client_name: name,
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-  };
+  return createLoopbackProvider({ storage: createUserStorage(serverUrl) });
 }
 
 /**
- * Returns the storage of one client at one server: a file that only the user can read (mode 0600), in the folder `quiver/oauth` of
- * `XDG_CONFIG_HOME` (`~/.config`), on Windows of `APPDATA`. Each server, client and list of scopes has a file, so that one that is slow
- * to refresh its token delays no other. A user without a home has a storage in memory, and one log line.
+ * Returns the storage of one server: a file that only the user can read (mode 0600), in the folder `quiver/oauth` of `XDG_CONFIG_HOME`
+ * (`~/.config`), on Windows of `APPDATA`. Each server has its own, so that one that is slow to refresh its token delays no other. A user
+ * without a home has a storage in memory, and one log line.
  *
  * @see [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/)
  */
-export function createUserStorage(serverUrl: URL, client: OAuthClientMetadata): OAuthStorage {
-  const { client_name: name, redirect_uris: redirectUris, scope } = client;
-  const key = JSON.stringify([serverUrl.href, name, redirectUris, scope?.split(' ').toSorted()]);
-  const file = `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
+export function createUserStorage({ href }: URL): OAuthStorage {
+  const file = `${createHash('sha256').update(href).digest('hex').slice(0, 32)}.json`;
   const folder = settingsFolder();
   if (folder !== undefined) return new FileOAuthStorage({ path: join(folder, 'quiver', 'oauth', file) });
   getDefaultLogger().warn(

@@ -89,7 +89,7 @@ test('an abort within a stream that can be resumed cancels the request and close
   });
   const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
   atEnd.push(() => handle.disconnect());
-  await handle.connect();
+  await handle.connection.connect();
   const stop = new AbortController();
   const called = callTool(handle, { name: 'go', signal: stop.signal }).catch((reason: unknown) => reason);
   await expect.poll(() => heard.at(-1)?.name).toBe('tools/call');
@@ -105,7 +105,7 @@ test('a timeout during the pause before a stream is resumed ends the attempts', 
   });
   const handle = createRemoteServer({ url, protocol: 'legacy' }, 200);
   atEnd.push(() => handle.disconnect());
-  await handle.connect();
+  await handle.connection.connect();
   await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(heard.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);

@@ -23,7 +23,7 @@ import {
   type EngineRequestOptions,
 } from './call.js';
 import { checkResult } from './check-result.js';
-import type { Application } from './provide-input.js';
+import type { Application } from './respond-to-input.js';
 import { RequestClocks } from './request-clocks.js';
 import { Responder } from './responder.js';
 import { createMessageEvent, traceSession, type ServerFacts } from './traced-connection.js';
@@ -69,14 +69,7 @@ export class Engine implements Receiver {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.channel = options.channel;
-    const { application, maxInputRounds } = options;
-    this.#responder = new Responder({
-      engine: this,
-      application,
-      maxInputRounds,
-      calls: this.#calls,
-      clocks: this.#clocks,
-    });
+    this.#responder = new Responder(this, options, this.#calls, this.#clocks);
   }
 
   get isModern(): boolean {

@@ -3,7 +3,7 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { isConnectionRefused } from '../../repeats.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
 import { RequestTimeoutError } from './call.js';
-import { InputRoundsError, MissingInputError } from './provide-input.js';
+import { InputRoundsError, MissingInputError } from './respond-to-input.js';
 import { summarizeOutput } from './summarize-output.js';
 
 /**

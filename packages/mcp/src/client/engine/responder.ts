@@ -1,37 +1,33 @@
-import { isQuiverError, traceChannels } from '@quiver/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isQuiverError, traceChannels, untilAborted } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
-import type { JsonRpcRequest, JsonRpcResponse, Params, RequestId } from '../../protocol/json-rpc.js';
+import {
+  isObject,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Params,
+  type RequestId,
+} from '../../protocol/json-rpc.js';
 import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { createBackOff } from '../../back-off.js';
+import type { Engine, EngineOptions } from './engine.js';
 import { abortHandlers, UndeliveredError, type Call, type EngineRequestOptions } from './call.js';
-import { provideInput, type Application } from './provide-input.js';
+import { defaultMaxInputRounds, InputRoundsError, respondToInput } from './respond-to-input.js';
 import { isLostConnection, statusOf } from './request-error.js';
 import type { RequestClocks } from './request-clocks.js';
-import { createMessageEvent, type TracedConnection } from './traced-connection.js';
+import { createMessageEvent } from './traced-connection.js';
 
 const channel = traceChannels['quiver:mcp.client'];
 
 /** Milliseconds in which the tool of a call that was canceled, or timed out, may still send requests. */
 const lateRequestTime = 10 * 60_000;
 
+/** Milliseconds before a request is repeated whose result requires no input, only its state back. */
+const statePause = 250;
+
 /** Milliseconds for which a response is sent again that belongs to no known call. */
 const unassignedTime = 60_000;
-
-interface RespondingEngine extends TracedConnection {
-  readonly isClosed: boolean;
-  onError(error: unknown): void;
-}
-
-export interface ResponderOptions {
-  readonly engine: RespondingEngine;
-  readonly application: Application;
-  /** Default 10. */
-  readonly maxInputRounds: number | undefined;
-  /** Calls in progress. */
-  readonly calls: ReadonlySet<Call>;
-  readonly clocks: RequestClocks;
-}
 
 /**
  * Responds to the server for the application: to its requests, and to results that require input. The clock of their call is stopped meanwhile.
@@ -40,19 +36,26 @@ export interface ResponderOptions {
  * when only one caller is possible: no request may reach the user of another one.
  */
 export class Responder {
-  readonly #options: ResponderOptions;
+  readonly #engine: Engine;
+  readonly #options: EngineOptions;
+  /** Calls in progress. */
+  readonly #calls: ReadonlySet<Call>;
+  readonly #clocks: RequestClocks;
   readonly #responding = new Map<RequestId, AbortController>();
   /** Callers whose calls ended before their response. Their tools may continue, and ask. */
   readonly #abandoned = new Set<unknown>();
   #abandonedUntil = 0;
 
-  constructor(options: ResponderOptions) {
+  constructor(engine: Engine, options: EngineOptions, calls: ReadonlySet<Call>, clocks: RequestClocks) {
+    this.#engine = engine;
     this.#options = options;
+    this.#calls = calls;
+    this.#clocks = clocks;
   }
 
   /** Returns the call that a request of the server belongs to, where the transport does not tell and only one caller is possible. */
   findCall(): Call | undefined {
-    const [call, ...others] = [...this.#options.calls].filter(({ method }) => findMethod(method)?.isInteractive);
+    const [call, ...others] = [...this.#calls].filter(({ method }) => findMethod(method)?.isInteractive);
     const caller = call?.options.relay?.caller;
     const isOfOneCaller = caller !== undefined && others.every(({ options }) => options.relay?.caller === caller);
     return (others.length === 0 || isOfOneCaller) && !this.#mayBelongToOther(call?.options ?? {}) ? call : undefined;
@@ -60,7 +63,7 @@ export class Responder {
 
   /** @param call - the request that it belongs to, if that is known */
   async respond({ id, method, params = {} }: JsonRpcRequest, call: Call | undefined): Promise<void> {
-    const { engine, application } = this.#options;
+    const { application } = this.#options;
     const controller = new AbortController();
     this.#responding.set(id, controller);
     this.#pause(call, controller);
@@ -69,7 +72,10 @@ export class Responder {
       const { signal } = controller;
       const respond = async (): Promise<Params> =>
         method === 'ping' ? {} : application.respond(method, params, signal, call?.options);
-      const event = channel.isActive && { ...createMessageEvent(engine, 'received', method, params), requestId: id };
+      const event = channel.isActive && {
+        ...createMessageEvent(this.#engine, 'received', method, params),
+        requestId: id,
+      };
       outcome = { result: await (event ? channel.trace(event, respond) : respond()) };
     } catch (error) {
       outcome = { error: toErrorObject(call ? error : this.#explainUnassigned(error)) };
@@ -82,10 +88,10 @@ export class Responder {
 
   /** Sends a response, and again until the server has accepted it or its call has ended. The id makes repetitions safe. */
   async #deliver(response: JsonRpcResponse, method: string, call: Call | undefined): Promise<void> {
-    const { engine, calls } = this.#options;
+    const engine = this.#engine;
     const backOff = createBackOff({ first: 200, cap: 5000 });
     const deadline = performance.now() + unassignedTime;
-    const isAwaited = (): boolean => !engine.isClosed && (call ? calls.has(call) : performance.now() < deadline);
+    const isAwaited = (): boolean => !engine.isClosed && (call ? this.#calls.has(call) : performance.now() < deadline);
     if (engine.isClosed) return;
     do {
       try {
@@ -98,7 +104,7 @@ export class Responder {
         if (call) call.undelivered = error;
         if (!isTemporary(cause)) return call?.reject(error);
         backOff.failed();
-        await new Promise((resolve) => setTimeout(resolve, backOff.remaining()));
+        await sleep(backOff.remaining());
       }
     } while (isAwaited());
   }
@@ -108,13 +114,34 @@ export class Responder {
     this.#responding.get(id)?.abort(new Error(String(reason ?? 'canceled')));
   }
 
-  /** Returns the parameters with which a call is repeated whose result is not complete. */
+  /**
+   * Returns the parameters with which a call is repeated: the input that its result requires, and the state that it returns.
+   *
+   * @param round - number of such results before this one
+   * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of {@link respondToInput}; the reason for which
+   *   the call has ended
+   */
   async provideInput(call: Call, result: Params, round: number): Promise<Params> {
-    const { application, maxInputRounds } = this.#options;
+    const { application, maxInputRounds = defaultMaxInputRounds } = this.#options;
+    const { method, options } = call;
+    const { resultType, inputRequests, requestState } = result;
+    if (resultType !== 'input_required' || !findMethod(method)?.isInteractive)
+      throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
+    if (round === maxInputRounds)
+      throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
+    const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
     const controller = new AbortController();
+    const { signal } = controller;
+    const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
+      key,
+      await respondToInput(application, key, request, signal, options),
+    ];
     this.#pause(call, controller);
     try {
-      return await provideInput(application, call, result, round, controller.signal, maxInputRounds);
+      const state = requestState !== undefined && { requestState };
+      if (requests.length === 0) return await untilAborted(() => sleep(statePause, { ...state }), signal);
+      const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
+      return { inputResponses: Object.fromEntries(responses), ...state };
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -133,18 +160,18 @@ export class Responder {
   /** Ends all handlers. */
   close(error: unknown): void {
     for (const controller of this.#responding.values()) controller.abort(error);
-    for (const call of this.#options.calls) abortHandlers(call, error);
+    for (const call of this.#calls) abortHandlers(call, error);
   }
 
   /** Stops the clock of a call while a handler responds to the server for it; of all calls without one. */
   #pause(call: Call | undefined, handler: AbortController): void {
     if (call) (call.handling ??= new Set()).add(handler);
-    this.#options.clocks.pause(call?.clock);
+    this.#clocks.pause(call?.clock);
   }
 
   #resume(call: Call | undefined, handler: AbortController): void {
     call?.handling?.delete(handler);
-    this.#options.clocks.resume(call?.clock);
+    this.#clocks.resume(call?.clock);
   }
 
   /** Returns whether a request of the server may belong to an abandoned call of another caller. */
@@ -157,7 +184,7 @@ export class Responder {
   /** Says why a request of the server was not passed to the handlers of a call. */
   #explainUnassigned(error: unknown): unknown {
     if (!(error instanceof ProtocolError) || error.code !== errorCodes.methodNotFound) return error;
-    if (![...this.#options.calls].some(({ options }) => options.onElicitation ?? options.onSampling ?? options.relay))
+    if (![...this.#calls].some(({ options }) => options.onElicitation ?? options.onSampling ?? options.relay))
       return error;
     const reason =
       'Several calls are in progress or were canceled, and the transport does not tell which one this is for.';

@@ -563,7 +563,7 @@ test('a header that cannot be sent fails the call and leaves nothing behind', as
   const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
   const handle = createRemoteServer(definition, 300);
   onTestFinished(() => handle.disconnect());
-  await handle.connect();
+  await handle.connection.connect();
   value = 'two\nlines';
   expect(await outcomeOf(callTool(handle, { name: 'go' }))).toMatchObject({ error: { code: 'MCP_REQUEST_FAILED' } });
   value = 'fine';

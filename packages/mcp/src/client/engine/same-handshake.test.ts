@@ -280,7 +280,7 @@ async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engi
         .then(({ items }) => items),
     );
     await new Promise((resolve) => setTimeout(resolve, wait));
-    const { transport: _, error: _error, retryIn: _retryIn, ...known } = server.status();
+    const { transport: _, error: _error, retryIn: _retryIn, ...known } = server.connection.status();
     // With a handler for changes, the next attempt may have begun.
     status = known.state === 'connecting' ? { state: 'failed' } : known;
     ({ sessionId } = server);

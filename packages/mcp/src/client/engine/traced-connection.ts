@@ -3,7 +3,7 @@ import type { Era } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { describeMethod } from '../../protocol/methods.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
-import type { Channel } from '../transports/channel.js';
+import type { Engine } from './engine.js';
 
 /** Description of a server from its handshake. Empty before, and without more than its era after a session was resumed. */
 export interface ServerFacts {
@@ -14,14 +14,9 @@ export interface ServerFacts {
   readonly instructions?: string | undefined;
 }
 
-export interface TracedConnection {
-  readonly channel: Channel;
-  readonly server: ServerFacts;
-}
-
 /** Returns the event of a message. */
 export function createMessageEvent(
-  connection: TracedConnection,
+  connection: Engine,
   direction: McpTraceEvent['direction'],
   method: string,
   params: Params | undefined,
@@ -33,7 +28,7 @@ export function createMessageEvent(
 }
 
 /** Publishes the session of a connection from now on. @returns a function that ends it; further calls have no effect */
-export function traceSession(connection: TracedConnection): (error?: unknown) => void {
+export function traceSession(connection: Engine): (error?: unknown) => void {
   let endSession: (error?: unknown) => void = () => {};
   const end = new Promise<void>((resolve, reject) => {
     endSession = (error) => (error === undefined ? resolve() : reject(error as Error));
@@ -46,7 +41,7 @@ export function traceSession(connection: TracedConnection): (error?: unknown) =>
 function describeLink({
   channel,
   server,
-}: TracedConnection): Pick<McpTraceEvent, 'protocolVersion' | 'transport' | 'serverAddress' | 'serverPort'> {
+}: Engine): Pick<McpTraceEvent, 'protocolVersion' | 'transport' | 'serverAddress' | 'serverPort'> {
   const { kind: transport, url } = channel;
   const { protocolVersion } = server;
   if (!url || transport === 'in-process') return { protocolVersion, transport };

@@ -6,7 +6,7 @@ import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js'
 import { findShapeError } from '../../protocol/schemas.js';
 import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate } from '../engine/engine.js';
-import type { Application } from '../engine/provide-input.js';
+import type { Application } from '../engine/respond-to-input.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { answerElicitation } from './elicitation.js';

@@ -1,6 +1,5 @@
 import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
-import { repeats } from '../../repeats.js';
 import {
   forCaller,
   interactiveChecks,
@@ -55,12 +54,8 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
         'GET_PROMPT',
         serverName,
         async (server) => {
-          const result = await server.request((engine, to) => engine.request('prompts/get', params, to), {
-            ...options,
-            retries: repeats.lostConnection.ofReads,
-          });
           // The engine has checked the result.
-          const { description, messages, _meta } = result as {
+          const { description, messages, _meta } = (await server.read('prompts/get', params, options)) as {
             description?: string;
             messages: PromptMessage[];
             _meta?: Record<string, unknown>;

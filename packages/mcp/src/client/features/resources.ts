@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { checkOptions } from '@quiver/core/internal';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import { repeats } from '../../repeats.js';
+import type { Params } from '../../protocol/json-rpc.js';
 import {
   forCaller,
   interactiveChecks,
@@ -72,14 +72,10 @@ export function createClientResources(servers: SharedServers, caller: Caller): C
   const read: ClientResources['read'] = async (serverName, resource, given = {}) => {
     checkOptions('mcp.resources.read', given, interactiveChecks);
     const options = withHandlers(caller, given);
-    const params = { uri: typeof resource === 'string' ? resource : resource.uri };
-    const send = async (server: RemoteServer): Promise<ReadResourceResult> => {
-      const settings = { ...options, retries: repeats.lostConnection.ofReads };
-      const result = await server.request((engine, to) => engine.request('resources/read', params, to), settings);
-      // The engine has checked the result.
-      return result as unknown as ReadResourceResult;
-    };
-    return servers.run('READ_RESOURCE', serverName, send, options.signal);
+    const uri = typeof resource === 'string' ? resource : resource.uri;
+    const send = (server: RemoteServer): Promise<Params> => server.read('resources/read', { uri }, options);
+    // The engine has checked the result.
+    return (await servers.run('READ_RESOURCE', serverName, send, options.signal)) as unknown as ReadResourceResult;
   };
   return {
     listWithErrors: async (options = {}) => servers.list('resources/list', forCaller(caller, options)),

@@ -8,10 +8,9 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { requestMethods, type ListMethod } from '../../protocol/methods.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { RequestOptions } from '../config/caller.js';
-import type { ServerOptions } from '../config/server-definition.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
-import type { Subscriptions } from './subscriptions.js';
+import type { RemoteServer } from './remote-server.js';
 import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
 
 /** Ids of the gateways that a request has passed, the last one at the end. */
@@ -195,13 +194,6 @@ export interface ListedItems extends Record<ListMethod, unknown> {
   readonly 'prompts/list': Prompt;
 }
 
-interface ListingServer {
-  readonly name: string;
-  readonly variesByCaller: boolean;
-  readonly options: ServerOptions;
-  readonly subscriptions: Pick<Subscriptions, 'reports' | 'followList'>;
-}
-
 /** More items than any model can be shown: a server that lists more is broken or hostile. */
 const maxItems = 20_000;
 const maxPages = 64;
@@ -213,7 +205,7 @@ const silentServerLifetime = 60_000;
  * request of a list, so that a program that lists once opens no stream.
  */
 export async function fetchList<Method extends ListMethod>(
-  { name, options: { cache = true }, subscriptions, variesByCaller }: ListingServer,
+  { name, options: { cache = true }, subscriptions, variesByCaller }: RemoteServer,
   method: Method,
   engine: Engine,
   options: EngineRequestOptions & { isAgain?: boolean | undefined; via?: Via | undefined },

@@ -8,9 +8,9 @@ import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import type { MastraMCPServerDefinition } from '../config/server-definition.js';
 
 async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000): Promise<string> {
-  const connection = createRemoteServer(definition, timeout);
-  onTestFinished(() => connection.disconnect());
-  return connection.connect().then(
+  const server = createRemoteServer(definition, timeout);
+  onTestFinished(() => server.disconnect());
+  return server.connection.connect().then(
     () => 'connected',
     (error: Error) => error.message,
   );
@@ -96,10 +96,10 @@ describe('an attempt that ends before the connection is open leaves no process',
   });
 
   test.each([0, 100])('after disconnect() %i ms later', async (pause) => {
-    const connection = createRemoteServer(silent, 20_000);
-    const connecting = connection.connect().catch((error: Error) => error.message);
+    const server = createRemoteServer(silent, 20_000);
+    const connecting = server.connection.connect().catch((error: Error) => error.message);
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-    await connection.disconnect();
+    await server.disconnect();
     expect(await connecting).toContain('the client was disconnected');
     await expectNoProcess();
   });

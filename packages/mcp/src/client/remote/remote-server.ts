@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { escapeForLog, getDefaultLogger, untilAborted } from '@quiver/core';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ProtocolTool } from '../../protocol/types.js';
+import type { Params } from '../../protocol/json-rpc.js';
 import { requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
 import { repeats } from '../../repeats.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
@@ -10,10 +11,10 @@ import { parseServerDefinition } from '../config/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
-import type { Application } from '../engine/provide-input.js';
+import type { Application } from '../engine/respond-to-input.js';
 import { explainRequestError, statusOf } from '../engine/request-error.js';
 import { CallerLists, fetchList, type Identity, type ListedItems } from './list-cache.js';
-import { ServerConnection, type ConnectionDefaults, type ServerStatus } from './server-connection.js';
+import { ServerConnection, type ConnectionDefaults } from './server-connection.js';
 import { ServerTasks } from './server-tasks.js';
 import { Subscriptions } from './subscriptions.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
@@ -45,12 +46,12 @@ export class RemoteServer {
   readonly resultLimit: SizeLimit | undefined;
   readonly application: Application;
   readonly tasks: ServerTasks;
+  readonly connection: ServerConnection;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
   readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
   /** Logged reasons why lists are missing, by list. */
   readonly #missing = new Map<string, string>();
-  readonly #connection: ServerConnection;
 
   /** @throws `OPTIONS_INVALID` */
   constructor(options: RemoteServerOptions) {
@@ -63,7 +64,7 @@ export class RemoteServer {
     this.subscriptions = new Subscriptions(this);
     this.application = options.createApplication(this);
     this.tasks = new ServerTasks(this);
-    this.#connection = new ServerConnection(this, options);
+    this.connection = new ServerConnection(this, options);
   }
 
   get options(): ServerOptions {
@@ -78,16 +79,12 @@ export class RemoteServer {
   }
 
   get sessionId(): string | undefined {
-    return this.#connection.engine?.channel.sessionId;
+    return this.connection.engine?.channel.sessionId;
   }
 
   get stderr(): string | undefined {
-    const { engine, error } = this.#connection;
+    const { engine, error } = this.connection;
     return engine ? engine.channel.stderr : (error?.details?.['stderr'] as string | undefined);
-  }
-
-  status(): ServerStatus {
-    return this.#connection.status();
   }
 
   /** Sends a message to the logger of the definition. Errors of the logger are dropped: they must not break a connection. */
@@ -122,7 +119,7 @@ export class RemoteServer {
     else for (const [other, its] of missing) if (its === before) missing.delete(other);
     if (reason === undefined || isLogged) return;
     const { logger = this.options.log } = this.options;
-    if (logger && reason === this.#connection.error?.message) return;
+    if (logger && reason === this.connection.error?.message) return;
     for (const line of reason.split('\n')) {
       const message = `${what} are missing. ${line}`;
       if (logger) this.log('error', message);
@@ -171,7 +168,7 @@ export class RemoteServer {
     if (signal) setMaxListeners(0, signal);
     for (let attempt = 1, left = retries; ; attempt += 1) {
       signal?.throwIfAborted();
-      const connection = this.#connection;
+      const connection = this.connection;
       const engine = connection.readyFor(options) ?? (await untilAborted(() => connection.connectFor(options), signal));
       engine.hold();
       try {
@@ -192,14 +189,10 @@ export class RemoteServer {
     }
   }
 
-  /** Lets handshakes declare what the callers behind relays may be able to do. */
-  declareRelays(): void {
-    this.#connection.declareRelays();
-  }
-
-  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
-  connect(): Promise<Engine> {
-    return this.#connection.connect();
+  /** Sends a request without effects, and once more if the connection was lost. @throws as {@link request} */
+  read(method: string, params: Params, options: EngineRequestOptions): Promise<Params> {
+    const settings = { ...options, retries: repeats.lostConnection.ofReads };
+    return this.request((engine, to) => engine.request(method, params, to), settings);
   }
 
   /** Ends the session, the connection and the wait for tasks. The next request connects again. */
@@ -211,7 +204,7 @@ export class RemoteServer {
 
   #disconnect(): Promise<void> {
     this.#missing.clear();
-    return this.#connection.disconnect();
+    return this.connection.disconnect();
   }
 
   /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
@@ -220,25 +213,25 @@ export class RemoteServer {
     const ending = this.tasks.lateEnded();
     if (ending) await ending;
     await this.#disconnect();
-    await this.#connection.connect();
+    await this.connection.connect();
   }
 
   /** Sets the handler for changes of a list, and subscribes to them if the server is connected; otherwise the next connection does. */
   async setListHandler(kind: ListKind, handler: () => void): Promise<void> {
     this.handlers.onListChanged[kind] = handler;
-    if (this.#connection.engine?.isModern) await this.subscriptions.sync();
+    if (this.connection.engine?.isModern) await this.subscriptions.sync();
   }
 
   /** Sets a handler whose kind connections declare: a connection that does not is replaced with the next request. */
   setHandler<Kind extends 'elicitation' | 'roots'>(kind: Kind, handler: NonNullable<ServerHandlers[Kind]>): void {
-    if (!this.handlers[kind]) this.#connection.declareHandler();
+    if (!this.handlers[kind]) this.connection.declareHandler();
     this.handlers[kind] = handler;
   }
 
   /** Replaces the roots, and notifies the server. */
   async setRoots(roots: NonNullable<ServerHandlers['roots']>): Promise<void> {
     this.setHandler('roots', roots);
-    const { engine, declaresHandlers } = this.#connection;
+    const { engine, declaresHandlers } = this.connection;
     // A modern server requests the roots each time; a server that roots were not declared to is connected again.
     if (!engine || engine.isModern || !declaresHandlers) return;
     await engine.notify('notifications/roots/list_changed');

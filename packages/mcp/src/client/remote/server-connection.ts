@@ -1,16 +1,15 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { createBackOff } from '../../back-off.js';
-import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
+import type { LoggingLevel } from '../../protocol/constants.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
-import type { LoggingLevel, RequestHandlers, ServerHandlers } from '../config/handlers.js';
-import type { ServerOptions, ServerTarget } from '../config/server-definition.js';
+import type { RequestHandlers } from '../config/handlers.js';
+import type { ServerTarget } from '../config/server-definition.js';
 import { declareHandlers, relayedCapabilities, UndeliveredError } from '../engine/call.js';
 import type { Engine } from '../engine/engine.js';
-import type { Application } from '../engine/provide-input.js';
 import type { Channel } from '../transports/channel.js';
 import { openConnection } from './open-connection.js';
-import type { Subscriptions } from './subscriptions.js';
+import type { RemoteServer } from './remote-server.js';
 
 /** Connection status of one server. */
 export interface ServerStatus {
@@ -26,17 +25,6 @@ export interface ServerStatus {
   error?: { message: string; code: string };
   /** Milliseconds until the next attempt after a failed one. */
   retryIn?: number;
-}
-
-interface ConnectedServer {
-  readonly name: string;
-  readonly target: ServerTarget;
-  readonly options: ServerOptions;
-  readonly handlers: ServerHandlers;
-  readonly subscriptions: Subscriptions;
-  readonly application: Application;
-  log(level: LoggingLevel, message: string, details?: unknown): void;
-  invalidate(): void;
 }
 
 export interface ConnectionDefaults {
@@ -69,7 +57,7 @@ const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
 
 /** Connection of one server. It is opened on first use, by one attempt for all callers, and again after it was lost. */
 export class ServerConnection {
-  readonly #server: ConnectedServer;
+  readonly #server: RemoteServer;
   readonly #defaults: ConnectionDefaults;
   readonly #backOff = createBackOff();
   /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
@@ -79,7 +67,7 @@ export class ServerConnection {
   #resume = true;
   #revival: NodeJS.Timeout | undefined;
 
-  constructor(server: ConnectedServer, defaults: ConnectionDefaults) {
+  constructor(server: RemoteServer, defaults: ConnectionDefaults) {
     this.#server = server;
     this.#defaults = defaults;
   }
@@ -332,7 +320,7 @@ export class ServerConnection {
     return options.connectTimeout ?? defaultConnectTimeouts[target.kind];
   }
 
-  get #logLevel(): ProtocolLoggingLevel | undefined {
+  get #logLevel(): LoggingLevel | undefined {
     const { serverLogLevel } = this.#server.options;
     return serverLogLevel === 'warn' ? 'warning' : serverLogLevel;
   }

@@ -2,10 +2,9 @@ import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import { TASKS_EXTENSION } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
-import type { LoggingLevel } from '../config/handlers.js';
-import type { EngineRequestOptions, RequestExtension } from '../engine/call.js';
+import type { RequestExtension } from '../engine/call.js';
 import { isCreatedTask } from '../engine/check-result.js';
-import type { Engine } from '../engine/engine.js';
+import type { RemoteServer } from './remote-server.js';
 
 /** Milliseconds that the cancellation of a task may take, and that a disconnect waits for. */
 const stopTimeout = 3000;
@@ -19,27 +18,17 @@ export interface AwaitedTask {
   stop(error: unknown): Promise<void>;
 }
 
-interface TaskServer {
-  readonly name: string;
-  readonly options: { readonly tasks?: boolean | object };
-  request<Result>(
-    run: (engine: Engine, options: EngineRequestOptions) => Promise<Result>,
-    options: EngineRequestOptions,
-  ): Promise<Result>;
-  log(level: LoggingLevel, message: string, details?: unknown, requestContext?: AnyRequestContext): void;
-}
-
 /** Tasks of one server that this client has to end: their callers are gone. */
 export class ServerTasks {
   /** Extension of tool calls; `undefined` when the server must not run them as tasks. */
   readonly ofCalls: RequestExtension | undefined;
-  readonly #server: TaskServer;
+  readonly #server: RemoteServer;
   /** They survive lost connections, and end with the client. */
   readonly #awaited = new Set<AwaitedTask>();
   /** Cancellations of the tasks of abandoned calls. Before the connection ends, they may still receive the id of a task. */
   readonly #late = new Set<Promise<void>>();
 
-  constructor(server: TaskServer) {
+  constructor(server: RemoteServer) {
     this.#server = server;
     const onLateResult: RequestExtension['onLateResult'] = (late, requestContext) =>
       void this.#cancelLate(late, requestContext);

@@ -2,19 +2,10 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/types.js';
 import { listChanges, listKinds, type ListKind } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
 import { createBackOff } from '../../back-off.js';
-
-interface SubscribingServer {
-  readonly name: string;
-  readonly handlers: ServerHandlers;
-  request(run: (engine: Engine) => Promise<unknown>): Promise<unknown>;
-  log(level: 'debug', message: string, details?: unknown): void;
-  /** Makes the next callers fetch the lists. */
-  invalidate(): void;
-}
+import type { RemoteServer } from './remote-server.js';
 
 /** A stream of change notifications (modern era). */
 interface OpenStream {
@@ -32,7 +23,7 @@ const acknowledgeTimeout = 60_000;
 
 /** Subscriptions of this client. They survive reconnects. */
 export class Subscriptions {
-  readonly #server: SubscribingServer;
+  readonly #server: RemoteServer;
   readonly #backOff = createBackOff({ first: 500 });
   readonly #uris = new Set<string>();
   /** Kinds of cached lists that callers have requested again. */
@@ -46,7 +37,7 @@ export class Subscriptions {
   #queue: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(server: SubscribingServer) {
+  constructor(server: RemoteServer) {
     this.#server = server;
   }
 

@@ -8,7 +8,12 @@ import { repeats } from '../../repeats.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { CreatedTask } from '../engine/check-result.js';
-import { defaultMaxInputRounds, InputRoundsError, MissingInputError, respondToInput } from '../engine/provide-input.js';
+import {
+  defaultMaxInputRounds,
+  InputRoundsError,
+  MissingInputError,
+  respondToInput,
+} from '../engine/respond-to-input.js';
 import type { EngineRequestOptions } from '../engine/call.js';
 import { RequestClocks, type RequestClock } from '../engine/request-clocks.js';
 import { explainRequestError } from '../engine/request-error.js';

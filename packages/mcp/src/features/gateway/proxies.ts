@@ -109,7 +109,7 @@ export class Proxies implements Provider {
     this.#changes.add(changes);
     this.#upstreams.push(upstream);
     this.#forget();
-    remote.declareRelays();
+    remote.connection.declareRelays();
     this.#listen(remote, (kind) => changes.report(kind));
     try {
       await this.#requireFreeNames(upstream);
@@ -253,7 +253,7 @@ export class Proxies implements Provider {
     const request = nobody;
     const others = this.#upstreams.filter((other) => other !== upstream);
     try {
-      await upstream.remote.connect();
+      await upstream.remote.connection.connect();
     } catch (error) {
       logger.warn(`The proxied server '${upstream.name}' is unavailable: ${toErrorMessage(error)}`, error);
       return;
@@ -317,7 +317,7 @@ function literalLength({ uriTemplate }: Params): number {
 }
 
 function isReady({ remote }: Upstream): boolean {
-  return remote.status().state === 'ready';
+  return remote.connection.status().state === 'ready';
 }
 
 /** Returns the parameters of a request with the name that the item has at its own server. */

@@ -201,7 +201,7 @@ export class Upstream {
 
   /** Whether the server decides that a call becomes a task. */
   #offersTasks(): boolean {
-    const { extensions } = this.remote.status().capabilities ?? {};
+    const { extensions } = this.remote.connection.status().capabilities ?? {};
     return isObject(extensions) && TASKS_EXTENSION in extensions;
   }
 

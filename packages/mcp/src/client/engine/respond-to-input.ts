@@ -1,10 +1,9 @@
-import { isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { isQuiverError, toErrorMessage } from '@quiver/core';
 import { failureKey } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
-import { findMethod } from '../../protocol/methods.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerMessage } from '../config/handlers.js';
-import type { Call, EngineRequestOptions } from './call.js';
+import type { EngineRequestOptions } from './call.js';
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
@@ -29,41 +28,6 @@ export class MissingInputError extends Error {
 }
 
 export const defaultMaxInputRounds = 10;
-/** Milliseconds before a request is repeated whose result requires no input, only its state back. */
-const statePause = 250;
-
-/**
- * Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns.
- *
- * @param round - number of such results before this one
- * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of {@link respondToInput}; `signal.reason`
- */
-export async function provideInput(
-  application: Application,
-  { method, options }: Pick<Call, 'method' | 'options'>,
-  result: Params,
-  round: number,
-  signal: AbortSignal,
-  maxInputRounds: number = defaultMaxInputRounds,
-): Promise<Params> {
-  const { resultType, inputRequests, requestState } = result;
-  if (resultType !== 'input_required' || !findMethod(method)?.isInteractive)
-    throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
-  if (round === maxInputRounds)
-    throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
-  const state = requestState === undefined ? {} : { requestState };
-  const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
-  if (requests.length === 0) {
-    await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
-    return state;
-  }
-  const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
-    key,
-    await respondToInput(application, key, request, signal, options),
-  ];
-  const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
-  return { inputResponses: Object.fromEntries(responses), ...state };
-}
 
 /**
  * Passes an input request of a result, or of a task, to the application. A failed elicitation is a response: the protocol has no error here,
