@@ -15,7 +15,7 @@ import {
 import { commandFor } from '../programs/spawn-server.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- results are compared, never used
-type Method = (params?: any) => Promise<any>;
+type Method = (params?: any, ...options: any[]) => Promise<any>;
 
 /** Common interface of the clients of both SDK versions. */
 export interface RealClient {
@@ -32,6 +32,7 @@ export interface RealClient {
   /** Only in the stateless revision. */
   listen?: Method;
   getServerCapabilities(): unknown;
+  getInstructions(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -87,8 +88,8 @@ export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnsw
   return client as unknown as RealClient;
 }
 
-async function connectV2(
-  mode: 'legacy' | { pin: string },
+export async function connectV2(
+  mode: 'legacy' | 'auto' | { pin: string },
   transport: HttpV2 | StdioV2,
   answers: ClientAnswers = {},
 ): Promise<RealClient> {
@@ -114,7 +115,7 @@ async function connectV2(
   return client as unknown as RealClient;
 }
 
-const modernPin = { pin: '2026-07-28' };
+export const modernPin = { pin: '2026-07-28' };
 
 export interface ClientKind {
   readonly name: string;
@@ -122,9 +123,16 @@ export interface ClientKind {
   readonly connect: (answers?: ClientAnswers) => Promise<RealClient>;
 }
 
-/** Clients of both SDK versions, in both eras, over HTTP and over stdio. */
-export function realClients(url: () => string): ClientKind[] {
-  const stdio = commandFor('full-stdio-server.ts');
+/**
+ * Clients of both SDK versions, in both eras, over HTTP and over stdio.
+ *
+ * @param program - server over stdio
+ */
+export function realClients(
+  url: () => string,
+  program: Parameters<typeof commandFor>[0] = 'full-stdio-server.ts',
+): ClientKind[] {
+  const stdio = commandFor(program);
   return [
     { name: 'SDK 1 over HTTP', era: 'legacy', connect: (answers) => connectV1(new HttpV1(new URL(url())), answers) },
     {
