@@ -1,6 +1,11 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as HttpV2,
+  type SSEClientTransport as SSEV2,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import type { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -67,7 +72,7 @@ const message = (text: string): object => ({
   model: 'test-model',
 });
 
-export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnswers = {}): Promise<RealClient> {
+export async function connectV1(transport: HttpV1 | StdioV1 | SSEV1, answers: ClientAnswers = {}): Promise<RealClient> {
   const client = new ClientV1(identity, { capabilities: capabilitiesOf(answers) });
   const { elicit, sample, roots, onChange } = answers;
   if (elicit) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => elicit(params) as never);
@@ -90,7 +95,7 @@ export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnsw
 
 export async function connectV2(
   mode: 'legacy' | 'auto' | { pin: string },
-  transport: HttpV2 | StdioV2,
+  transport: HttpV2 | StdioV2 | SSEV2,
   answers: ClientAnswers = {},
 ): Promise<RealClient> {
   const client = new ClientV2(identity, {
